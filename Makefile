@@ -1,0 +1,37 @@
+# Two commands on a fresh machine with Python 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+WORKERS ?= 2
+
+.PHONY: demo test check format lock clean
+.DEFAULT_GOAL := test
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## Run the main job offline, on simulated models.
+	$(BIN)/dokimasia demo --home .dokimasia/demo
+
+test: $(STAMP)  ## Run all tests.
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(STAMP)  ## Lint, type-check and test.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## Renew requirements.lock from pyproject.toml (needs uv).
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-config --extra dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .dokimasia .pytest_cache .ruff_cache

@@ -1,0 +1,133 @@
+"""The one way in which every agent asks: render, ask the gateway, read the reply into a value or a named failure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec
+from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
+from dokimasia.domain.ports import Gateway
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import CallFailed, UnparsableReply
+from dokimasia.parsing.refusals import looks_like_refusal
+from dokimasia.prompts import PromptLibrary, Rendered, render, with_repair
+
+T = TypeVar("T")
+
+REASON_LIMIT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What came of asking once: a value with its provenance, or a failure; never both.
+
+    `rejected` is set when the reply was complete but unusable, so that the caller may send it back once.
+    `call` is the ledger key of the call, also of one whose reply was unusable; None where no reply came.
+    """
+
+    value: T | None
+    failed: Failed | None
+    call: str | None
+    provenance: Provenance | None = None
+    rejected: Rejected | None = None
+
+    @property
+    def failure(self) -> Failed:
+        """The failure of an ask that brought no value.
+
+        Raises:
+            ValueError: if it brought one.
+        """
+        if self.failed is None:
+            raise ValueError("this ask brought a value, not a failure")
+        return self.failed
+
+
+def failure(kind: FailureKind, reason: str) -> Failed:
+    """Return a failure with its reason cut to the length that is stored."""
+    return Failed(kind=kind, reason=reason[:REASON_LIMIT])
+
+
+async def chat(
+    rendered: Rendered,
+    *,
+    gateway: Gateway,
+    spec: ModelSpec,
+    repeat: int = 0,
+    output_schema: Mapping[str, object] | None = None,
+) -> Answer | Failed:
+    """Send rendered messages to a model; a call without an answer comes back as the failure that it is."""
+    call = Chat(
+        model=spec.ref,
+        messages=rendered.messages,
+        sampling=spec.sampling,
+        output_schema=dict(output_schema) if output_schema is not None else None,  # pyright: ignore[reportArgumentType]
+        repeat=repeat,
+    )
+    try:
+        return await gateway.ask(call, label=rendered.name)
+    except CallFailed as failed:
+        return failure(failed.kind, failed.reason)
+
+
+async def ask_judge(
+    prompt: str,
+    inputs: Mapping[str, str],
+    *,
+    parse: Callable[[str], T],
+    shown: Sequence[str],
+    gateway: Gateway,
+    judge: ModelSpec,
+    images: Sequence[ImageRef] = (),
+    repeat: int = 0,
+    rejected: Rejected | None = None,
+    library: PromptLibrary | None = None,
+) -> Asked[T]:
+    """Ask a judge and read its reply.
+
+    Args:
+        prompt: the prompt's name.
+        inputs: its inputs.
+        parse: reads the reply's text, or raises UnparsableReply with a reason that the judge can act on.
+        shown: what the judge is shown, stored beside the value.
+        gateway: the way to the model.
+        judge: the judge and how it is sampled.
+        images: what it sees.
+        repeat: which independent draw.
+        rejected: the earlier reply to send back; the request then quotes it and names what is wrong.
+        library: prompts that replace the package's own.
+
+    Returns:
+        The value, or the failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
+    """
+    rendered = render(prompt, inputs, images=images, library=library)
+    if rejected is not None:
+        rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
+    answer = await chat(rendered, gateway=gateway, spec=judge, repeat=repeat)
+    if isinstance(answer, Failed):
+        return Asked(None, answer, None)
+    provenance = Provenance(
+        call=answer.key,
+        model=judge.ref.name,
+        prompt=rendered.name,
+        prompt_version=rendered.version,
+        prompt_hash=rendered.hash,
+        shown=tuple(shown),
+    )
+    reply = answer.reply
+    if not isinstance(reply, ChatReply):
+        return Asked(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), answer.key)
+    if reply.refusal is not None or reply.finish_reason == "content_filter":
+        return Asked(None, failure("refused", reply.refusal or "the provider filtered the reply"), answer.key)
+    try:
+        return Asked(parse(reply.text), None, answer.key, provenance)
+    except UnparsableReply as problem:
+        if reply.finish_reason == "length":
+            return Asked(None, failure("truncated", f"cut at the token limit: {problem.reason}"), answer.key)
+        kind: FailureKind = "refused" if looks_like_refusal(reply.text) else "unparsable"
+        return Asked(
+            None,
+            failure(kind, problem.reason),
+            answer.key,
+            rejected=Rejected(text=reply.text[:20_000], problem=problem.reason, call=answer.key),
+        )

@@ -1,0 +1,182 @@
+"""What is asked of a model and what comes back, in one form for every transport."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue
+
+from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.sample import ImageRef, Part
+
+KEY_VERSION = 1
+"""Goes up when the meaning of a ledger key changes, so that old entries are no longer served."""
+
+Role = Literal["system", "user", "assistant"]
+FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknown"]
+Capability = Literal["vision", "json_schema", "tools"]
+
+
+class ModelRef(Value):
+    """A model by identity: `model` is the resolved LiteLLM name, `endpoint` names where it runs; `name` is only how it is shown."""
+
+    name: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    endpoint: str = "default"
+
+
+class ModelSpec(Value):
+    """How a model is reached: everything that the configuration says of it but its key.
+
+    `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
+    None is unknown, which is not zero. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call.
+    """
+
+    ref: ModelRef
+    api_base: str | None = None
+    api_key_env: str | None = None
+    transport: str = "auto"
+    max_concurrency: int = Field(default=16, ge=1)
+    rpm: int | None = Field(default=None, ge=1)
+    tpm: int | None = Field(default=None, ge=1)
+    timeout: float = Field(default=120.0, gt=0)
+    input_price: float | None = Field(default=None, ge=0)
+    output_price: float | None = Field(default=None, ge=0)
+    capabilities: tuple[Capability, ...] = ()
+    sampling: "Sampling" = Field(default_factory=lambda: Sampling())
+
+
+class Sampling(Value):
+    """Sampling parameters; None leaves the provider's default. `extra` is passed on as it stands and enters the ledger key."""
+
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    reasoning_effort: str | None = None
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class Message(Value):
+    """One message: a role and its parts, images by reference."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The message's text parts, joined by nothing."""
+        return "".join(part.text for part in self.parts if part.kind == "text")
+
+    @property
+    def images(self) -> tuple[ImageRef, ...]:
+        """The message's images in order."""
+        return tuple(part for part in self.parts if part.kind == "image")
+
+
+class Chat(Value):
+    """A chat completion. `repeat` tells independent draws of one request apart and is sent as `seed` where one is taken."""
+
+    kind: Literal["chat"] = "chat"
+    model: ModelRef
+    messages: tuple[Message, ...] = Field(min_length=1)
+    sampling: Sampling = Sampling()
+    output_schema: dict[str, JsonValue] | None = None
+    repeat: int = Field(default=0, ge=0)
+
+
+class Embedding(Value):
+    """Vectors for texts, one a text, in order."""
+
+    kind: Literal["embedding"] = "embedding"
+    model: ModelRef
+    texts: tuple[str, ...] = Field(min_length=1)
+    repeat: int = Field(default=0, ge=0)
+
+
+class ImageEdit(Value):
+    """An image changed as an instruction says."""
+
+    kind: Literal["image_edit"] = "image_edit"
+    model: ModelRef
+    image: ImageRef
+    instruction: str
+    repeat: int = Field(default=0, ge=0)
+
+
+ModelCall = Annotated[Chat | Embedding | ImageEdit, Field(discriminator="kind")]
+
+
+class Usage(Value):
+    """Tokens as the provider reported them; None is unknown, which is not zero."""
+
+    input_tokens: int | None = Field(default=None, ge=0)
+    output_tokens: int | None = Field(default=None, ge=0)
+
+    @property
+    def known(self) -> bool:
+        """Whether both figures were reported."""
+        return self.input_tokens is not None and self.output_tokens is not None
+
+
+class ToolCall(Value):
+    """A tool that the model asks for; `arguments` is the JSON text that it wrote, unread."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class ChatReply(Value):
+    """A completed chat reply with a readable envelope, whatever its content is worth."""
+
+    kind: Literal["chat"] = "chat"
+    text: str
+    finish_reason: FinishReason = "unknown"
+    native_finish_reason: str | None = None
+    refusal: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+
+
+class EmbeddingReply(Value):
+    """One vector for each text, in order, all of one length."""
+
+    kind: Literal["embedding"] = "embedding"
+    vectors: tuple[tuple[float, ...], ...]
+    usage: Usage = Usage()
+
+
+class ImageEditReply(Value):
+    """The edited image, already in the blob store."""
+
+    kind: Literal["image_edit"] = "image_edit"
+    image: ImageRef
+    usage: Usage = Usage()
+
+
+ModelReply = Annotated[ChatReply | EmbeddingReply | ImageEditReply, Field(discriminator="kind")]
+
+
+class Answer(Value):
+    """What the gateway gives for a call: its ledger key, the reply, its cost in US dollars (None: unknown), and whether
+    the ledger already had it (then nothing was sent and nothing paid)."""
+
+    key: str
+    reply: ModelReply
+    cost: float | None = None
+    cached: bool = False
+
+
+def canonical_request(call: ModelCall) -> dict[str, Any]:
+    """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, repeat, key version.
+
+    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked.
+    """
+    body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
+    body["model"] = call.model.model
+    body["endpoint"] = call.model.endpoint
+    body["key_version"] = KEY_VERSION
+    return body
+
+
+def call_key(call: ModelCall) -> str:
+    """Return the ledger key of a call: 32 hexadecimal digits over its canonical request."""
+    return digest("call", canonical_request(call))

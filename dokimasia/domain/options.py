@@ -1,0 +1,30 @@
+"""What a graph may be told: frozen options, part of a run's identity."""
+
+from pydantic import Field
+
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.identity import Value
+
+
+class GraphOptions(Value):
+    """Options of the evaluation graphs.
+
+    `models` maps a shown name to how that model is reached and sampled; `judge` is one of those names.
+    `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
+    """
+
+    judge: str
+    models: dict[str, ModelSpec] = Field(default_factory=dict)
+    show_image: bool = False
+
+    def spec(self, name: str) -> ModelSpec:
+        """Return how the named model is reached.
+
+        Raises:
+            KeyError: if the name is not among `models`.
+        """
+        return self.models[name]
+
+    def ref(self, name: str) -> ModelRef:
+        """Return the named model's identity."""
+        return self.models[name].ref

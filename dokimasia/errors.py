@@ -1,0 +1,140 @@
+"""Every error that Dokimasia raises on purpose.
+
+::
+
+    DokimasiaError
+    ├── InputError               the user's mistake: exit code 2
+    │   ├── DataError            a data file: names file and line
+    │   ├── ConfigError          dokimasia.toml, an option, a model's name
+    │   └── NotFound             a run, sample or file that is not there
+    ├── UnparsableReply          a model's text does not say what was asked
+    ├── TransportError           one try brought no usable envelope
+    ├── CallFailed               a call has no answer after all tries, or may not be paid for
+    ├── StorageError             the home folder: damaged, missing, full
+    │   ├── HomeLocked           another process writes here: exit code 2
+    │   └── NewerHome            written by a newer version: exit code 2
+    └── Interrupted              stopped by the user; resumable: exit code 130
+"""
+
+from typing import Literal
+
+__all__ = [
+    "CallFailed",
+    "ConfigError",
+    "DataError",
+    "DokimasiaError",
+    "HomeLocked",
+    "InputError",
+    "Interrupted",
+    "NewerHome",
+    "NotFound",
+    "StorageError",
+    "TransportError",
+    "UnparsableReply",
+]
+
+AttemptKind = Literal[
+    "rate_limit",
+    "timeout",
+    "connection",
+    "server_error",
+    "empty_body",
+    "not_json",
+    "broken_envelope",
+    "empty_choices",
+    "auth",
+    "bad_request",
+    "context_overflow",
+    "not_found",
+    "unsupported",
+    "unknown",
+]
+
+
+class DokimasiaError(Exception):
+    """Base of all. `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class InputError(DokimasiaError):
+    """The user's mistake: the message says what is wrong, where, and the way out."""
+
+    exit_code = 2
+
+
+class DataError(InputError):
+    """A data file that cannot be used as it is; the message names file and line or id."""
+
+
+class ConfigError(InputError):
+    """A configuration, option or model name that cannot be used."""
+
+
+class NotFound(InputError):
+    """Something named is not there."""
+
+
+class UnparsableReply(DokimasiaError):
+    """A model's text does not say what it was asked to say; `reason` says why, without quoting more than a few words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TransportError(DokimasiaError):
+    """One try brought no usable envelope.
+
+    Attributes:
+        kind: what went wrong.
+        retryable: whether the same request may succeed later.
+        status: the HTTP status, where there was one.
+        retry_after: seconds that the endpoint asked to wait, or None.
+    """
+
+    def __init__(
+        self,
+        kind: AttemptKind,
+        message: str,
+        *,
+        retryable: bool,
+        status: int | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: AttemptKind = kind
+        self.retryable = retryable
+        self.status = status
+        self.retry_after = retry_after
+
+
+class CallFailed(DokimasiaError):
+    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), or for money (`budget`)."""
+
+    def __init__(self, kind: Literal["api_error", "context_overflow", "budget"], reason: str) -> None:
+        super().__init__(f"{kind}: {reason}")
+        self.kind: Literal["api_error", "context_overflow", "budget"] = kind
+        self.reason = reason
+
+
+class StorageError(DokimasiaError):
+    """The home folder is damaged, missing something, or cannot be written."""
+
+
+class HomeLocked(StorageError):
+    """Another process writes to this home; the message names it."""
+
+    exit_code = 2
+
+
+class NewerHome(StorageError):
+    """The home was written by a newer version of Dokimasia."""
+
+    exit_code = 2
+
+
+class Interrupted(DokimasiaError):
+    """Stopped by the user; all finished calls are kept and the message says how to go on."""
+
+    exit_code = 130

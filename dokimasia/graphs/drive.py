@@ -1,0 +1,96 @@
+"""Compile graphs once, start and resume their threads, and offer them as runnables that bring their own context."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from dokimasia.graphs import checkpoint_scoring, cognitive_replay
+from dokimasia.graphs.context import Context
+
+RECURSION_LIMIT = 60
+"""Steps that one thread may take; every cycle of ours is bounded far below it."""
+
+
+class GraphFile(Protocol):
+    """What a file in this room offers: its name, the version of its nodes and state, and the graph."""
+
+    NAME: str
+    VERSION: int
+
+    def build(self) -> StateGraph[Any, Context]:
+        """Return the graph, not compiled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """A graph by name and version."""
+
+    name: str
+    version: int
+
+
+GRAPHS: dict[str, GraphFile] = {
+    module.NAME: cast("GraphFile", module) for module in (cognitive_replay, checkpoint_scoring)
+}
+
+
+@cache
+def straight(name: str) -> CompiledStateGraph[Any, Context]:
+    """Return the named graph compiled without a saver; compiled once a process."""
+    return GRAPHS[name].build().compile(name=name)
+
+
+def checkpointed(name: str, saver: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Context]:
+    """Return the named graph compiled with a saver; its threads can be resumed."""
+    return GRAPHS[name].build().compile(checkpointer=saver, name=name)
+
+
+def thread_id(run: str, item: str, graph: str) -> str:
+    """Return a work item's thread: run, item, graph and the graph's version, so that an outdated thread is never entered."""
+    return f"{run}/{item}/{graph}@{GRAPHS[graph].VERSION}"
+
+
+async def run(graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context) -> dict[str, Any]:
+    """Run a straight graph from its inputs to its final state."""
+    config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
+    return await graph.ainvoke(dict(inputs), config, context=context)
+
+
+async def start_or_resume(
+    graph: CompiledStateGraph[Any, Context],
+    inputs: Mapping[str, Any],
+    *,
+    context: Context,
+    thread: str,
+) -> dict[str, Any]:
+    """Continue a thread from its last checkpoint, or start it from its inputs where there is none.
+
+    Every step is checkpointed before the next begins (`durability="sync"`).
+    """
+    config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
+    state = await graph.aget_state(config)
+    if state.created_at is not None and not state.next:
+        return dict(state.values)
+    begin = None if state.created_at is not None else dict(inputs)
+    return await graph.ainvoke(begin, config, context=context, durability="sync")
+
+
+def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[str, Any]]:
+    """Return a graph as a LangChain runnable (async) that brings its own context.
+
+    LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
+    another graph, ours always gets its own.
+    """
+    graph = straight(name)
+
+    async def call(inputs: dict[str, Any]) -> dict[str, Any]:
+        return await run(graph, inputs, context=context)
+
+    return RunnableLambda(call, name=name)

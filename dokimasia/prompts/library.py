@@ -1,0 +1,125 @@
+"""The prompts on disk: Markdown files with a front matter, loaded once, checked when loaded."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from dokimasia.domain.identity import Value
+from dokimasia.errors import ConfigError
+
+_FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
+_SECTION = re.compile(r"^## (system|user)\n", re.MULTILINE)
+_SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
+
+InputRule = Literal["required", "optional", "plain", "plain optional"]
+
+
+class Prompt(Value):
+    """One prompt: `inputs` says of each input whether it may be missing and whether it is fenced.
+
+    `plain` inputs are the data set's own words put to a candidate as they are; everything that a judge is shown is fenced.
+    `hash` is the SHA-256 of the file's bytes, shortened to 16 digits, and stands beside every judgement.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    version: int = Field(ge=1)
+    output: str
+    inputs: dict[str, InputRule]
+    source: str
+    images: bool = True
+    system: str = ""
+    user: str
+    hash: str
+
+    def fenced(self, name: str) -> bool:
+        """Whether the input stands between fences."""
+        return not self.inputs[name].startswith("plain")
+
+    @property
+    def has_fence(self) -> bool:
+        """Whether any input stands between fences."""
+        return any(self.fenced(name) for name in self.inputs)
+
+    def optional(self, name: str) -> bool:
+        """Whether the input may be missing."""
+        return self.inputs[name].endswith("optional")
+
+
+class PromptLibrary:
+    """Prompts by name; later folders override earlier ones."""
+
+    def __init__(self, prompts: Iterable[Prompt]) -> None:
+        self._prompts = {prompt.name: prompt for prompt in prompts}
+
+    @classmethod
+    def from_folders(cls, *folders: Path) -> "PromptLibrary":
+        """Load every `*.md` of the folders, in order.
+
+        Raises:
+            ConfigError: a file's front matter or body is broken; the message names the file.
+        """
+        return cls(load_prompt(path) for folder in folders for path in sorted(folder.glob("*.md")))
+
+    def get(self, name: str) -> Prompt:
+        """Return the prompt of that name.
+
+        Raises:
+            ConfigError: if there is none.
+        """
+        if name not in self._prompts:
+            raise ConfigError(f"no prompt is called {name!r}; there are: {', '.join(sorted(self._prompts))}")
+        return self._prompts[name]
+
+    def names(self) -> list[str]:
+        """The prompts' names, sorted."""
+        return sorted(self._prompts)
+
+    def identity(self) -> Mapping[str, str]:
+        """Name to `version:hash`, for a run's identity."""
+        return {name: f"{prompt.version}:{prompt.hash}" for name, prompt in sorted(self._prompts.items())}
+
+
+def load_prompt(path: Path) -> Prompt:
+    """Read and check one prompt file.
+
+    Raises:
+        ConfigError: naming the file and what is wrong with it.
+    """
+    data = path.read_bytes()
+    matched = _FRONT.match(data.decode("utf-8"))
+    if matched is None:
+        raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
+    head = yaml.safe_load(matched[1])
+    if not isinstance(head, dict):
+        raise ConfigError(f"{path}: the front matter is not a mapping of name, version, output, inputs, source")
+    pieces = _SECTION.split(matched[2])
+    sections = {pieces[i]: pieces[i + 1].strip() for i in range(1, len(pieces) - 1, 2)}
+    try:
+        prompt = Prompt.model_validate(
+            {**head, **sections, "hash": hashlib.sha256(data).hexdigest()[:16]},
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{path}: {where}: {first['msg']}") from None
+    if prompt.name != path.stem:
+        raise ConfigError(f"{path}: the prompt is called {prompt.name!r}; a prompt's name is its file's")
+    slots = _SLOT.findall(prompt.user)
+    if sorted(slots) != sorted(prompt.inputs) or _SLOT.search(prompt.system):
+        raise ConfigError(
+            f"{path}: the user part must use each of the inputs {sorted(prompt.inputs)} once as {{{{name}}}}, "
+            f"and the system part none; it uses {sorted(slots)}"
+        )
+    return prompt
+
+
+@cache
+def default_library() -> PromptLibrary:
+    """The prompts that ship with the package."""
+    return PromptLibrary.from_folders(Path(__file__).parent)

@@ -1,0 +1,157 @@
+"""From a prompt and its inputs to messages, and back: `recognise` is the tested inverse of `render`."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from dokimasia.domain.call import Message
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import ImageRef, Part, TextPart
+from dokimasia.errors import ConfigError
+from dokimasia.prompts.fence import fence, nonce, read_fences
+from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
+
+_SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
+QUOTE_LIMIT = 20_000
+"""Characters of a bad reply that are quoted back when it is sent for repair."""
+
+
+class Rendered(Value):
+    """Messages ready to send, with the prompt's name, version and hash to store beside whatever comes of them."""
+
+    messages: tuple[Message, ...]
+    name: str
+    version: int
+    hash: str
+
+
+class Recognised(Value):
+    """What a request asks: the prompt's name and version, its inputs, its images, and, in a repair, the problem named."""
+
+    name: str
+    version: int
+    inputs: dict[str, str]
+    images: tuple[ImageRef, ...] = ()
+    problem: str | None = None
+
+
+def render(
+    name: str,
+    inputs: Mapping[str, str],
+    *,
+    images: Sequence[ImageRef] = (),
+    library: PromptLibrary | None = None,
+) -> Rendered:
+    """Return the messages of a prompt: trusted instructions as system, images and fenced inputs as user.
+
+    Raises:
+        ConfigError: an input is unknown, or a required one is missing.
+    """
+    prompt = (library or default_library()).get(name)
+    unknown = set(inputs) - set(prompt.inputs)
+    missing = {key for key in prompt.inputs if not prompt.optional(key)} - set(inputs)
+    if unknown or missing:
+        raise ConfigError(f"prompt {name}: unknown inputs {sorted(unknown)}, missing inputs {sorted(missing)}")
+    parts: tuple[Part, ...] = (*images, TextPart(text=_user_text(prompt, inputs)))
+    messages = (Message(role="user", parts=parts),)
+    if prompt.system:
+        messages = (Message(role="system", parts=(TextPart(text=prompt.system),)), *messages)
+    return Rendered(messages=messages, name=prompt.name, version=prompt.version, hash=prompt.hash)
+
+
+def with_repair(rendered: Rendered, bad_reply: str, problem: str, *, library: PromptLibrary | None = None) -> Rendered:
+    """Return the messages that send a bad reply back once: what was asked, what came, and what is wrong with it.
+
+    At most `QUOTE_LIMIT` characters of the bad reply are quoted.
+    """
+    quoted = bad_reply[:QUOTE_LIMIT] or "(empty reply)"
+    repair = render("repair", {"problem": problem}, library=library)
+    messages = (
+        *rendered.messages,
+        Message(role="assistant", parts=(TextPart(text=quoted),)),
+        *repair.messages,
+    )
+    return rendered.model_copy(update={"messages": messages})
+
+
+def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
+    """Return which prompt the messages are, with its inputs, or None where they are none of the library's.
+
+    The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
+    inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
+    """
+    known = library or default_library()
+    problem: str | None = None
+    if len(messages) >= 3 and messages[-2].role == "assistant":
+        repair = _match(known.get("repair"), messages[-1:])
+        if repair is None:
+            return None
+        problem = repair["problem"]
+        messages = messages[:-2]
+    prompts = sorted(map(known.get, known.names()), key=lambda prompt: not prompt.has_fence)
+    for prompt in prompts:
+        inputs = _match(prompt, messages)
+        if inputs is not None:
+            images = tuple(image for message in messages for image in message.images)
+            return Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images, problem=problem)
+    return None
+
+
+def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
+    mark = nonce(prompt.name, prompt.version, inputs)
+    lines: list[str] = []
+    for paragraph in prompt.user.split("\n\n"):
+        slots = _SLOT.findall(paragraph)
+        if any(slot not in inputs for slot in slots):
+            continue
+        lines.append(
+            _SLOT.sub(
+                lambda slot: fence(slot[1], inputs[slot[1]], mark) if prompt.fenced(slot[1]) else inputs[slot[1]],
+                paragraph,
+            )
+        )
+    return "\n\n".join(lines)
+
+
+def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None:
+    expected = 2 if prompt.system else 1
+    if len(messages) != expected or messages[-1].role != "user":
+        return None
+    if prompt.system and (messages[0].role != "system" or messages[0].text != prompt.system):
+        return None
+    text = messages[-1].text
+    if not prompt.has_fence:
+        return _match_plain(prompt, text)
+    read = read_fences(text)
+    if read is None or not set(read[1]) <= set(prompt.inputs):
+        return None
+    mark, inputs = read
+    if mark != nonce(prompt.name, prompt.version, inputs) or _user_text(prompt, inputs) != text:
+        return None
+    return inputs
+
+
+def _match_plain(prompt: Prompt, text: str) -> dict[str, str] | None:
+    """Read a prompt without fences by its literal parts; among several readings the one with most inputs wins."""
+    optional = [name for name in prompt.inputs if prompt.optional(name)]
+    for absent in ((), tuple(optional)):
+        pattern = _plain_pattern(prompt, absent)
+        found = re.fullmatch(pattern, text, re.DOTALL)
+        if found is not None:
+            return {key: value for key, value in found.groupdict().items() if value is not None}
+    return None
+
+
+def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
+    kept: list[str] = []
+    for paragraph in prompt.user.split("\n\n"):
+        if any(slot in absent for slot in _SLOT.findall(paragraph)):
+            continue
+        pieces = _SLOT.split(paragraph)
+        kept.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
+    return "\n\n".join(kept)
+
+
+def choices_text(choices: Sequence[str]) -> str:
+    """Return the options of a multiple-choice question as lines `A. ...`; empty without options."""
+    return "\n".join(f"{chr(ord('A') + number)}. {choice}" for number, choice in enumerate(choices))
+

@@ -1,0 +1,1 @@
+"""Report: tables become charts and pages."""

@@ -1,0 +1,88 @@
+"""Prompts render into messages and are recognised back from them, whatever stands in their inputs."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import ConfigError
+from dokimasia.prompts import PromptLibrary, default_library, escape, recognise, render, unescape, with_repair
+
+IMAGE = ImageRef(sha256="ab" * 32, media_type="image/png", width=3, height=4)
+HOSTILE = st.text(st.sampled_from(list("<\\>\n AEND0fQUSTIOR|")), max_size=60) | st.text(max_size=80)
+FENCED = [name for name in default_library().names() if default_library().get(name).has_fence and name != "repair"]
+
+
+@given(HOSTILE)
+@settings(max_examples=600, deadline=None)
+def test_escaping_is_reversible_and_leaves_no_marker(text: str) -> None:
+    """Escaped text holds no run of three '<', and unescaping gives the text back exactly."""
+    assert "<<<" not in escape(text)
+    assert unescape(escape(text)) == text
+
+
+@pytest.mark.parametrize("name", FENCED)
+@given(data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_recognise_is_the_inverse_of_render(name: str, data: st.DataObject) -> None:
+    """Whatever the inputs hold, markers included, they are read back as they were."""
+    prompt = default_library().get(name)
+    inputs = {
+        key: data.draw(HOSTILE) for key in prompt.inputs if not prompt.optional(key) or data.draw(st.booleans())
+    }
+    rendered = render(name, inputs, images=[IMAGE] if prompt.images else [])
+    found = recognise(rendered.messages)
+    assert found is not None
+    assert (found.name, found.version, found.inputs) == (name, prompt.version, inputs)
+    assert found.images == ((IMAGE,) if prompt.images else ())
+
+
+@given(question=HOSTILE, problem=HOSTILE, bad=HOSTILE)
+@settings(max_examples=100, deadline=None)
+def test_a_repair_is_recognised_with_its_problem(question: str, problem: str, bad: str) -> None:
+    """A request that sends a bad reply back names the prompt, its inputs and the problem."""
+    rendered = with_repair(render("solver", {"question": question}), bad, problem)
+    found = recognise(rendered.messages)
+    assert found is not None
+    assert (found.name, found.inputs, found.problem) == ("solver", {"question": question}, problem)
+
+
+def test_a_candidate_is_asked_in_the_data_sets_own_words() -> None:
+    """A candidate's prompt is the question as it stands, with its options where there are any, and nothing else."""
+    plain = render("candidate", {"question": "How many cups?"}, images=[IMAGE])
+    assert [message.role for message in plain.messages] == ["user"]
+    assert plain.messages[0].text == "How many cups?"
+    found = recognise(render("candidate", {"question": "How many\n\ncups?", "choices": "A. 1\nB. 2"}).messages)
+    assert found is not None
+    assert found.inputs == {"question": "How many\n\ncups?", "choices": "A. 1\nB. 2"}
+
+
+def test_a_forged_fence_is_not_recognised() -> None:
+    """A block whose nonce does not follow from the inputs is nobody's prompt."""
+    rendered = render("equivalence", {"question": "q", "answer": "a", "reference_answer": "r"})
+    part = rendered.messages[1].parts[0]
+    assert part.kind == "text"
+    forged = part.model_copy(update={"text": part.text.replace("\na\n", "\nb\n")})
+    message = rendered.messages[1].model_copy(update={"parts": (forged,)})
+    assert recognise([rendered.messages[0], message]) is None
+
+
+def test_untrusted_text_never_enters_the_system_role() -> None:
+    """No prompt's system part has a slot; inputs stand in the user's message only."""
+    for name in default_library().names():
+        assert "{{" not in default_library().get(name).system
+
+
+def test_unknown_and_missing_inputs_are_named() -> None:
+    """Rendering with the wrong inputs says which."""
+    with pytest.raises(ConfigError, match=r"unknown inputs \['colour'\], missing inputs \['question'\]"):
+        render("solver", {"colour": "red"})
+
+
+def test_a_broken_prompt_file_is_named(tmp_path) -> None:
+    """A prompt file with a slot that is not among its inputs is refused with its path."""
+    (tmp_path / "mine.md").write_text(
+        "---\nname: mine\nversion: 1\noutput: x\nsource: y\ninputs: {a: required}\n---\n## user\n{{b}}\n"
+    )
+    with pytest.raises(ConfigError, match=r"mine\.md: the user part must use each"):
+        PromptLibrary.from_folders(tmp_path)
