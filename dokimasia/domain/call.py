@@ -16,7 +16,7 @@ Capability = Literal["vision", "json_schema", "tools"]
 
 
 class ModelRef(Value):
-    """A model by identity: `model` is the resolved LiteLLM name, `endpoint` names where it runs; `name` is only how it is shown."""
+    """A model by identity: `model` is the resolved LiteLLM name, `endpoint` where it runs; `name` is how it is shown."""
 
     name: str = Field(min_length=1)
     model: str = Field(min_length=1)

@@ -64,7 +64,7 @@ class Response(Value):
 
 
 class CheckpointScores(Value):
-    """One judge's scores of one response, criterion by criterion (ATOM, section 3.3): integers 1 to 5, in the criteria's order."""
+    """One judge's scores of one response (ATOM, section 3.3): integers 1 to 5, in the order of the criteria."""
 
     response: str
     criteria: str

@@ -52,7 +52,9 @@ class Ledger(Protocol):
         """Return once the reply is durable; a key that is already there stays as it is."""
         ...
 
-    async def attempt(self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str) -> None:
+    async def attempt(
+        self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
+    ) -> None:
         """Record a try that brought no reply. Recorded, never served."""
         ...
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Failed
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import Gateway, RunStore
-from dokimasia.agents import PromptLibrary
 
 
 @dataclass(frozen=True, slots=True)

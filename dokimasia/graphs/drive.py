@@ -57,7 +57,9 @@ def thread_id(run: str, item: str, graph: str) -> str:
     return f"{run}/{item}/{graph}@{GRAPHS[graph].VERSION}"
 
 
-async def run(graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context) -> dict[str, Any]:
+async def run(
+    graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context
+) -> dict[str, Any]:
     """Run a straight graph from its inputs to its final state."""
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
     return await graph.ainvoke(dict(inputs), config, context=context)

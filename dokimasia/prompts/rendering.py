@@ -154,4 +154,3 @@ def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
 def choices_text(choices: Sequence[str]) -> str:
     """Return the options of a multiple-choice question as lines `A. ...`; empty without options."""
     return "\n".join(f"{chr(ord('A') + number)}. {choice}" for number, choice in enumerate(choices))
-

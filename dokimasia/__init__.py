@@ -1,0 +1,103 @@
+"""Dokimasia finds out what multimodal models can really do, says why they fail, and helps them correct themselves.
+
+The names below are the front door; each is loaded when it is first used, so that importing the package costs nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dokimasia.domain.call import Chat, ModelRef, ModelSpec, Sampling
+    from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+    from dokimasia.domain.judgement import CheckpointScores, Failed, Response, Scored
+    from dokimasia.domain.options import GraphOptions
+    from dokimasia.domain.sample import ImageRef, Sample
+    from dokimasia.errors import DokimasiaError, InputError, Interrupted, UnparsableReply
+    from dokimasia.gateway.doubles import FunctionGateway, ScriptedGateway
+    from dokimasia.graphs.context import Context
+    from dokimasia.graphs.drive import as_runnable
+    from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
+    from dokimasia.runner.sync import evaluate_sync
+    from dokimasia.settings import Settings, load_settings
+    from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
+
+__version__ = "0.1.0"
+
+_HOMES: dict[str, str] = {
+    "Chat": "dokimasia.domain.call",
+    "CheckpointScores": "dokimasia.domain.judgement",
+    "Context": "dokimasia.graphs.context",
+    "CriteriaSet": "dokimasia.domain.criterion",
+    "Criterion": "dokimasia.domain.criterion",
+    "DokimasiaError": "dokimasia.errors",
+    "EvaluationRequest": "dokimasia.runner.evaluation",
+    "EvaluationResult": "dokimasia.runner.evaluation",
+    "Failed": "dokimasia.domain.judgement",
+    "FunctionGateway": "dokimasia.gateway.doubles",
+    "GraphOptions": "dokimasia.domain.options",
+    "ImageRef": "dokimasia.domain.sample",
+    "InputError": "dokimasia.errors",
+    "Interrupted": "dokimasia.errors",
+    "MemoryBlobs": "dokimasia.storage.memory",
+    "MemoryLedger": "dokimasia.storage.memory",
+    "MemoryStore": "dokimasia.storage.memory",
+    "ModelRef": "dokimasia.domain.call",
+    "ModelSpec": "dokimasia.domain.call",
+    "ReferenceChain": "dokimasia.domain.criterion",
+    "Response": "dokimasia.domain.judgement",
+    "Sample": "dokimasia.domain.sample",
+    "Sampling": "dokimasia.domain.call",
+    "Scored": "dokimasia.domain.judgement",
+    "ScriptedGateway": "dokimasia.gateway.doubles",
+    "Settings": "dokimasia.settings",
+    "UnparsableReply": "dokimasia.errors",
+    "as_runnable": "dokimasia.graphs.drive",
+    "evaluate": "dokimasia.runner.evaluation",
+    "evaluate_sync": "dokimasia.runner.sync",
+    "load_settings": "dokimasia.settings",
+}
+
+__all__ = [
+    "Chat",
+    "CheckpointScores",
+    "Context",
+    "CriteriaSet",
+    "Criterion",
+    "DokimasiaError",
+    "EvaluationRequest",
+    "EvaluationResult",
+    "Failed",
+    "FunctionGateway",
+    "GraphOptions",
+    "ImageRef",
+    "InputError",
+    "Interrupted",
+    "MemoryBlobs",
+    "MemoryLedger",
+    "MemoryStore",
+    "ModelRef",
+    "ModelSpec",
+    "ReferenceChain",
+    "Response",
+    "Sample",
+    "Sampling",
+    "Scored",
+    "ScriptedGateway",
+    "Settings",
+    "UnparsableReply",
+    "__version__",
+    "as_runnable",
+    "evaluate",
+    "evaluate_sync",
+    "load_settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dokimasia' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

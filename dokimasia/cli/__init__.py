@@ -1,0 +1,1 @@
+"""The command line: thin verbs over runner and analysis, each loaded when it is called."""

@@ -1,0 +1,96 @@
+"""The command group: verbs are found by name and imported only when they are called."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from dokimasia.errors import DokimasiaError
+
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("dokimasia.cli.init", "Write a commented dokimasia.toml."),
+    "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
+    "evaluate": ("dokimasia.cli.evaluate", "Evaluate models on a data set by atomic criteria."),
+    "resume": ("dokimasia.cli.resume", "Go on with a run that was interrupted."),
+    "runs": ("dokimasia.cli.runs", "List the runs of a home."),
+    "show": ("dokimasia.cli.show", "Show a run's results, or one sample of it."),
+    "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
+    "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules with a `command`, loaded when they are called; their help lines are known."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order of use."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the verb's module and return its command."""
+        if cmd_name not in VERBS:
+            return None
+        return importlib.import_module(VERBS[cmd_name][0]).command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; a misspelt one is answered with the nearest."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], VERBS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="dokimasia", message="%(prog)s %(version)s")
+def group() -> None:
+    """Find out what multimodal models can really do.
+
+    A judge replays the reasoning behind every question, draws atomic criteria from it, and scores each model's answers
+    point by point. Everything is kept in a home folder, so that any run can be interrupted, resumed and shown again.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code; errors are one line on standard error."""
+    try:
+        result: Any = group.main(
+            args=list(arguments) if arguments is not None else None, prog_name="dokimasia", standalone_mode=False
+        )
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as problem:
+        problem.show()
+        return problem.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return 130
+    except DokimasiaError as problem:
+        _say(problem)
+        return problem.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception as problem:  # the last stop: whatever it is, it leaves as one redacted line
+        from dokimasia.cli.shared import crash_report
+
+        click.echo(crash_report(problem), err=True)
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def _say(problem: DokimasiaError) -> None:
+    from dokimasia.cli.shared import redact
+
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)

@@ -1,0 +1,73 @@
+"""`--dry-run`: what a run would ask and cost, and one rendered prompt of each kind, without any call."""
+
+from typing import Any
+
+import click
+
+from dokimasia.agents.extractor import chain_text
+from dokimasia.agents.scorer import criteria_text
+from dokimasia.agents.solver import question_inputs
+from dokimasia.cli.shared import console
+from dokimasia.cli.tables import cost_text
+from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.sample import Sample
+from dokimasia.prompts import Rendered, render
+from dokimasia.runner.evaluation import EvaluationRequest, prepare
+from dokimasia.settings import Settings
+from dokimasia.storage.memory import MemoryBlobs
+
+PLACEHOLDER_CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
+PLACEHOLDER_CRITERIA = CriteriaSet(
+    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
+)
+
+
+def preview(request: EvaluationRequest, settings: Settings) -> dict[str, Any]:
+    """Return the estimate and the prompts of the first sample, ready for JSON."""
+    plan, samples, estimate = prepare(request, settings=settings, blobs=MemoryBlobs())
+    return {
+        "run": plan.run_id,
+        "samples": estimate.samples,
+        "calls": estimate.calls,
+        "cost": estimate.cost,
+        "models": {name: one.model_dump(mode="json") for name, one in estimate.models.items()},
+        "prompts": {one.name: _messages(one) for one in _prompts(samples[0], show_image=request.show_image)},
+    }
+
+
+def print_preview(shown: dict[str, Any]) -> None:
+    """Print a preview for people."""
+    out = console()
+    out.print(f"[bold]{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}[/bold]")
+    for name, model in shown["models"].items():
+        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
+        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+    for name, messages in shown["prompts"].items():
+        out.rule(f"prompt {name}")
+        for message in messages:
+            images = f" + {message['images']} image(s)" if message["images"] else ""
+            click.echo(f"[{message['role']}{images}]\n{message['text']}\n")
+
+
+def _prompts(sample: Sample, *, show_image: bool) -> list[Rendered]:
+    inputs = question_inputs(sample)
+    reference = {"reference_answer": sample.reference_answer} if sample.reference_answer is not None else {}
+    prompts = [
+        render("solver", {**inputs, **reference}, images=sample.images),
+        render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images),
+        render("candidate", inputs, images=sample.images),
+        render(
+            "checkpoints",
+            {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
+            images=sample.images if show_image else (),
+        ),
+    ]
+    if reference:
+        prompts.insert(1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}))
+    return prompts
+
+
+def _messages(rendered: Rendered) -> list[dict[str, Any]]:
+    return [
+        {"role": message.role, "text": message.text, "images": len(message.images)} for message in rendered.messages
+    ]

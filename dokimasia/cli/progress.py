@@ -1,0 +1,122 @@
+"""How far a run is: a live line on a terminal, plain lines elsewhere; always on standard error."""
+
+import time
+from types import TracebackType
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from dokimasia.cli.tables import cost_text
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.runner.estimate import Estimate
+from dokimasia.runner.observer import Progress as Standing
+
+PLAIN_EVERY = 5.0
+RATE_WINDOW = 20.0
+
+
+class ProgressLine:
+    """An observer that shows what it is told. Use it as a context manager around the run."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Make a display; a quiet one says only what it will cost and what was paid."""
+        self._console = Console(stderr=True, highlight=False)
+        self._live: Progress | None = None
+        self._quiet = quiet
+        self._started = time.monotonic()
+        self._last_line = self._started
+        self._marks: list[tuple[float, int]] = []
+        self.run_id = ""
+        self.standing: Standing | None = None
+
+    def __enter__(self) -> "ProgressLine":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def planned(self, run_id: str, estimate: Estimate) -> None:
+        """Say which run this is and what it may come to."""
+        self.run_id = run_id
+        models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
+        click.echo(
+            f"run {run_id}: {estimate.samples} samples, about {estimate.calls} calls ({models}), "
+            f"estimated cost {cost_text(estimate.cost)}; what the ledger has is not asked again",
+            err=True,
+        )
+        if self._console.is_terminal and not self._quiet:
+            self._live = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=28),
+                TextColumn("{task.completed}/{task.total}"),
+                TextColumn("{task.fields[note]}"),
+                console=self._console,
+                transient=True,
+                refresh_per_second=4,
+            )
+            self._live.add_task("evaluating", total=None, note="")
+            self._live.start()
+
+    def progressed(self, progress: Standing) -> None:
+        """Show where the run stands."""
+        self.standing = progress
+        now = time.monotonic()
+        self._marks.append((now, progress.stats.answered + progress.stats.cached))
+        while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
+            self._marks.pop(0)
+        note = self._note(progress, now)
+        if self._live is not None:
+            task = self._live.task_ids[0]
+            self._live.update(task, completed=progress.done, total=progress.items, note=note)
+        elif not self._quiet and now - self._last_line >= PLAIN_EVERY:
+            self._last_line = now
+            click.echo(f"{progress.done}/{progress.items} done · {note}", err=True)
+
+    def happened(self, event: GatewayEvent) -> None:
+        """Say why a limit changed; everything else is in the log."""
+        from dokimasia.log import logger
+
+        fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
+        level = logger().info if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logger().debug
+        level(event.kind, **fields)
+
+    def paid(self) -> str:
+        """Return a sentence on what this sitting sent and paid."""
+        if self.standing is None:
+            return "nothing was asked: the run was complete"
+        stats = self.standing.stats
+        cost = None if stats.cost_unknown else stats.cost
+        sent = f"{stats.answered} calls answered by models, {stats.cached} by the ledger"
+        tries = f", {stats.failed_tries} tries failed" if stats.failed_tries else ""
+        return f"{sent}{tries}; paid now: {cost_text(cost)} in {time.monotonic() - self._started:.1f} s"
+
+    def _note(self, progress: Standing, now: float) -> str:
+        stats = progress.stats
+        (since, before), (_, after) = self._marks[0], self._marks[-1]
+        rate = (after - before) / (now - since) if now > since else 0.0
+        new = progress.done - progress.restored
+        elapsed = now - self._started
+        left = (progress.items - progress.done) * elapsed / new if new > 0 else None
+        failures = sum(progress.failures.values())
+        cost = cost_text(None if stats.cost_unknown else stats.cost)
+        parts = [
+            f"{rate:.1f} calls/s",
+            f"{sum(stats.in_flight.values())} in flight",
+            f"{failures} failed",
+            f"spent {cost}",
+            f"left {_clock(left)}",
+        ]
+        return " · ".join(parts)
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,98 @@
+"""Run an evaluation from the command line: Ctrl-C once finishes the calls in flight, twice stops at once."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from dokimasia.cli.progress import ProgressLine
+from dokimasia.cli.shared import console, print_json
+from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
+from dokimasia.errors import Interrupted
+from dokimasia.runner.evaluation import EvaluationResult
+from dokimasia.runner.observer import Observer
+from dokimasia.runner.workshop import Stop
+from dokimasia.settings import Settings
+
+SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
+
+Work = Callable[[Observer, Stop], Awaitable[EvaluationResult]]
+
+
+def run_to_end(work: Work, settings: Settings, *, quiet: bool = False) -> EvaluationResult:
+    """Run the work under signals and a progress line, and say what was paid.
+
+    Raises:
+        Interrupted: after Ctrl-C or SIGTERM; the message is the command that goes on.
+    """
+    with ProgressLine(quiet=quiet) as line:
+        try:
+            result = asyncio.run(_supervised(work, line))
+        except (Interrupted, KeyboardInterrupt):
+            home = f" --home {settings.home}"
+            raise Interrupted(
+                f"interrupted; everything finished is kept. Go on with: dokimasia resume {line.run_id}{home}"
+            ) from None
+    click.echo(line.paid(), err=True)
+    if not result.complete:
+        click.echo(
+            f"the budget is used up and some items are open. Go on with: dokimasia resume {result.run} "
+            f"--home {settings.home} (with a larger --max-cost, --max-calls or --max-tokens, or none)",
+            err=True,
+        )
+    return result
+
+
+async def _supervised(work: Work, line: ProgressLine) -> EvaluationResult:
+    stop = Stop()
+    task = asyncio.ensure_future(work(line, stop))
+    loop = asyncio.get_running_loop()
+    asked = 0
+
+    def interrupt() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            click.echo("\nfinishing the calls in flight; Ctrl-C again stops at once", err=True)
+            stop.ask()
+        else:
+            task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, interrupt)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if asked:
+            raise Interrupted("stopped at once") from None
+        raise
+
+
+def print_result(
+    summary: Mapping[str, Any], *, as_json: bool, planted: Mapping[str, float] | None = None, title: str = ""
+) -> None:
+    """Print an evaluation's figures: JSON for machines, tables for people; simulated models are named first."""
+    if as_json:
+        print_json({**summary, "planted": dict(planted)} if planted is not None else summary)
+        return
+    out = console()
+    if summary["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    heading = title or f"run {summary['run']} · {summary['samples']} samples · judge {summary['judge']}"
+    state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
+    out.print(f"[bold]{heading}[/bold]{state}")
+    out.print(evaluation_table(summary, planted))
+    by_category = category_table(summary)
+    if by_category is not None:
+        out.print(by_category)
+    for line in blind_lines(summary):
+        out.print(line)
+    made = summary["preparation"]
+    out.print(
+        f"[dim]criteria: {made['calls']} calls of the judge. Scores 1 to 5, higher is better; 95 % bootstrap intervals, "
+        "clustered by samples that share an image.[/dim]"
+    )

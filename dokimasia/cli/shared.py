@@ -1,0 +1,86 @@
+"""What every verb shares: the options for home, configuration and log, and how a crash is told without its secrets."""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_redact: Callable[[str], str] | None = None
+
+
+def redact(text: str) -> str:
+    """Return the text without any secret that the process knows; before settings are read, without key-like patterns."""
+    global _redact
+    if _redact is None:
+        from dokimasia.log import Redactor
+
+        _redact = Redactor(())
+    return _redact(text)
+
+
+def crash_report(problem: BaseException) -> str:
+    """Return what is said of an error of ours: its type and message on one line, redacted."""
+    text = " ".join(str(problem).split())[:500]
+    return redact(f"internal error: {type(problem).__name__}: {text} (run again with -v for the log; please report it)")
+
+
+def common(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`."""
+
+    @click.option(
+        "--home", type=click.Path(file_okay=False, path_type=Path), help="Where runs and the ledger are kept."
+    )
+    @click.option(
+        "--config", type=click.Path(dir_okay=False, path_type=Path), help="Configuration (default: ./dokimasia.toml)."
+    )
+    @click.option("-v", "--verbose", count=True, help="Log what happens (-vv: everything).")
+    @click.option(
+        "--log-file", type=click.Path(dir_okay=False, path_type=Path), help="Log to this file, as JSON lines."
+    )
+    @functools.wraps(function)
+    def wrapped(
+        *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
+    ) -> R:
+        return function(*arguments, settings=_settings(home, config, verbose, log_file), **options)
+
+    return wrapped
+
+
+def json_option(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --json to a verb that reports, which receives it as `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON with sorted keys, redacted: the same value, the same bytes."""
+    import orjson
+
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
+    click.echo(redact(text))
+
+
+def console() -> Any:
+    """Return a Rich console on standard output; colours only where the terminal has them."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False, width=None if os.isatty(1) else 120)
+
+
+def _settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> "Settings":
+    global _redact
+    from dokimasia.log import Redactor, configure
+    from dokimasia.settings import load_settings
+
+    settings = load_settings(config=config, home=home)
+    _redact = Redactor(settings.secrets)
+    configure(level=("warning", "info", "debug")[min(verbose, 2)], file=log_file, redact=_redact)
+    return settings

@@ -1,0 +1,52 @@
+"""`dokimasia sim`: make data of the planted world, and serve its simulated models over HTTP."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def command() -> None:
+    """The planted world: scenes, questions and models whose truth is known."""
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--samples", type=click.IntRange(1), default=60, show_default=True, help="How many questions.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same bytes."
+)
+def make(file: Path, samples: int, seed: int) -> None:
+    """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
+    from dokimasia.simulation.world import write_world
+
+    pictures = write_world(file, samples, seed)
+    click.echo(f"wrote {samples} questions on {pictures} pictures: {file}")
+
+
+@command.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--latency", type=click.FloatRange(0), default=0.0, help="Seconds before each reply.")
+@click.option(
+    "--faults", default="", metavar="KIND=RATE,...", help="Plant faults, such as rate_limit=0.1,refusal=0.02."
+)
+@click.option(
+    "--log", "log_path", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON line a request here."
+)
+def serve(port: int, host: str, latency: float, faults: str, log_path: Path | None) -> None:
+    """Serve the simulated models on OpenAI's chat-completions format until Ctrl-C."""
+    import asyncio
+
+    from dokimasia.simulation.faults import parse_faults
+    from dokimasia.simulation.server import serve as serve_models
+
+    planted = parse_faults(faults)
+
+    def ready(url: str) -> None:
+        click.echo(f"serving simulated models at {url} (Ctrl-C stops)")
+
+    try:
+        asyncio.run(serve_models(host, port, latency=latency, faults=planted, log_path=log_path, ready=ready))
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)

@@ -1,0 +1,105 @@
+"""What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import Sample
+from dokimasia.runner.plan import EvaluationPlan
+
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 750
+INSTRUCTION_TOKENS = 450
+CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
+
+
+class ModelEstimate(Value):
+    """Calls at most (without repairs and retries), and tokens by rule of thumb; `cost` in US dollars, None if unpriced."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+class Estimate(Value):
+    """What a run will ask of each model. Answers that the ledger already has are not subtracted."""
+
+    samples: int
+    models: dict[str, ModelEstimate]
+
+    @property
+    def calls(self) -> int:
+        """All calls together."""
+        return sum(model.calls for model in self.models.values())
+
+    @property
+    def cost(self) -> float | None:
+        """All money together in US dollars; None where any model's price is unknown."""
+        costs = [model.cost for model in self.models.values()]
+        return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
+
+
+class SampleSize(NamedTuple):
+    """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer."""
+
+    text: int
+    images: int
+    reference: int
+
+
+def size_of(sample: Sample) -> SampleSize:
+    """Return a sample's size in tokens, by rule of thumb: four characters, or 750 pixels, a token."""
+    text = len(sample.prompt) + sum(len(choice) for choice in sample.choices)
+    pixels = sum(image.width * image.height for image in sample.images)
+    return SampleSize(
+        text // CHARACTERS_PER_TOKEN,
+        pixels // PIXELS_PER_TOKEN,
+        len(sample.reference_answer or "") // CHARACTERS_PER_TOKEN,
+    )
+
+
+def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
+    """Return what a plan will ask over samples of these sizes."""
+    totals: dict[str, list[int]] = {spec.ref.name: [0, 0, 0] for spec in (*plan.candidates, plan.judge)}
+
+    def add(spec: ModelSpec, sent: int, received: int) -> None:
+        total = totals[spec.ref.name]
+        total[0] += 1
+        total[1] += sent
+        total[2] += received
+
+    samples = 0
+    for size in sizes:
+        samples += 1
+        if plan.criteria is None:
+            add(plan.judge, INSTRUCTION_TOKENS + size.text + size.images + size.reference, CHAIN_TOKENS)
+            add(plan.judge, INSTRUCTION_TOKENS + size.text + size.images + CHAIN_TOKENS, CRITERIA_TOKENS)
+            if size.reference:
+                add(plan.judge, INSTRUCTION_TOKENS + size.text + size.reference * 2, VERDICT_TOKENS)
+        shown = size.images if plan.show_image else 0
+        for candidate in plan.candidates:
+            for arm in plan.arms:
+                for _ in range(plan.repeats):
+                    if plan.responses is None:
+                        add(candidate, size.text + (0 if arm else size.images), ANSWER_TOKENS)
+                    asked = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + shown
+                    add(plan.judge, asked, SCORES_TOKENS)
+    specs = {spec.ref.name: spec for spec in (*plan.candidates, plan.judge)}
+    return Estimate(
+        samples=samples,
+        models={
+            name: ModelEstimate(
+                calls=calls, input_tokens=sent, output_tokens=received, cost=_cost(specs[name], sent, received)
+            )
+            for name, (calls, sent, received) in totals.items()
+            if calls
+        },
+    )
+
+
+def _cost(spec: ModelSpec, sent: int, received: int) -> float | None:
+    if spec.input_price is None or spec.output_price is None:
+        return None
+    return (sent * spec.input_price + received * spec.output_price) / 1_000_000

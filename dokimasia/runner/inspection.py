@@ -1,0 +1,103 @@
+"""One sample of a run, whole: chain, criteria, every answer with its scores, and, on request, the calls as they were sent."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import NotFound
+from dokimasia.runner.results import shown_name
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+
+
+async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
+    """Return everything that a run knows of one sample, ready for JSON.
+
+    Raises:
+        NotFound: the run has no such sample; the message names near ones.
+    """
+    sample = _find(home, run, sample_id)
+    store = SqliteRunStore(home, run.id)
+    rows = [row for row in results(home, run.id) if row.sample_id == sample.id]
+    replay = next((row for row in rows if row.kind == "replay"), None)
+    view: dict[str, Any] = {
+        "run": run.id,
+        "sample": sample.model_dump(mode="json"),
+        "replay": await _replay(store, replay),
+        "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
+    }
+    if raw:
+        ledger = SqliteLedger(home)
+        keys = dict.fromkeys(key for row in rows for key in row.calls)
+        view["calls"] = [_call(ledger, key) for key in keys]
+    return view
+
+
+def _find(home: Home, run: Run, sample_id: str) -> Sample:
+    known: list[str] = []
+    for sample in load_samples(home, run.id):
+        if sample.id == sample_id:
+            return sample
+        known.append(sample.id)
+    import difflib
+
+    near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
+    raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
+
+
+async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {
+        **_ending(row),
+        "chain": await _value(store, ReferenceChain, row.chain_id),
+        "criteria": await _value(store, CriteriaSet, row.criteria_id),
+        "calls": list(row.calls),
+    }
+
+
+async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+    return {
+        "model": shown_name(row.model, row.arm),
+        "repeat": row.repeat,
+        "score": row.score,
+        **_ending(row),
+        "response": await _value(store, Response, row.response_id),
+        "judgement": await _value(store, CheckpointScores, row.judgement_id),
+        "calls": list(row.calls),
+    }
+
+
+async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
+    return None if id is None else (await store.get(type_, id)).model_dump(mode="json")
+
+
+def _ending(row: ResultRow) -> dict[str, Any]:
+    return {"outcome": row.outcome, "failure": row.failure, "reason": row.reason}
+
+
+def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
+    call, reply = ledger.rebuild(key)
+    used = ledger.calls_for([key])[key]
+    return {
+        "key": key,
+        "label": used.label,
+        "cost": used.cost,
+        "request": call.model_dump(mode="json"),
+        "reply": reply.model_dump(mode="json"),
+    }
+
+
+def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a viewed call's messages and its reply as (who, text), images as a mark."""
+    for message in call["request"].get("messages", ()):
+        parts = [
+            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
+        ]
+        yield message["role"], "\n".join(parts)
+    yield "reply", call["reply"].get("text", "")

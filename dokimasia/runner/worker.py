@@ -1,0 +1,230 @@
+"""The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import Interrupted
+from dokimasia.gateway.events import GatewayStats
+from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
+from dokimasia.graphs.context import Context
+from dokimasia.log import logger
+from dokimasia.runner.observer import Observer, Progress
+from dokimasia.runner.plan import EvaluationPlan, ScoreItem, replay_item
+from dokimasia.storage.checkpoints import delete_thread, sweep_orphans
+from dokimasia.storage.criteria import CollectedCriteria
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, get_result, record_result
+from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
+
+SAMPLES_IN_FLIGHT = (8, 256)
+TICK = 0.5
+
+
+class EvaluationWorker:
+    """Does the work items of one run that have no result yet.
+
+    Every sample goes through all its stages on its own: no stage waits for another sample. At most `width` samples are
+    in flight, so that memory stays bounded and the slowest endpoint does not starve the others.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: Home,
+        plan: EvaluationPlan,
+        context: Context,
+        saver: BaseCheckpointSaver[str],
+        observer: Observer,
+        stats: Callable[[], GatewayStats],
+        criteria: Mapping[str, CollectedCriteria] | None = None,
+        responses: Mapping[tuple[str, str, int], str] | None = None,
+    ) -> None:
+        """Prepare the work; `criteria` by sample digest and `responses` by (sample id, model, repeat) replace calls."""
+        self._home = home
+        self._plan = plan
+        self._run = plan.run_id
+        self._context = context
+        self._saver = saver
+        self._observer = observer
+        self._stats = stats
+        self._criteria = criteria
+        self._responses = responses
+        self._replay_graph = drive.checkpointed(cognitive_replay.NAME, saver)
+        self._scoring_graph = drive.straight(checkpoint_scoring.NAME)
+        self.progress = Progress()
+
+    async def work(self, samples: Iterator[Sample], count: int) -> None:
+        """Do all items of the samples.
+
+        Raises:
+            Interrupted: the gateway was drained; everything finished is committed.
+            StorageError: a result could not be kept.
+        """
+        await sweep_orphans(self._saver, live_threads(self._home))
+        progress = self.progress
+        progress.samples = count
+        progress.items = count * (1 + len(list(self._plan.items(""))))
+        concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
+        width = min(max(concurrency, SAMPLES_IN_FLIGHT[0]), SAMPLES_IN_FLIGHT[1])
+        problems: list[BaseException] = []
+
+        async def worker() -> None:
+            for sample in samples:
+                if problems:
+                    return
+                try:
+                    await self._sample(sample)
+                except BaseException as problem:
+                    problems.append(problem)
+                    if isinstance(problem, asyncio.CancelledError):
+                        raise
+                    return
+                progress.samples_done += 1
+
+        async with self._reporting():
+            await asyncio.gather(*(worker() for _ in range(min(width, max(1, count)))))
+        if problems:
+            raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+
+    @asynccontextmanager
+    async def _reporting(self) -> AsyncIterator[None]:
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(TICK)
+                self._report()
+
+        ticking = asyncio.create_task(tick())
+        try:
+            yield
+        finally:
+            ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await ticking
+            self._report()
+
+    def _report(self) -> None:
+        self.progress.stats = self._stats()
+        self._observer.progressed(self.progress)
+
+    async def _sample(self, sample: Sample) -> None:
+        replay = await self._replay(sample)
+        outcomes = await asyncio.gather(
+            *(self._score(sample, item, replay) for item in self._plan.items(sample.id)), return_exceptions=True
+        )
+        problems = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        if problems:
+            raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+
+    async def _replay(self, sample: Sample) -> ResultRow:
+        """Return the row of the sample's criteria, making them where there is none."""
+        item = replay_item(sample.id)
+        row = get_result(self._home, self._run, item)
+        if row is not None:
+            self.progress.restored += 1
+            self.progress.count(row.failure)
+            return row
+        base = {"run_id": self._run, "item": item, "kind": "replay", **_names(sample)}
+        if self._criteria is not None:
+            ready = self._criteria[sample.digest]
+            row = ResultRow(**base, outcome="made", chain_id=ready.chain_id, criteria_id=ready.criteria_id)
+            return await self._finish(row)
+        thread = drive.thread_id(self._run, item, cognitive_replay.NAME)
+        await open_thread(
+            self._home,
+            Thread(
+                thread_id=thread,
+                run_id=self._run,
+                item=item,
+                graph=cognitive_replay.NAME,
+                graph_version=str(cognitive_replay.VERSION),
+            ),
+        )
+        state = await drive.start_or_resume(
+            self._replay_graph, {"sample": value_id(sample)}, context=self._context, thread=thread
+        )
+        made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
+        row = ResultRow(
+            **base,
+            **_ending(state, "made"),
+            **made,
+            chain_id=state.get("chain") or None,
+            calls=tuple(state.get("calls", ())),
+        )
+        await self._finish(row)
+        await delete_thread(self._saver, thread)
+        await close_thread(self._home, thread)
+        return row
+
+    async def _score(self, sample: Sample, item: ScoreItem, replay: ResultRow) -> None:
+        row = get_result(self._home, self._run, item.name)
+        if row is not None:
+            self.progress.restored += 1
+            self.progress.count(row.failure)
+            return
+        base = {
+            "run_id": self._run,
+            "item": item.name,
+            "kind": "score",
+            **_names(sample),
+            "model": item.model,
+            "arm": item.arm,
+            "repeat": item.repeat,
+        }
+        if replay.outcome == "failed":
+            reason = f"no criteria for this sample: {replay.reason}"[:500]
+            await self._finish(ResultRow(**base, outcome="failed", failure=replay.failure, reason=reason))
+            return
+        inputs: dict[str, Any] = {
+            "sample": value_id(sample),
+            "criteria": replay.criteria_id,
+            "model": item.model,
+            "arm": item.arm,
+            "repeat": item.repeat,
+        }
+        if self._responses is not None:
+            text = self._responses.get((item.sample_id, item.model, item.repeat))
+            if text is None:
+                self.progress.items -= 1
+                return
+            inputs["response"] = await self._context.store.put(
+                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
+            )
+        state = await drive.run(self._scoring_graph, inputs, context=self._context)
+        score: dict[str, Any] = {}
+        if not state.get("failed"):
+            judgement = await self._context.store.get(CheckpointScores, state["judgement"])
+            score = {"score": judgement.score, "judgement_id": state["judgement"]}
+        await self._finish(
+            ResultRow(
+                **base,
+                **_ending(state, "scored"),
+                **score,
+                criteria_id=replay.criteria_id,
+                response_id=state.get("response") or None,
+                calls=tuple(state.get("calls", ())),
+            )
+        )
+
+    async def _finish(self, row: ResultRow) -> ResultRow:
+        await record_result(self._home, row)
+        self.progress.count(row.failure)
+        if row.failure is not None:
+            logger().info("item failed", item=row.item, kind=row.failure, reason=row.reason)
+        return row
+
+
+def _names(sample: Sample) -> dict[str, str]:
+    return {"sample_id": sample.id, "sample_digest": sample.digest}
+
+
+def _ending(state: Mapping[str, Any], success: str) -> dict[str, Any]:
+    if state.get("failed"):
+        return {"outcome": "failed", "failure": state["failed"], "reason": state.get("reason", "")}
+    return {"outcome": success}

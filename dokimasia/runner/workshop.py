@@ -1,0 +1,131 @@
+"""The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.litellm.transport import LiteLLMTransport
+from dokimasia.log import Redactor
+from dokimasia.runner.observer import Observer
+from dokimasia.settings import Settings, api_key
+from dokimasia.storage.checkpoints import open_saver
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.runs import SqliteRunStore
+
+SIMULATED = "sim/"
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """What a run works with."""
+
+    gateway: ModelGateway
+    store: SqliteRunStore
+    ledger: SqliteLedger
+    saver: BaseCheckpointSaver[str]
+
+
+class Stop:
+    """Lets someone outside ask a run to stop: finish the calls in flight, save, and raise `Interrupted`."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+
+    def ask(self) -> None:
+        """Ask the run to stop; asking twice is harmless. Call it in the run's event loop."""
+        self._asked.set()
+
+    async def wait(self) -> None:
+        """Return when somebody has asked."""
+        await self._asked.wait()
+
+
+def default_transports() -> dict[str, Transport]:
+    """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it."""
+    from dokimasia.simulation.transport import SimTransport
+
+    return {"litellm": LiteLLMTransport(), "sim": SimTransport()}
+
+
+def with_known_price(spec: ModelSpec) -> ModelSpec:
+    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
+    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
+        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
+    return spec
+
+
+def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
+    """Refuse a limit on cost that cannot be kept.
+
+    Raises:
+        ConfigError: `max_cost` is given and a model's price is unknown.
+    """
+    if max_cost is None:
+        return
+    unpriced = sorted(name for name, spec in specs.items() if spec.input_price is None or spec.output_price is None)
+    if unpriced:
+        raise ConfigError(
+            f"--max-cost needs the price of every model; unknown: {', '.join(unpriced)}. Set input_price and "
+            "output_price (US dollars per million tokens) under [models.NAME] in dokimasia.toml, or limit by "
+            "--max-calls or --max-tokens"
+        )
+
+
+@asynccontextmanager
+async def open_workshop(
+    home: Home,
+    settings: Settings,
+    specs: Mapping[str, ModelSpec],
+    *,
+    budget: Budget,
+    seed: int,
+    observer: Observer,
+    stop: Stop,
+    transports: Mapping[str, Transport] | None = None,
+    blobs: BlobStore | None = None,
+) -> AsyncIterator[Workshop]:
+    """Open everything a run works with; at the end the calls in flight are finished and committed.
+
+    Raises:
+        ConfigError: the key of a model is not in the environment.
+    """
+    keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+    redact = Redactor((*settings.secrets, *keys.values()))
+    ledger = SqliteLedger(home)
+
+    def happened(event: GatewayEvent) -> None:
+        observer.happened(event)
+
+    async with open_saver(home) as saver:
+        gateway = ModelGateway(
+            ledger=ledger,
+            blobs=blobs or home.blobs,
+            transports=transports or default_transports(),
+            specs=specs,
+            api_keys=keys,
+            budget=budget,
+            redact=redact,
+            seed=seed,
+            on_event=happened,
+        )
+
+        async def drain_when_asked() -> None:
+            await stop.wait()
+            await gateway.drain()
+
+        draining = asyncio.create_task(drain_when_asked())
+        try:
+            yield Workshop(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver)
+        finally:
+            draining.cancel()
+            await gateway.aclose()

@@ -1,0 +1,172 @@
+"""Image bytes by content: files named by their hash, written whole or not at all, and never trusted unread."""
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import StorageError
+from dokimasia.storage.faults import storage_error
+
+__all__ = ["FileBlobs", "MemoryBlobs"]
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""Bytes of images that are kept in memory after they were read or put."""
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_TEMPORARY = "tmp"
+
+
+def _check_hash(data: bytes, sha256: str) -> None:
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise StorageError(
+            f"image {sha256}: its bytes have another hash; read the image again and put it under its own."
+        )
+
+
+class MemoryBlobs:
+    """Image bytes in memory, for use without a home."""
+
+    def __init__(self) -> None:
+        self._blobs: dict[str, bytes] = {}
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Keep the bytes under `ref.sha256`.
+
+        Raises:
+            StorageError: the bytes do not have that hash.
+        """
+        _check_hash(data, ref.sha256)
+        self._blobs.setdefault(ref.sha256, bytes(data))
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            StorageError: there are none under that hash.
+        """
+        try:
+            return self._blobs[sha256]
+        except KeyError:
+            raise StorageError(f"image {sha256} was never put into this store; load its sample again.") from None
+
+
+class FileBlobs:
+    """Image bytes as files `ab/abc…`, below one folder.
+
+    A blob is written to a temporary file, flushed to the disk and renamed, so that under its name it is always whole.
+    What is read is hashed again before it is used. Safe to use from several threads.
+    """
+
+    def __init__(self, path: Path, *, cache_bytes: int = CACHE_BYTES) -> None:
+        """Use the folder, which is made when something is first put; `cache_bytes` bounds what is kept in memory."""
+        self.path = path
+        self._cache: OrderedDict[str, bytes] = OrderedDict()
+        self._cached_bytes = 0
+        self._cache_bytes = cache_bytes
+        self._gate = threading.Lock()
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Keep the bytes under `ref.sha256`, durably; putting the same bytes again changes nothing.
+
+        A file of that name with another length was damaged, and is replaced.
+
+        Raises:
+            StorageError: the bytes do not have that hash, or the file cannot be written.
+        """
+        if self._cached(ref.sha256) is not None:
+            return
+        _check_hash(data, ref.sha256)
+        target = self.file(ref.sha256)
+        try:
+            if not (target.is_file() and target.stat().st_size == len(data)):
+                self._write(data, target)
+        except OSError as error:
+            raise storage_error(error, path=target, doing="keeping an image") from error
+        self._remember(ref.sha256, bytes(data))
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            StorageError: the file is missing, cannot be read, or no longer holds those bytes.
+        """
+        cached = self._cached(sha256)
+        if cached is not None:
+            return cached
+        source = self.file(sha256)
+        try:
+            data = source.read_bytes()
+        except FileNotFoundError:
+            raise StorageError(
+                f"{source} is missing: run the command again with the same data file, which puts its images back."
+            ) from None
+        except OSError as error:
+            raise storage_error(error, path=source, doing="reading an image") from error
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise StorageError(
+                f"{source} no longer holds the bytes that its name stands for: delete it and run the command again "
+                "with the same data file, which puts the image back."
+            )
+        self._remember(sha256, data)
+        return data
+
+    def file(self, sha256: str) -> Path:
+        """Return where a blob lies.
+
+        Raises:
+            StorageError: the text is not a hash.
+        """
+        if not _HASH.fullmatch(sha256):
+            raise StorageError(f"{sha256[:80]!r} is not the hash of an image (64 hexadecimal digits).")
+        return self.path / sha256[:2] / sha256
+
+    def sweep(self) -> None:
+        """Remove what a killed writer left half-written; only the holder of the home's lock may call it."""
+        try:
+            for leftover in (self.path / _TEMPORARY).glob("*"):
+                leftover.unlink(missing_ok=True)
+        except OSError as error:
+            raise storage_error(error, path=self.path, doing="clearing half-written images") from error
+
+    def _write(self, data: bytes, target: Path) -> None:
+        temporary = self.path / _TEMPORARY / f"{target.name}.{secrets.token_hex(8)}"
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(exist_ok=True)
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first error is the one to tell; the next start sweeps the rest
+                temporary.unlink(missing_ok=True)
+            raise
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the name, too, must outlast a power loss
+        finally:
+            os.close(folder)
+
+    def _cached(self, sha256: str) -> bytes | None:
+        with self._gate:
+            data = self._cache.get(sha256)
+            if data is not None:
+                self._cache.move_to_end(sha256)
+            return data
+
+    def _remember(self, sha256: str, data: bytes) -> None:
+        with self._gate:
+            if sha256 in self._cache or len(data) > self._cache_bytes:
+                return
+            self._cache[sha256] = data
+            self._cached_bytes += len(data)
+            while self._cached_bytes > self._cache_bytes:
+                _, dropped = self._cache.popitem(last=False)
+                self._cached_bytes -= len(dropped)

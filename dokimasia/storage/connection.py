@@ -1,0 +1,93 @@
+"""Connections to the database: the one that writes, those that read, and what each is set to."""
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+__all__ = ["BUSY_TIMEOUT", "JOURNAL_SIZE_LIMIT", "connect_reader", "connect_writer", "enter_wal"]
+
+BUSY_TIMEOUT = 10.0
+"""Seconds that a statement waits for another process's lock before it fails."""
+
+JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
+"""Bytes to which the write-ahead log is cut back after a checkpoint."""
+
+
+def _uri(path: Path, query: str) -> str:
+    return f"file:{quote(str(path.absolute()))}?{query}"
+
+
+def enter_wal(connection: sqlite3.Connection) -> None:
+    """Switch the database to a write-ahead log; waits where another process is switching it at this moment.
+
+    SQLite answers "locked" to that switch at once, without regard to the busy timeout, so the wait is ours.
+
+    Raises:
+        sqlite3.OperationalError: if the database stays locked for `BUSY_TIMEOUT` seconds, or cannot be written.
+    """
+    deadline = time.monotonic() + BUSY_TIMEOUT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchone()
+            return
+        except sqlite3.OperationalError as error:
+            name = getattr(error, "sqlite_errorname", None) or ""
+            if not name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Return a connection in autocommit mode that writes; creates the file where there is none.
+
+    `synchronous=NORMAL` under a write-ahead log: a commit survives the death of the process; after a power loss the
+    last commits may be missing, but the database is never corrupt.
+
+    Raises:
+        sqlite3.Error: if the file is no database, or cannot be written.
+    """
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
+        enter_wal(connection)
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA journal_size_limit={JOURNAL_SIZE_LIMIT}")
+        connection.execute("PRAGMA foreign_keys=ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Return a connection that reads only and sees every commit made before each of its statements.
+
+    In a folder that cannot be written, as on read-only media, a database that was closed cleanly is read as an
+    immutable file, since SQLite could not make the shared index of its log there.
+
+    Raises:
+        sqlite3.Error: if the file is missing or is no database.
+    """
+    try:
+        return _connect_reader(path, "mode=ro")
+    except sqlite3.OperationalError:
+        log = path.with_name(path.name + "-wal")
+        if os.access(path.parent, os.W_OK) or not path.is_file() or (log.exists() and log.stat().st_size):
+            raise
+        return _connect_reader(path, "mode=ro&immutable=1")
+
+
+def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        _uri(path, query), uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,56 @@
+"""Collections of criteria: one set for each sample of a data set, imported or to be exported, and reused for ever."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dokimasia.storage.home import Home
+
+__all__ = ["CollectedCriteria", "list_collections", "load_collection", "save_collection"]
+
+
+class CollectedCriteria(NamedTuple):
+    """One sample's place in a collection: the ids of its criteria and, where known, of the chain they were drawn from.
+
+    `sample_digest` tells by content what the criteria belong to, should a name be given anew.
+    """
+
+    sample_id: str
+    sample_digest: str
+    criteria_id: str
+    chain_id: str | None = None
+
+
+async def save_collection(home: Home, collection_id: str, entries: Iterable[CollectedCriteria]) -> int:
+    """Keep a collection whole or not at all and return its size; a collection of that id is replaced.
+
+    Raises:
+        StorageError: it could not be written, or refers to criteria or a chain that were not put into the store.
+    """
+    rows = [(collection_id, *entry) for entry in entries]
+
+    def replace(connection: sqlite3.Connection) -> int:
+        connection.execute("DELETE FROM criteria_collections WHERE collection_id = ?", (collection_id,))
+        connection.executemany(
+            "INSERT INTO criteria_collections (collection_id, sample_id, sample_digest, criteria_id, chain_id) "
+            "VALUES (?, ?, ?, ?, ?)",
+            rows,
+        )
+        return len(rows)
+
+    return await home.write(replace)
+
+
+def load_collection(home: Home, collection_id: str) -> list[CollectedCriteria]:
+    """Return a collection's entries by sample id; an unknown collection has none."""
+    sql = (
+        "SELECT sample_id, sample_digest, criteria_id, chain_id FROM criteria_collections "
+        "WHERE collection_id = ? ORDER BY sample_id"
+    )
+    return [CollectedCriteria(*row) for row in home.all(sql, (collection_id,))]
+
+
+def list_collections(home: Home) -> dict[str, int]:
+    """Return the collections' ids and sizes, by id."""
+    sql = "SELECT collection_id, count(*) FROM criteria_collections GROUP BY collection_id ORDER BY collection_id"
+    return dict(home.all(sql))

@@ -1,0 +1,77 @@
+"""Turns what SQLite and the file system say into a StorageError that names the file and the way out."""
+
+import errno
+import sqlite3
+from pathlib import Path
+
+from dokimasia.errors import StorageError
+
+__all__ = ["checkpoints_error", "in_brief", "storage_error"]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def _kind(error: sqlite3.Error | OSError) -> str:
+    """Return the fault's kind: full, forbidden, damaged, busy, disk or other."""
+    if isinstance(error, OSError):
+        if error.errno in _FULL:
+            return "full"
+        if error.errno in _FORBIDDEN:
+            return "forbidden"
+        return "disk" if error.errno == errno.EIO else "other"
+    name = getattr(error, "sqlite_errorname", None) or ""
+    for prefix, kind in (
+        ("SQLITE_FULL", "full"),
+        ("SQLITE_READONLY", "forbidden"),
+        ("SQLITE_CANTOPEN", "forbidden"),
+        ("SQLITE_PERM", "forbidden"),
+        ("SQLITE_CORRUPT", "damaged"),
+        ("SQLITE_NOTADB", "damaged"),
+        ("SQLITE_BUSY", "busy"),
+        ("SQLITE_LOCKED", "busy"),
+        ("SQLITE_IOERR", "disk"),
+    ):
+        if name.startswith(prefix):
+            return kind
+    return "other"
+
+
+_WAY_OUT = {
+    "full": "there is no space left. Free some and run the same command again: everything acknowledged so far is kept",
+    "forbidden": "it may not be opened or written. Check the folder's permissions, or choose another home with --home",
+    "damaged": (
+        "the file is damaged and was left as it is. Restore it from a copy of the home, or save what can be read with "
+        "`sqlite3 FILE .recover`, or move the home aside and start a new one"
+    ),
+    "busy": "another program keeps it locked (a database shell, perhaps). Close that program and run the command again",
+    "disk": "the disk reports an error. Check it, then run the command again: everything acknowledged so far is kept",
+    "other": "if the file was changed by another program, restore it from a copy of the home",
+}
+
+
+def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> StorageError:
+    """Return a StorageError for a fault of the database or the file system.
+
+    Args:
+        error: what was raised.
+        path: the file or folder concerned.
+        doing: what was being done, as a phrase that follows "while" ("reading a call").
+    """
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[_kind(error)]}.")
+
+
+def in_brief(error: Exception) -> str:
+    """Return an error's type and message on one line, at most 200 characters of it."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def checkpoints_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> StorageError:
+    """Return a StorageError for the checkpoints, of which nothing but the steps of unfinished items can be lost."""
+    if _kind(error) != "damaged":
+        return storage_error(error, path=path, doing=doing)
+    return StorageError(
+        f"{path}: {error} (while {doing}); the file is damaged. It holds only the steps of unfinished items: delete it "
+        "with its -wal and -shm neighbours and resume the run, which repeats those steps from the ledger, unpaid."
+    )

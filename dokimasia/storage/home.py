@@ -1,0 +1,233 @@
+"""A home: the folder that holds a database, checkpoints and blobs, open for one writer and any number of readers."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.blobs import FileBlobs
+from dokimasia.storage.connection import connect_reader, connect_writer
+from dokimasia.storage.faults import storage_error
+from dokimasia.storage.lock import WriterLock
+from dokimasia.storage.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_newer
+from dokimasia.storage.writer import Job, Writer
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+__all__ = ["Home"]
+
+T = TypeVar("T")
+
+
+class Home:
+    """An open home. Make one with `Home.open`; use it as a context manager, or call `close`.
+
+    ::
+
+        home/
+          dokimasia.db     runs, results, values and the ledger
+          checkpoints.db   steps of unfinished graph threads
+          blobs/ab/abc…    images by the SHA-256 of their bytes
+          lock             who writes at this moment
+
+    Attributes:
+        path: the folder.
+        database: its `dokimasia.db`.
+        checkpoints: its `checkpoints.db`.
+        blobs: its images.
+    """
+
+    def __init__(self, path: Path, *, lock: WriterLock | None, writer: Writer | None) -> None:
+        """Not called directly: `Home.open` locks, creates and migrates first."""
+        self.path = path
+        self.database = path / "dokimasia.db"
+        self.checkpoints = path / "checkpoints.db"
+        self.blobs = FileBlobs(path / "blobs")
+        self._lock = lock
+        self._writer = writer
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._readers_gate = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool, create: bool = True, command: str | None = None) -> "Home":
+        """Open a home.
+
+        Args:
+            path: the folder.
+            write: take the lock, and bring the schema up to date. A reader takes no lock and changes nothing.
+            create: with `write`, make the home where there is none.
+            command: what a writer does, for those who find the home locked; default this process's command line.
+
+        Raises:
+            NotFound: there is no home, and none may be made.
+            HomeLocked: another process writes to it.
+            NewerHome: a newer version of Dokimasia wrote it.
+            StorageError: it is damaged, or cannot be read or written.
+        """
+        folder = Path(path)
+        return _open_writing(folder, create=create, command=command) if write else _open_reading(folder)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether the home was opened for writing."""
+        return self._writer is not None
+
+    @property
+    def writer(self) -> Writer:
+        """The thread that writes.
+
+        Raises:
+            StorageError: the home was opened for reading.
+        """
+        if self._writer is None:
+            raise StorageError(f"{self.path} is open for reading only: open it with write=True to write.")
+        return self._writer
+
+    async def write(self, job: Job[T]) -> T:
+        """Run a job on the writing connection and return its result once it is committed."""
+        return await self.writer.run(job)
+
+    def reader(self) -> sqlite3.Connection:
+        """Return the calling thread's reading connection; it sees all that was committed before each statement.
+
+        Raises:
+            StorageError: the home is closed, or the database cannot be read.
+        """
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None and not self._closed:
+            return connection
+        with self._readers_gate:
+            if self._closed:
+                raise StorageError(f"{self.path} is closed: open it again to read from it.")
+            with self._reading("opening the database"):
+                connection = connect_reader(self.database)
+            self._local.connection = connection
+            self._readers.append(connection)
+        return connection
+
+    def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        connection = self.reader()
+        try:
+            return connection.execute(sql, parameters).fetchone()
+        except sqlite3.Error as error:
+            raise storage_error(error, path=self.database, doing="reading") from error
+
+    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        connection = self.reader()
+        with self._reading("reading"):
+            return connection.execute(sql, parameters).fetchall()
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """Return all rows of a query, each as a mapping from column name to value.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        connection = self.reader()
+        with self._reading("reading"):
+            cursor = connection.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def tables(self) -> "Database":
+        """Return the database through sqlite-utils, on the calling thread's reading connection."""
+        from sqlite_utils import Database
+
+        return Database(self.reader(), recursive_triggers=False, execute_plugins=False)
+
+    def close(self) -> None:
+        """Commit what waits, close all connections, and let the next writer in; closing twice is harmless."""
+        with self._readers_gate:
+            self._closed = True
+            readers, self._readers = self._readers, []
+        for connection in readers:
+            connection.close()
+        if self._writer is not None:
+            self._writer.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> "Home":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _reading(self, doing: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise storage_error(error, path=self.database, doing=doing) from error
+
+
+def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
+    database = folder / "dokimasia.db"
+    if not create and not database.is_file():
+        raise NotFound(_absent(folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, path=folder, doing="making the home") from error
+    lock = WriterLock.acquire(folder / "lock", command=command)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = connect_writer(database)
+        migrate(connection, database)
+        FileBlobs(folder / "blobs").sweep()
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        lock.release()
+        if isinstance(error, sqlite3.Error):
+            raise storage_error(error, path=database, doing="opening the database") from error
+        raise
+    return Home(folder, lock=lock, writer=Writer(connection, path=database))
+
+
+def _open_reading(folder: Path) -> Home:
+    home = Home(folder, lock=None, writer=None)
+    if not home.database.is_file():
+        raise NotFound(_absent(folder))
+    try:
+        with home._reading("opening the database"):
+            version = applied_version(home.reader())
+        refuse_newer(version, home.database)
+    except BaseException:
+        home.close()
+        raise
+    if version == SCHEMA_VERSION:
+        return home
+    home.close()
+    if version == 0:
+        raise NotFound(_absent(folder))
+    raise StorageError(
+        f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
+        "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
+    )
+
+
+def _absent(folder: Path) -> str:
+    return (
+        f"there is no home at {folder}. Name another with --home or DOKIMASIA_HOME; `dokimasia evaluate` makes one "
+        "when it first runs."
+    )

@@ -1,0 +1,221 @@
+"""The ledger in SQLite: every completed call, committed before its reply is used and never asked again."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.call import Answer, ModelCall, ModelReply, canonical_request
+from dokimasia.domain.identity import canonical_json, digest
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+
+__all__ = ["CallFigures", "Problem", "SqliteLedger"]
+
+MESSAGE_LENGTH = 1000
+"""Characters of an attempt's message that are kept."""
+
+_CHUNK = 500
+
+_INSERT_CALL = """
+INSERT INTO calls
+    (key, kind, model, endpoint, model_name, label, request, reply, reply_digest, finish_reason,
+     input_tokens, output_tokens, cost, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING
+"""
+_INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_INSERT_ATTEMPT = """
+INSERT INTO attempts (call_key, model, endpoint, label, kind, status, message, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+class CallFigures(NamedTuple):
+    """What a call used: tokens and cost in US dollars (None: unknown, which is not zero), who asked, which model."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    label: str
+    model: str
+
+
+class Problem(NamedTuple):
+    """Something in the ledger that is not as it was written: a table, the row's key, and what is wrong with it."""
+
+    table: str
+    key: str
+    what: str
+
+
+class SqliteLedger:
+    """The `Ledger` of a home. Reading works on a home open for reading, too."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    async def get(self, key: str) -> Answer | None:
+        """Return the committed answer, or None: a point lookup in the calling thread, some tens of microseconds.
+
+        Raises:
+            StorageError: the entry is damaged.
+        """
+        row = self._home.one("SELECT reply, cost FROM calls WHERE key = ?", (key,))
+        if row is None:
+            return None
+        return Answer.model_construct(key=key, reply=self._reply(key, row[0]), cost=row[1], cached=True)
+
+    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
+        """Return once the reply is durable; a key that is already there stays as it is.
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        texts: dict[str, str] = {}
+        request = fold(canonical_request(call), texts)
+        body = fold(reply.model_dump(mode="json"), texts)
+        row = (
+            key,
+            call.kind,
+            call.model.model,
+            call.model.endpoint,
+            call.model.name,
+            label,
+            canonical_json(request).decode(),
+            canonical_json(body).decode(),
+            reply_digest(body),
+            reply.finish_reason if reply.kind == "chat" else None,
+            reply.usage.input_tokens,
+            reply.usage.output_tokens,
+            cost,
+            _now(),
+        )
+
+        def insert(connection: sqlite3.Connection) -> None:
+            if connection.execute(_INSERT_CALL, row).rowcount:
+                connection.executemany(_INSERT_TEXT, texts.items())
+
+        await self._home.write(insert)
+
+    async def attempt(
+        self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
+    ) -> None:
+        """Record a try that brought no reply. The message is kept as it is given, so it comes without secrets.
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        row = (key, call.model.model, call.model.endpoint, label, kind, status, message[:MESSAGE_LENGTH], _now())
+        await self._home.write(lambda connection: connection.execute(_INSERT_ATTEMPT, row).rowcount)
+
+    def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
+        """Return what each of the calls used; a key that the ledger lacks is left out."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[str, CallFigures] = {}
+        for start in range(0, len(wanted), _CHUNK):
+            chunk = wanted[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            sql = f"SELECT key, input_tokens, output_tokens, cost, label, model FROM calls WHERE key IN ({marks})"
+            for key, *figures in self._home.all(sql, chunk):
+                found[key] = CallFigures(*figures)
+        return {key: found[key] for key in wanted if key in found}
+
+    def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
+        """Return a call and its reply with their full texts, as they were sent and received.
+
+        Raises:
+            NotFound: the ledger has no such call.
+            StorageError: the entry is damaged.
+        """
+        row = self._home.one("SELECT request, reply, model_name FROM calls WHERE key = ?", (key,))
+        if row is None:
+            raise NotFound(f"the ledger of {self._home.path} has no call {key}.")
+        try:
+            call = read_call(unfold(orjson.loads(row[0]), self._text), model_name=row[2])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(key, f"its request does not read as a call ({in_brief(error)})") from error
+        return call, self._reply(key, row[1])
+
+    def verify(self) -> Iterator[Problem]:
+        """Re-hash every text, every request against its key, and every reply; yield what is not as it was written.
+
+        Reads the whole ledger: about ten thousand calls a second.
+        """
+        for row in self._pages("texts", "hash", "hash, text"):
+            if not isinstance(row[1], str) or text_hash(row[1]) != row[0]:
+                yield Problem("texts", row[0], "the text no longer has the hash that it is kept under")
+        columns = "key, kind, model, endpoint, request, reply, reply_digest, finish_reason, input_tokens, output_tokens"
+        for row in self._pages("calls", "key", columns):
+            for what in self._faults(*row):
+                yield Problem("calls", row[0], what)
+
+    def _faults(
+        self,
+        key: str,
+        kind: str,
+        model: str,
+        endpoint: str,
+        request: str,
+        reply: str,
+        reply_hash: str,
+        finish_reason: str | None,
+        input_tokens: int | None,
+        output_tokens: int | None,
+    ) -> Iterator[str]:
+        try:
+            body = unfold(orjson.loads(request), self._text)
+            if digest("call", body) != key:
+                yield "the request no longer has the key that it is kept under"
+            if (body["kind"], body["model"], body["endpoint"]) != (kind, model, endpoint):
+                yield "its columns kind, model and endpoint differ from its request"
+        except (ValueError, KeyError, TypeError) as error:
+            yield f"the request cannot be read: {in_brief(error)}"
+        try:
+            folded = orjson.loads(reply)
+            if reply_digest(folded) != reply_hash:
+                yield "the reply was changed after it was written"
+            answer = read_reply(unfold(folded, self._text))
+            finished = answer.finish_reason if answer.kind == "chat" else None
+            usage = answer.usage
+            if (finished, usage.input_tokens, usage.output_tokens) != (finish_reason, input_tokens, output_tokens):
+                yield "its columns finish_reason, input_tokens and output_tokens differ from its reply"
+        except (ValueError, KeyError, TypeError) as error:
+            yield f"the reply cannot be read: {in_brief(error)}"
+
+    def _pages(self, table: str, key: str, columns: str) -> Iterator[tuple[Any, ...]]:
+        """Yield a table's rows in the order of their key, page by page: no snapshot keeps the log from being cut."""
+        last = ""
+        while True:
+            page = self._home.all(
+                f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_CHUNK}", (last,)
+            )
+            yield from page
+            if len(page) < _CHUNK:
+                return
+            last = page[-1][0]
+
+    def _reply(self, key: str, folded: str) -> ModelReply:
+        try:
+            return read_reply(unfold(orjson.loads(folded), self._text))
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._damaged(key, f"its reply cannot be read ({in_brief(error)})") from error
+
+    def _text(self, name: str) -> str:
+        row = self._home.one("SELECT text FROM texts WHERE hash = ?", (name,))
+        if row is None:
+            raise KeyError(f"text {name} is missing")
+        return row[0]
+
+    def _damaged(self, key: str, what: str) -> StorageError:
+        return StorageError(
+            f"{self._home.database}, call {key}: {what}. Restore the home from a copy, or delete that row from "
+            "`calls`, after which the call is asked, and paid for, anew."
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,99 @@
+"""The lock of a home: one process writes, and whoever comes second learns who that is."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dokimasia.errors import HomeLocked
+from dokimasia.storage.faults import storage_error
+
+__all__ = ["WriterLock"]
+
+_COMMAND_LENGTH = 300
+_LOOK_AGAIN = 0.02
+_LOOKS = 25
+
+
+class WriterLock:
+    """An exclusive lock on a file, held until `release` or the death of the process.
+
+    The operating system drops the lock with its holder, so a crash leaves nothing to clear away. The file itself stays:
+    removing it would let two processes lock two files of the same name.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def acquire(cls, path: Path, *, command: str | None = None) -> "WriterLock":
+        """Take the lock and write into the file who holds it, as JSON: pid, host, command, since.
+
+        Args:
+            path: the lock file; its folder exists.
+            command: what the holder does, shown to others; default the command line of this process.
+
+        Raises:
+            HomeLocked: another process, or another part of this one, holds it.
+            StorageError: the file cannot be opened or written, or the file system has no locks.
+        """
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise storage_error(error, path=path, doing="opening the lock") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _sign(descriptor, command)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise HomeLocked(_refusal(path)) from None
+        except OSError as error:
+            os.close(descriptor)
+            raise storage_error(error, path=path, doing="locking the home") from error
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Let the next writer in; releasing twice is harmless."""
+        if self._descriptor is None:
+            return
+        descriptor, self._descriptor = self._descriptor, None
+        with contextlib.suppress(OSError):  # a full disk must not keep the lock held
+            os.ftruncate(descriptor, 0)
+        os.close(descriptor)
+
+
+def _sign(descriptor: int, command: str | None) -> None:
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "command": (command or shlex.join(sys.argv))[:_COMMAND_LENGTH],
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+
+
+def _refusal(path: Path) -> str:
+    home = path.parent
+    elsewhere = "or use another home with --home"
+    for _ in range(_LOOKS):
+        try:
+            holder = json.loads(path.read_bytes())
+            pid, host = int(holder["pid"]), str(holder["host"])
+            command, since = str(holder["command"]), str(holder["since"])
+        except (OSError, ValueError, KeyError, TypeError):
+            time.sleep(_LOOK_AGAIN)  # the holder has locked and not yet signed
+            continue
+        if pid == os.getpid() and host == socket.gethostname():
+            return f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}."
+        return (
+            f"{home} is being written by process {pid} on {host} since {since} ({command}). "
+            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile."
+        )
+    return f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."

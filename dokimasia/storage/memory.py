@@ -1,0 +1,92 @@
+"""The same ports without a database, for embedding and for tests: everything lives as long as the object."""
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeVar, cast
+
+from dokimasia.domain.call import Answer, ModelCall, ModelReply
+from dokimasia.domain.identity import Value, value_id
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.blobs import MemoryBlobs
+from dokimasia.storage.ledger import CallFigures
+
+__all__ = ["MemoryAttempt", "MemoryBlobs", "MemoryLedger", "MemoryStore"]
+
+V = TypeVar("V", bound=Value)
+
+
+class MemoryAttempt(NamedTuple):
+    """A try that brought no reply."""
+
+    key: str
+    kind: str
+    status: int | None
+    message: str
+    label: str
+
+
+class MemoryStore:
+    """A `RunStore` in memory."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Value] = {}
+
+    async def put(self, value: Value) -> str:
+        """Keep the value and return its id; the same value twice is one."""
+        id = value_id(value)
+        self._values.setdefault(id, value)
+        return id
+
+    async def get(self, type_: type[V], id: str) -> V:
+        """Return the value of that type.
+
+        Raises:
+            StorageError: there is none.
+        """
+        value = self._values.get(id)
+        if type(value) is not type_:
+            raise StorageError(f"the store has no {type_.__name__} {id}.")
+        return cast("V", value)
+
+
+class MemoryLedger:
+    """A `Ledger` in memory: the same rules, as long as the object lives."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[ModelCall, ModelReply, float | None, str]] = {}
+        self.attempts: list[MemoryAttempt] = []
+
+    async def get(self, key: str) -> Answer | None:
+        """Return the committed answer, or None."""
+        entry = self._calls.get(key)
+        return None if entry is None else Answer(key=key, reply=entry[1], cost=entry[2], cached=True)
+
+    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
+        """Keep the reply; a key that is already there stays as it is."""
+        self._calls.setdefault(key, (call, reply, cost, label))
+
+    async def attempt(
+        self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
+    ) -> None:
+        """Record a try that brought no reply."""
+        self.attempts.append(MemoryAttempt(key, kind, status, message, label))
+
+    def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
+        """Return what each of the calls used; a key that the ledger lacks is left out."""
+        figures: dict[str, CallFigures] = {}
+        for key in keys:
+            if key in self._calls:
+                call, reply, cost, label = self._calls[key]
+                usage = reply.usage
+                figures[key] = CallFigures(usage.input_tokens, usage.output_tokens, cost, label, call.model.model)
+        return figures
+
+    def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
+        """Return a call and its reply.
+
+        Raises:
+            NotFound: the ledger has no such call.
+        """
+        if key not in self._calls:
+            raise NotFound(f"the ledger has no call {key}.")
+        call, reply, _, _ = self._calls[key]
+        return call, reply

@@ -1,0 +1,252 @@
+"""Runs and the values that belong to them: the run's row, its samples in order, and the store that graphs put into."""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+import orjson
+from pydantic import Field, JsonValue
+
+from dokimasia.domain.identity import Value, canonical_json, value_id
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+from dokimasia.storage.values import insert_statement, read_value, row_of, shelf_of
+
+__all__ = [
+    "Run",
+    "RunSample",
+    "RunStatus",
+    "SqliteRunStore",
+    "add_samples",
+    "create_run",
+    "get_run",
+    "list_runs",
+    "load_samples",
+    "resolve_run",
+    "run_samples",
+    "set_status",
+]
+
+V = TypeVar("V", bound=Value)
+RunStatus = Literal["running", "done", "interrupted"]
+
+RECENT_VALUES = 1024
+_CHUNK = 500
+_CANDIDATES = 8
+
+
+class Run(Value):
+    """A run as accepted: what was asked, of which data, with which options, and how far it came.
+
+    `fresh` counts how often the same command was asked to start anew. `created_at` and `updated_at` are UTC times in
+    ISO form, set by the store; they are no part of the run's id.
+    """
+
+    id: str = Field(min_length=1)
+    graph: str
+    command: str = ""
+    data_name: str = ""
+    data_hash: str = ""
+    options: dict[str, JsonValue] = Field(default_factory=dict)
+    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
+    fresh: int = Field(default=0, ge=0)
+    version: str = ""
+    status: RunStatus = "running"
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class RunSample(NamedTuple):
+    """A sample's place in a run: `sample` is the value's id, `sample_id` the name that the data file gave it."""
+
+    position: int
+    sample: str
+    sample_id: str
+    sample_digest: str
+    cluster: str
+
+
+async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
+    """Accept a run, durably; return it and whether it is new. A run of that id that exists is returned as it is."""
+    row = run.model_dump(mode="json")
+    row["options"] = canonical_json(row["options"]).decode()
+    row["created_at"] = row["updated_at"] = _now()
+
+    def insert(connection: sqlite3.Connection) -> bool:
+        return connection.execute(insert_statement("runs", row), row).rowcount > 0
+
+    new = await home.write(insert)
+    return get_run(home, run.id), new
+
+
+async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
+    """Say how far a run came.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+
+    def update(connection: sqlite3.Connection) -> int:
+        sql = "UPDATE runs SET status = ?, updated_at = ? WHERE id = ?"
+        return connection.execute(sql, (status, _now(), run_id)).rowcount
+
+    if not await home.write(update):
+        raise NotFound(f"{home.path} has no run {run_id}.")
+
+
+def get_run(home: Home, run_id: str) -> Run:
+    """Return a run by its whole id.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    rows = home.rows("SELECT * FROM runs WHERE id = ?", (run_id,))
+    if not rows:
+        raise NotFound(f"{home.path} has no run {run_id}.")
+    return _run(rows[0])
+
+
+def list_runs(home: Home) -> list[Run]:
+    """Return all runs, the newest first."""
+    return [_run(row) for row in home.rows("SELECT * FROM runs ORDER BY created_at DESC, id")]
+
+
+def resolve_run(home: Home, prefix: str) -> Run:
+    """Return the one run whose id begins with the prefix.
+
+    Raises:
+        NotFound: none does, or more than one; the message lists which there are.
+    """
+    found = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(prefix), prefix))
+    if len(found) == 1 or (prefix,) in found:
+        return get_run(home, prefix if (prefix,) in found else found[0][0])
+    if found:
+        shown = ", ".join(id for (id,) in found[:_CANDIDATES]) + (", …" if len(found) > _CANDIDATES else "")
+        raise NotFound(f"{prefix!r} is the beginning of {len(found)} runs: {shown}. Write more of its letters.")
+    newest = home.all("SELECT id, graph FROM runs ORDER BY created_at DESC, id LIMIT ?", (_CANDIDATES,))
+    if not newest:
+        raise NotFound(f"no run begins with {prefix!r}: {home.path} has no runs yet.")
+    shown = ", ".join(f"{id} ({graph})" for id, graph in newest)
+    raise NotFound(f"no run of {home.path} begins with {prefix!r}. The newest are: {shown}.")
+
+
+async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
+    """Keep a run's samples in their order and return their value ids; adding the same again changes nothing.
+
+    Raises:
+        StorageError: the run does not exist, or two samples have one name.
+    """
+    ids: list[str] = []
+    stream = iter(samples)
+    while chunk := list(islice(stream, _CHUNK)):
+        places = [
+            RunSample(len(ids) + offset, value_id(sample), sample.id, sample.digest, sample.cluster)
+            for offset, sample in enumerate(chunk)
+        ]
+        rows = [row_of(sample, place.sample) for sample, place in zip(chunk, places, strict=True)]
+        await home.write(lambda connection, rows=rows, places=places: _insert_samples(connection, run_id, rows, places))
+        ids.extend(place.sample for place in places)
+    return ids
+
+
+def _insert_samples(
+    connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
+) -> None:
+    connection.executemany(insert_statement("samples", rows[0]), rows)
+    connection.executemany(
+        "INSERT INTO run_samples (run_id, position, sample, sample_id, sample_digest, cluster) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, position) DO NOTHING",
+        [(run_id, *place) for place in places],
+    )
+
+
+def run_samples(home: Home, run_id: str) -> list[RunSample]:
+    """Return the places of a run's samples, in order."""
+    sql = (
+        "SELECT position, sample, sample_id, sample_digest, cluster FROM run_samples WHERE run_id = ? ORDER BY position"
+    )
+    return [RunSample(*row) for row in home.all(sql, (run_id,))]
+
+
+def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
+    """Yield a run's samples, in order, a page at a time."""
+    sql = (
+        "SELECT r.position, s.* FROM run_samples r JOIN samples s ON s.id = r.sample "
+        "WHERE r.run_id = ? AND r.position > ? ORDER BY r.position LIMIT ?"
+    )
+    last = -1
+    while page := home.rows(sql, (run_id, last, _CHUNK)):
+        yield from (read_value(Sample, row) for row in page)
+        last = page[-1]["position"]
+
+
+class SqliteRunStore:
+    """The `RunStore` of a home: every domain value under its content id, once.
+
+    Recent values stay in memory, so that what was just put costs no query to get. Reading works on a home that is open
+    for reading, too.
+    """
+
+    def __init__(self, home: Home, run_id: str | None = None) -> None:
+        """Use the home; `run_id` only says in errors which run asked."""
+        self._home = home
+        self._for_run = f" (run {run_id})" if run_id else ""
+        self._recent: OrderedDict[str, Value] = OrderedDict()
+
+    async def put(self, value: Value) -> str:
+        """Keep the value, durably, and return its id; the same value twice is one.
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        id = value_id(value)
+        if id in self._recent:
+            return id
+        table = shelf_of(type(value)).table
+        if self._home.one(f"SELECT 1 FROM {table} WHERE id = ?", (id,)) is None:
+            row = row_of(value, id)
+            await self._home.write(lambda connection: connection.execute(insert_statement(table, row), row).rowcount)
+        self._remember(id, value)
+        return id
+
+    async def get(self, type_: type[V], id: str) -> V:
+        """Return the value of that type.
+
+        Raises:
+            StorageError: there is none, or its row is damaged.
+        """
+        recent = self._recent.get(id)
+        if type(recent) is type_:
+            self._recent.move_to_end(id)
+            return cast("V", recent)
+        table = shelf_of(type_).table
+        rows = self._home.rows(f"SELECT * FROM {table} WHERE id = ?", (id,))
+        if not rows or rows[0].get("type", type_.__name__) != type_.__name__:
+            raise StorageError(f"{self._home.database} has no {type_.__name__} {id}{self._for_run}.")
+        try:
+            value = read_value(type_, rows[0])
+        except ValueError as error:
+            raise StorageError(
+                f"{self._home.database}, table {table}, id {id}{self._for_run}: the row does not read as a "
+                f"{type_.__name__} ({in_brief(error)}). Delete the row and resume: the run makes it again from the ledger."
+            ) from error
+        self._remember(id, value)
+        return value
+
+    def _remember(self, id: str, value: Value) -> None:
+        self._recent[id] = value
+        if len(self._recent) > RECENT_VALUES:
+            self._recent.popitem(last=False)
+
+
+def _run(row: dict[str, Any]) -> Run:
+    return Run.model_validate(row | {"options": orjson.loads(row["options"])})
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

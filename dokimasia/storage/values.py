@@ -1,0 +1,129 @@
+"""Which domain type lies in which table, and how a value becomes a row and a row the value again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.identity import Value, canonical_json
+from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
+from dokimasia.domain.sample import Sample
+
+__all__ = ["insert_statement", "read_value", "row_of", "shelf_of"]
+
+V = TypeVar("V", bound=Value)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A table for one type.
+
+    Attributes:
+        table: its name.
+        lifted: fields that are columns of their own and left out of `body`, so that long text is stored once.
+        extract: further columns, which repeat parts of the body for people who query.
+    """
+
+    table: str
+    lifted: tuple[str, ...]
+    extract: Callable[[Any], dict[str, Any]]
+
+
+def _text(value: Any) -> str:
+    return canonical_json(value).decode()
+
+
+def _provenance(provenance: Provenance | None) -> dict[str, Any]:
+    if provenance is None:
+        return dict.fromkeys(("call_key", "prompt", "prompt_version", "prompt_hash", "shown"))
+    return {
+        "call_key": provenance.call,
+        "prompt": provenance.prompt,
+        "prompt_version": provenance.prompt_version,
+        "prompt_hash": provenance.prompt_hash,
+        "shown": _text(list(provenance.shown)),
+    }
+
+
+def _sample(sample: Sample) -> dict[str, Any]:
+    return {
+        "sample_id": sample.id,
+        "sample_digest": sample.digest,
+        "cluster": sample.cluster,
+        "category": sample.category,
+        "image_count": len(sample.images),
+    }
+
+
+def _criteria(criteria: CriteriaSet) -> dict[str, Any]:
+    return {
+        "criteria_count": len(criteria.criteria),
+        "weights": _text(list(criteria.weights)),
+        "repaired": int(criteria.repaired),
+    }
+
+
+def _response(response: Response) -> dict[str, Any]:
+    return {
+        "sample": response.sample,
+        "model": response.model,
+        "arm": response.arm,
+        "repeat": response.repeat,
+        "flags": _text(list(response.flags)),
+        **_provenance(response.provenance),
+    }
+
+
+def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
+    return {
+        "response_id": judgement.response,
+        "criteria_id": judgement.criteria,
+        "judge": judgement.provenance.model,
+        "scores": _text(list(judgement.scores)),
+        "score": judgement.score,
+        **_provenance(judgement.provenance),
+    }
+
+
+_SHELVES: dict[type[Value], Shelf] = {
+    Sample: Shelf("samples", ("prompt", "reference_answer"), _sample),
+    ReferenceChain: Shelf("chains", ("reasoning", "answer"), lambda chain: {}),
+    CriteriaSet: Shelf("criteria_sets", (), _criteria),
+    Response: Shelf("responses", ("text",), _response),
+    CheckpointScores: Shelf("judgements", (), _judgement),
+}
+
+
+def shelf_of(type_: type[Value]) -> Shelf:
+    """Return where values of a type lie; a type without a table of its own lies in `objects`, with its name."""
+    return _SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.__name__})
+
+
+def row_of(value: Value, id: str) -> dict[str, Any]:
+    """Return the row of a value, column by column."""
+    shelf = shelf_of(type(value))
+    row: dict[str, Any] = {"id": id}
+    row |= {field: getattr(value, field) for field in shelf.lifted}
+    row |= shelf.extract(value)
+    row["body"] = _text(value.model_dump(mode="json", exclude=set(shelf.lifted)))
+    return row
+
+
+def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
+    """Return the value of a row that has at least `body` and the lifted columns.
+
+    Raises:
+        ValueError: the row does not read as that type.
+    """
+    fields = orjson.loads(row["body"])
+    fields |= {field: row[field] for field in shelf_of(type_).lifted}
+    return type_.model_validate(fields)
+
+
+def insert_statement(table: str, columns: Mapping[str, Any]) -> str:
+    """Return an insert with named parameters that leaves an existing row as it is."""
+    names = ", ".join(columns)
+    marks = ", ".join(f":{name}" for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"

@@ -1,0 +1,173 @@
+"""The one thread that writes: jobs queue up, are committed in groups, and are acknowledged once they are durable."""
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dokimasia.errors import StorageError
+from dokimasia.storage.faults import storage_error
+
+__all__ = ["Job", "Writer"]
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection], T]
+"""Runs statements inside the group's transaction and neither begins nor commits one; its result goes to the caller."""
+
+MAX_GROUP = 512
+"""Jobs in one transaction at most, so that the first of a long queue does not wait for the last."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A job, who waits for it, and what came of it."""
+
+    job: Job[Any]
+    future: "asyncio.Future[Any] | Future[Any]"
+    loop: asyncio.AbstractEventLoop | None
+    result: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    """Owns the writing connection, in a thread of its own.
+
+    The thread takes everything that waits into one transaction: while one group is committed the next one gathers, so
+    that a lone job is committed at once and two thousand at once cost a handful of commits. Each job has a savepoint:
+    one that fails is undone alone, and the others of its group are committed. An acknowledged job survives the death
+    of the process.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, *, path: Path) -> None:
+        """Start the thread; it closes the connection when it ends. `path` is named in errors."""
+        self._connection = connection
+        self._path = path
+        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._gate = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="dokimasia-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job[T]) -> "Future[T]":
+        """Queue a job from synchronous code; the future's result comes after the commit.
+
+        Raises:
+            StorageError: the writer is closed.
+        """
+        future: Future[T] = Future()
+        self._enqueue(_Waiting(job, future, None))
+        return future
+
+    async def run(self, job: Job[T]) -> T:
+        """Queue a job and return its result once it is committed. A caller that is cancelled does not undo the job.
+
+        Raises:
+            StorageError: the job, or the commit of its group, failed; nothing of the job is kept.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._enqueue(_Waiting(job, future, loop))
+        return await future
+
+    def close(self) -> None:
+        """Commit what waits, then end the thread and close the connection; closing twice is harmless."""
+        with self._gate:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+
+    def _enqueue(self, waiting: _Waiting) -> None:
+        with self._gate:
+            if self._closed:
+                raise StorageError(f"{self._path} is closed: nothing can be written after the home was closed.")
+            self._queue.put(waiting)
+
+    def _work(self) -> None:
+        running = True
+        while running:
+            first = self._queue.get()
+            if first is None:
+                break
+            group = [first]
+            while len(group) < MAX_GROUP:
+                try:
+                    waiting = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if waiting is None:
+                    running = False
+                    break
+                group.append(waiting)
+            self._commit(group)
+            _acknowledge(group)
+        self._connection.close()
+
+    def _commit(self, group: list[_Waiting]) -> None:
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for waiting in group:
+                self._run_one(waiting)
+            connection.execute("COMMIT")
+        except Exception as error:  # whatever it is, nobody may be left waiting for ever
+            if connection.in_transaction:
+                with contextlib.suppress(sqlite3.Error):  # the first error says more than that of the rollback
+                    connection.execute("ROLLBACK")
+            for waiting in group:
+                # One error object for each waiter: a traceback grows where an exception is raised.
+                waiting.error = waiting.error or self._translate(error)
+
+    def _run_one(self, waiting: _Waiting) -> None:
+        connection = self._connection
+        connection.execute("SAVEPOINT job")
+        try:
+            waiting.result = waiting.job(connection)
+        except Exception as error:  # any fault of a job belongs to whoever waits for it, never to its neighbours
+            waiting.error = self._translate(error)
+            if not connection.in_transaction:
+                raise  # SQLite gave up the whole transaction (a full disk): nothing of the group is kept
+            connection.execute("ROLLBACK TO job")
+        connection.execute("RELEASE job")
+
+    def _translate(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error):
+            return error
+        translated = storage_error(error, path=self._path, doing="writing")
+        translated.__cause__ = error
+        return translated
+
+
+def _acknowledge(group: list[_Waiting]) -> None:
+    """Tell every waiter, with one wake-up for each event loop."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Waiting]] = {}
+    for waiting in group:
+        if waiting.loop is None:
+            _resolve([waiting])
+        else:
+            by_loop.setdefault(waiting.loop, []).append(waiting)
+    for loop, waiters in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_resolve, waiters)
+        except RuntimeError:  # the loop is closed, so no one waits any more; the jobs are committed all the same
+            continue
+
+
+def _resolve(waiters: list[_Waiting]) -> None:
+    for waiting in waiters:
+        future = waiting.future
+        if future.done():
+            continue  # cancelled by its caller
+        try:
+            if waiting.error is not None:
+                future.set_exception(waiting.error)
+            else:
+                future.set_result(waiting.result)
+        except (InvalidStateError, asyncio.InvalidStateError):
+            continue  # cancelled between the question and the answer

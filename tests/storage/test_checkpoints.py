@@ -1,0 +1,106 @@
+"""Checkpoints keep the steps of unfinished threads, refuse foreign types, and are swept."""
+
+import pickle
+from pathlib import Path
+from typing import TypedDict
+
+import ormsgpack
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+
+from dokimasia.errors import StorageError
+from dokimasia.storage.checkpoints import delete_thread, open_saver, sweep_orphans
+from dokimasia.storage.home import Home
+
+
+class State(TypedDict, total=False):
+    """A number that grows."""
+
+    number: int
+
+
+def grow(state: State) -> State:
+    """Add one."""
+    return {"number": state.get("number", 0) + 1}
+
+
+async def run(saver: AsyncSqliteSaver, thread_id: str) -> dict[str, int]:
+    """Run a graph of two steps on a thread."""
+    graph = StateGraph(State)
+    graph.add_node("first", grow)
+    graph.add_node("second", grow)
+    graph.add_edge(START, "first")
+    graph.add_edge("first", "second")
+    graph.add_edge("second", END)
+    compiled = graph.compile(checkpointer=saver)
+    config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
+    return await compiled.ainvoke({"number": 0}, config, durability="sync")
+
+
+async def steps(saver: AsyncSqliteSaver, thread_id: str) -> int:
+    """Return how many checkpoints a thread has."""
+    return len([step async for step in saver.alist({"configurable": {"thread_id": thread_id}})])
+
+
+async def test_steps_are_kept_until_the_thread_is_deleted(home: Home) -> None:
+    """Every step of a thread is there after reopening; deleting one thread leaves the others."""
+    async with open_saver(home) as saver:
+        assert await run(saver, "a") == {"number": 2}
+        await run(saver, "b")
+    async with open_saver(home) as saver:
+        assert await steps(saver, "a") == await steps(saver, "b") == 4
+        await delete_thread(saver, "a")
+        await delete_thread(saver, "a")
+        assert (await steps(saver, "a"), await steps(saver, "b")) == (0, 4)
+
+
+async def test_orphans_are_swept(home: Home) -> None:
+    """Threads that are not live lose their steps and writes; the live one keeps its own."""
+    async with open_saver(home) as saver:
+        for thread_id in ("a", "b", "c"):
+            await run(saver, thread_id)
+        assert await sweep_orphans(saver, {"b", "never begun"}) == 2
+        assert [await steps(saver, thread_id) for thread_id in ("a", "b", "c")] == [0, 4, 0]
+        assert await saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM writes") == [("b",)]
+        assert await sweep_orphans(saver, {"b"}) == 0
+
+
+async def test_foreign_types_are_not_built(home: Home) -> None:
+    """A checkpoint that names a callable or a pickle runs nothing when it is read; plain values come back."""
+    marker = home.path / "ran"
+    async with open_saver(home) as saver:
+        payload = ormsgpack.packb(
+            ormsgpack.Ext(0, ormsgpack.packb(("os", "mkdir", str(marker)))), option=ormsgpack.OPT_NON_STR_KEYS
+        )
+        assert saver.serde.loads_typed(("msgpack", payload)) == str(marker)
+        with pytest.raises(NotImplementedError, match="pickle"):
+            saver.serde.loads_typed(("pickle", pickle.dumps(Path("x"))))
+        plain = {"ids": ["a", "b"], "n": 3, "score": 2.5, "none": None}
+        assert saver.serde.loads_typed(saver.serde.dumps_typed(plain)) == plain
+        with pytest.raises(TypeError):
+            saver.serde.dumps_typed(object())
+    assert not marker.exists()
+
+
+async def test_the_log_is_set_as_the_database_is(home: Home) -> None:
+    """The checkpoints use a write-ahead log, survive a kill at each step, and wait for other readers."""
+    async with open_saver(home) as saver:
+        for pragma, value in (("journal_mode", "wal"), ("synchronous", 1), ("busy_timeout", 10_000)):
+            assert list(await saver.conn.execute_fetchall(f"PRAGMA {pragma}")) == [(value,)]
+
+
+async def test_damaged_checkpoints_may_be_deleted(home: Home) -> None:
+    """A file that is no database is reported with the advice to delete it and resume."""
+    home.checkpoints.write_bytes(b"no database at all " * 100)
+    with pytest.raises(StorageError, match=r"checkpoints\.db.*delete it.*resume"):
+        async with open_saver(home):
+            pass
+
+
+async def test_a_reader_opens_no_saver(home: Home) -> None:
+    """A home that is open for reading has no saver."""
+    with Home.open(home.path, write=False) as reader, pytest.raises(StorageError, match="reading only"):
+        async with open_saver(reader):
+            pass
