@@ -82,7 +82,8 @@ class ProgressLine:
         from dokimasia.log import logger
 
         fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
-        level = logger().info if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logger().debug
+        log = logger(__name__)
+        level = log.info if event.kind in {"limit", "gave_up", "failed_try", "draining"} else log.debug
         level(event.kind, **fields)
 
     def paid(self) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.cli.shared import console, print_json
@@ -85,6 +86,10 @@ def print_result(
     heading = title or f"run {summary['run']} · {summary['samples']} samples · judge {summary['judge']}"
     state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
     out.print(f"[bold]{heading}[/bold]{state}")
+    if summary["skipped"]:
+        out.print(f"[red]{len(summary['skipped'])} samples of the data file were left out:[/red]")
+        for message in summary["skipped"][:20]:
+            out.print(f"  {escape(message)}", style="dim")
     out.print(evaluation_table(summary, planted))
     by_category = category_table(summary)
     if by_category is not None:

@@ -13,7 +13,7 @@ the ledger and the result row carry it over any crash.
 import operator
 from typing import Annotated, Literal, TypedDict
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import answer_question, score_checkpoints
@@ -97,12 +97,12 @@ def first_step(state: State) -> Literal["answer", "score"]:
 
 def after_answer(state: State) -> Literal["score", "__end__"]:
     """Score what was answered."""
-    return END if state.get("failed") else "score"
+    return "__end__" if state.get("failed") else "score"
 
 
 def after_score(state: State) -> Literal["score", "__end__"]:
     """Repair once, or stop."""
-    return "score" if state.get("rejected") and not state.get("failed") else END
+    return "score" if state.get("rejected") and not state.get("failed") else "__end__"
 
 
 def build() -> StateGraph[State, Context]:

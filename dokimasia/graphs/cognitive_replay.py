@@ -15,7 +15,7 @@ import operator
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import extract_criteria as ask_for_criteria
@@ -135,14 +135,14 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
 def after_chain(state: State) -> Literal["write_chain", "check_chain", "__end__"]:
     """Repair, go on, or stop."""
     if state.get("failed"):
-        return END
+        return "__end__"
     return "write_chain" if state.get("rejected") else "check_chain"
 
 
 def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
     """Ask for the chain once more, let a judge say, go on, or stop."""
     if state.get("failed"):
-        return END
+        return "__end__"
     if state.get("rejected"):
         return "write_chain"
     return "extract_criteria" if state.get("agreed") else "judge_chain"
@@ -151,7 +151,7 @@ def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_
 def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
     """Repair the verdict, ask for the chain once more, go on, or stop."""
     if state.get("failed"):
-        return END
+        return "__end__"
     if state.get("rejected"):
         return "write_chain" if not state.get("chain") else "judge_chain"
     return "extract_criteria"
@@ -159,7 +159,7 @@ def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extrac
 
 def after_extraction(state: State) -> Literal["extract_criteria", "__end__"]:
     """Send the criteria back once, or stop."""
-    return "extract_criteria" if state.get("rejected") and not state.get("failed") else END
+    return "extract_criteria" if state.get("rejected") and not state.get("failed") else "__end__"
 
 
 def build() -> StateGraph[State, Context]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import Sample
+from dokimasia.gateway.pricing import cost_of, known_price
 from dokimasia.runner.plan import EvaluationPlan
 
 CHARACTERS_PER_TOKEN = 4
@@ -100,6 +101,4 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
 
 
 def _cost(spec: ModelSpec, sent: int, received: int) -> float | None:
-    if spec.input_price is None or spec.output_price is None:
-        return None
-    return (sent * spec.input_price + received * spec.output_price) / 1_000_000
+    return cost_of(Usage(input_tokens=sent, output_tokens=received), known_price(spec))

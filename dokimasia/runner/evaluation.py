@@ -10,7 +10,7 @@ import orjson
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.datasets import read_jsonl, read_responses
+from dokimasia.datasets import Problem, problems_text, read_responses, scan
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.ports import BlobStore, Transport
@@ -97,10 +97,10 @@ async def evaluate(
     settings = settings or load_settings()
     with Home.open(settings.home, write=True) as home:
         responses, hashed = _read_responses(request)
-        plan, samples = await asyncio.to_thread(_accept, request, settings, home, responses, hashed, prompts)
+        plan, samples, skipped = await asyncio.to_thread(_accept, request, settings, home, responses, hashed, prompts)
         if request.fresh:
             plan = _next_fresh(home, plan)
-        run, new = await create_run(home, _run_row(plan, request))
+        run, new = await create_run(home, _run_row(plan, request, skipped))
         if new or len(run_samples(home, plan.run_id)) != len(samples):
             await add_samples(home, plan.run_id, samples)
         return await _carry_out(
@@ -157,7 +157,7 @@ def prepare(
         InputError: the data, the configuration or the options cannot be used.
     """
     responses, hashed = _read_responses(request)
-    samples = list(_samples(request, blobs))
+    samples, _ = _samples(request, blobs)
     plan = _plan(request, settings, samples, responses, hashed, prompts)
     return plan, samples, estimate(plan, map(size_of, samples))
 
@@ -236,22 +236,27 @@ def _accept(
     responses: Responses | None,
     hashed: str | None,
     prompts: PromptLibrary | None,
-) -> tuple[EvaluationPlan, list[Sample]]:
-    samples = list(_samples(request, home.blobs))
+) -> tuple[EvaluationPlan, list[Sample], tuple[Problem, ...]]:
+    samples, skipped = _samples(request, home.blobs)
     plan = _plan(request, settings, samples, responses, hashed, prompts)
     if plan.criteria is not None:
         _check_collection(home, plan.criteria, samples)
-    return plan, samples
+    return plan, samples, skipped
 
 
-def _samples(request: EvaluationRequest, blobs: BlobStore) -> Iterator[Sample]:
-    return read_jsonl(
-        request.data,
-        blobs=blobs,
-        allow_fetch=request.allow_fetch,
-        on_bad="skip" if request.on_bad_sample == "skip" else "fail",
-        limit=request.limit,
-    )
+def _samples(request: EvaluationRequest, blobs: BlobStore) -> tuple[list[Sample], tuple[Problem, ...]]:
+    """Read the whole file once: its samples, and what had to be skipped where that was asked for."""
+    samples: list[Sample] = []
+    problems: list[Problem] = []
+    for found in scan(request.data, blobs=blobs, allow_fetch=request.allow_fetch, limit=request.limit):
+        if isinstance(found, Sample):
+            samples.append(found)
+        else:
+            problems.append(found)
+    if problems and (request.on_bad_sample == "fail" or not samples):
+        hint = "" if not samples else "\n(--on-bad-sample skip leaves such samples out)"
+        raise DataError(problems_text(problems) + hint)
+    return samples, tuple(problems)
 
 
 def _plan(
@@ -337,8 +342,12 @@ def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriter
     return {entry.sample_digest: entry for entry in load_collection(home, plan.criteria)}
 
 
-def _run_row(plan: EvaluationPlan, request: EvaluationRequest) -> Run:
-    options = {"plan": plan.model_dump(mode="json"), "request": request.model_dump(mode="json")}
+def _run_row(plan: EvaluationPlan, request: EvaluationRequest, skipped: tuple[Problem, ...]) -> Run:
+    options = {
+        "plan": plan.model_dump(mode="json"),
+        "request": request.model_dump(mode="json"),
+        "skipped": [problem.message for problem in skipped],
+    }
     return Run(
         id=plan.run_id,
         graph="evaluate",

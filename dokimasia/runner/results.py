@@ -24,6 +24,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "run": run.id,
         "status": run.status,
         "samples": len(samples),
+        "skipped": run.options.get("skipped", []),
         "judge": _judge(run),
         "seed": run.seed,
         "simulated": _simulated(run),

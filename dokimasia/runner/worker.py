@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
@@ -17,7 +15,7 @@ from dokimasia.graphs.context import Context
 from dokimasia.log import logger
 from dokimasia.runner.observer import Observer, Progress
 from dokimasia.runner.plan import EvaluationPlan, ScoreItem, replay_item
-from dokimasia.storage.checkpoints import delete_thread, sweep_orphans
+from dokimasia.storage.checkpoints import Saver, delete_thread, sweep_orphans
 from dokimasia.storage.criteria import CollectedCriteria
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, record_result
@@ -40,7 +38,7 @@ class EvaluationWorker:
         home: Home,
         plan: EvaluationPlan,
         context: Context,
-        saver: BaseCheckpointSaver[str],
+        saver: Saver,
         observer: Observer,
         stats: Callable[[], GatewayStats],
         criteria: Mapping[str, CollectedCriteria] | None = None,
@@ -130,7 +128,7 @@ class EvaluationWorker:
             self.progress.restored += 1
             self.progress.count(row.failure)
             return row
-        base = {"run_id": self._run, "item": item, "kind": "replay", **_names(sample)}
+        base: dict[str, Any] = {"run_id": self._run, "item": item, "kind": "replay", **_names(sample)}
         if self._criteria is not None:
             ready = self._criteria[sample.digest]
             row = ResultRow(**base, outcome="made", chain_id=ready.chain_id, criteria_id=ready.criteria_id)
@@ -168,7 +166,7 @@ class EvaluationWorker:
             self.progress.restored += 1
             self.progress.count(row.failure)
             return
-        base = {
+        base: dict[str, Any] = {
             "run_id": self._run,
             "item": item.name,
             "kind": "score",
@@ -216,7 +214,7 @@ class EvaluationWorker:
         await record_result(self._home, row)
         self.progress.count(row.failure)
         if row.failure is not None:
-            logger().info("item failed", item=row.item, kind=row.failure, reason=row.reason)
+            logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
         return row
 
 

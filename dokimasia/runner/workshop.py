@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
@@ -14,10 +12,11 @@ from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
+from dokimasia.gateway.pricing import known_price
 from dokimasia.log import Redactor
 from dokimasia.runner.observer import Observer
 from dokimasia.settings import Settings, api_key
-from dokimasia.storage.checkpoints import open_saver
+from dokimasia.storage.checkpoints import Saver, open_saver
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import SqliteRunStore
@@ -32,7 +31,7 @@ class Workshop:
     gateway: ModelGateway
     store: SqliteRunStore
     ledger: SqliteLedger
-    saver: BaseCheckpointSaver[str]
+    saver: Saver
 
 
 class Stop:
@@ -72,7 +71,7 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
     """
     if max_cost is None:
         return
-    unpriced = sorted(name for name, spec in specs.items() if spec.input_price is None or spec.output_price is None)
+    unpriced = sorted(name for name, spec in specs.items() if not known_price(spec).known)
     if unpriced:
         raise ConfigError(
             f"--max-cost needs the price of every model; unknown: {', '.join(unpriced)}. Set input_price and "
@@ -100,7 +99,7 @@ async def open_workshop(
         ConfigError: the key of a model is not in the environment.
     """
     keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
-    redact = Redactor((*settings.secrets, *keys.values()))
+    redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     ledger = SqliteLedger(home)
 
     def happened(event: GatewayEvent) -> None:

@@ -27,9 +27,7 @@ def test_escaping_is_reversible_and_leaves_no_marker(text: str) -> None:
 def test_recognise_is_the_inverse_of_render(name: str, data: st.DataObject) -> None:
     """Whatever the inputs hold, markers included, they are read back as they were."""
     prompt = default_library().get(name)
-    inputs = {
-        key: data.draw(HOSTILE) for key in prompt.inputs if not prompt.optional(key) or data.draw(st.booleans())
-    }
+    inputs = {key: data.draw(HOSTILE) for key in prompt.inputs if not prompt.optional(key) or data.draw(st.booleans())}
     rendered = render(name, inputs, images=[IMAGE] if prompt.images else [])
     found = recognise(rendered.messages)
     assert found is not None

@@ -1,0 +1,127 @@
+"""The lines of a JSONL file as objects, one at a time, with the place of everything that is wrong."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import orjson
+
+from dokimasia.errors import DataError, NotFound
+
+MAX_LINE_BYTES = 256 * 2**20
+"""A longer line is refused: images of that size belong into files of their own."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Problem(NamedTuple):
+    """What is wrong with one line: its number (from 1; 0 is the whole file), the sample's id if it is known, the message.
+
+    The message names the file and the line by itself.
+    """
+
+    line: int
+    id: str | None
+    message: str
+
+
+class Row(NamedTuple):
+    """One line's object and its number, from 1."""
+
+    line: int
+    fields: dict[str, Any]
+
+
+def place(path: Path, line: int) -> str:
+    """Return how messages name a line."""
+    return f"{path}, line {line}"
+
+
+def read_rows(path: Path) -> Iterator[Row | Problem]:
+    """Yield the objects of a JSONL file in order, or what is wrong with their lines; blank lines are passed over.
+
+    UTF-8, with or without a byte order mark. Not-a-number, infinite numbers, integers beyond 64 bits, and a field that
+    stands twice are problems, since they would not mean the same everywhere.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no data file {path}") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+    with file:
+        number = 0
+        while True:
+            try:
+                raw = file.readline(MAX_LINE_BYTES + 1)
+            except OSError as error:
+                raise DataError(f"{place(path, number + 1)}: cannot be read: {error.strerror or error}") from error
+            if not raw:
+                return
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                yield Problem(number, None, f"{place(path, number)}: longer than {MAX_LINE_BYTES:,} bytes")
+                return
+            if number == 1:
+                raw = raw.removeprefix(_BOM)
+                if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+                    yield Problem(1, None, f"{place(path, 1)}: the file is UTF-16; save it as UTF-8")
+                    return
+            if raw.strip():
+                yield _row(path, number, raw)
+
+
+def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
+    try:
+        value = _strict_json(raw)
+    except UnicodeDecodeError as error:
+        wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
+        return Problem(number, None, f"{place(path, number)}: {wrong}")
+    except json.JSONDecodeError as error:
+        wrong = f"broken JSON at character {error.pos + 1}: {error.msg}"
+        return Problem(number, None, f"{place(path, number)}: {wrong}{_hint(raw)}")
+    except (ValueError, RecursionError) as error:
+        wrong = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Problem(number, None, f"{place(path, number)}: {wrong}")
+    if not isinstance(value, dict):
+        return Problem(number, None, f"{place(path, number)}: not a JSON object{_hint(raw)}")
+    return Row(number, value)
+
+
+def _strict_json(raw: bytes) -> Any:
+    value = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_duplicates)
+    try:
+        orjson.dumps(value)
+    except TypeError as error:
+        raise ValueError(f"it cannot be stored as it is: {error}; write such a value as text") from error
+    return value
+
+
+def _hint(raw: bytes) -> str:
+    return "; one object a line is expected, not one array for all" if raw.lstrip().startswith(b"[") else ""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value; leave the field out or write null")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {digits[:40]} is too large; write it as text")
+    return value
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields:
+            raise ValueError(f"the field '{name[:60]}' stands twice in one object")
+        fields[name] = value
+    return fields

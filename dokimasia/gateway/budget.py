@@ -1,0 +1,113 @@
+"""What a run may spend: requests, tokens and dollars, counted before each request together with those in flight."""
+
+import asyncio
+import math
+from collections import deque
+
+from dokimasia.errors import CallFailed
+
+
+class Reservation:
+    """A place in the budget held for one request, from before it is sent until its true price is known."""
+
+    def __init__(self, budget: "Budget", *, tokens: int, cost: float) -> None:
+        self._budget = budget
+        self.tokens = tokens
+        self.cost = cost
+        self.is_sent = False
+        self._open = True
+
+    def sent(self) -> None:
+        """Say that the request has left: from now on it counts as a call, whatever comes of it."""
+        if not self.is_sent:
+            self.is_sent = True
+            self._budget.calls += 1
+
+    def settle(self, *, tokens: int | None, cost: float | None) -> None:
+        """Close with what the request came to; what is unknown is counted at its estimate."""
+        self._close(self.tokens if tokens is None else tokens, self.cost if cost is None else cost)
+
+    def release(self) -> None:
+        """Close without any charge for tokens; a request that was sent still counts as a call."""
+        self._close(0, 0.0)
+
+    def _close(self, tokens: int, cost: float) -> None:
+        if self._open:
+            self._open = False
+            self._budget.charge(self, tokens=tokens, cost=cost)
+
+
+class Budget:
+    """Limits on what is sent and paid, None for no limit; answers from the ledger cost nothing.
+
+    `max_calls` counts requests that leave, so every retry is one: no more than that many are ever sent. Tokens and cost
+    are reserved at their estimate and settled at what the provider reports. A request that fits only if those in flight
+    come out cheaper than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can
+    pass their limit by what the requests in flight at that moment exceed their estimates.
+
+    Attributes:
+        calls: requests sent.
+        tokens: tokens spent, unknown ones at their estimate.
+        cost: US dollars spent, unknown ones at their estimate.
+    """
+
+    def __init__(
+        self, max_cost: float | None = None, max_calls: int | None = None, max_tokens: int | None = None
+    ) -> None:
+        for name, value in (("max_cost", max_cost), ("max_calls", max_calls), ("max_tokens", max_tokens)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} must be a number from 0 up, not {value}")
+        self.max_cost = max_cost
+        self.max_calls = max_calls
+        self.max_tokens = max_tokens
+        self.calls = 0
+        self.tokens = 0
+        self.cost = 0.0
+        self._held: set[Reservation] = set()
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def reserve(self, *, tokens: int, cost: float | None) -> Reservation:
+        """Hold a place for one request, waiting while only the requests in flight stand in the way.
+
+        Args:
+            tokens: estimated tokens, input and output.
+            cost: estimated US dollars; None if the price is unknown.
+
+        Raises:
+            CallFailed: kind `budget`: it does not fit, or there is a limit on cost and the price is unknown.
+        """
+        if cost is None and self.max_cost is not None:
+            raise CallFailed("budget", f"the price is unknown, so a limit of ${self.max_cost:g} cannot be kept")
+        while True:
+            if refusal := self._refusal(tokens, cost or 0.0, held=False):
+                raise CallFailed("budget", refusal)
+            if not self._refusal(tokens, cost or 0.0, held=True):
+                break
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
+        reservation = Reservation(self, tokens=tokens, cost=cost or 0.0)
+        self._held.add(reservation)
+        return reservation
+
+    def _refusal(self, tokens: int, cost: float, *, held: bool) -> str:
+        """Say which limit one more request would pass, counting those in flight or not; empty if none."""
+        open_ = self._held if held else ()
+        unsent = sum(1 for each in open_ if not each.is_sent)
+        if self.max_calls is not None and self.calls + unsent + 1 > self.max_calls:
+            return f"all {self.max_calls} calls are spent"
+        if self.max_tokens is not None and self.tokens + sum(each.tokens for each in open_) + tokens > self.max_tokens:
+            return f"{self.tokens} of {self.max_tokens} tokens are spent and the next call needs about {tokens}"
+        if self.max_cost is not None and self.cost + sum(each.cost for each in open_) + cost > self.max_cost:
+            return f"${self.cost:.4f} of ${self.max_cost:g} are spent and the next call needs about ${cost:.4f}"
+        return ""
+
+    def charge(self, reservation: Reservation, *, tokens: int, cost: float) -> None:
+        """Book what a reservation came to and let those who wait look again; called by the reservation itself."""
+        self._held.discard(reservation)
+        self.tokens += tokens
+        self.cost += cost
+        waiting, self._waiting = self._waiting, deque()
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)

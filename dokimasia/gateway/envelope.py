@@ -1,0 +1,73 @@
+"""What the gateway checks of a reply before it is kept, and how keys are taken out of everything that leaves it."""
+
+from collections.abc import Callable, Iterable
+
+from dokimasia.domain.call import ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
+from dokimasia.errors import TransportError
+
+Redact = Callable[[str], str]
+
+SHORTEST_KEY = 8
+"""A shorter key (`none`, `EMPTY`) is a word of its own and is left where it stands."""
+
+MESSAGE_LENGTH = 400
+"""Characters of an error's message that are kept."""
+
+
+def redactor(keys: Iterable[str], redact: Redact) -> Redact:
+    """Return a function that replaces every given key in a text and then applies `redact`."""
+    secrets = sorted({key for key in keys if len(key) >= SHORTEST_KEY}, key=len, reverse=True)
+
+    def clean(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, "[key]")
+        return redact(text)
+
+    return clean
+
+
+def shorten(text: str, limit: int = MESSAGE_LENGTH) -> str:
+    """Return the text on one line, cut with an ellipsis to at most `limit` characters."""
+    line = " ".join(text[: 4 * limit].split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def clean_message(text: str, clean: Redact) -> str:
+    """Return an error's message cleaned, then shortened: a cut must not leave half a key that no rule recognises."""
+    return shorten(clean(text))
+
+
+def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
+    """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
+    if not isinstance(reply, ChatReply):
+        return reply
+    cleaned = reply.model_copy(
+        update={
+            "text": clean(reply.text),
+            "refusal": None if reply.refusal is None else clean(reply.refusal),
+            "native_finish_reason": (None if reply.native_finish_reason is None else clean(reply.native_finish_reason)),
+            "tool_calls": tuple(
+                tool.model_copy(
+                    update={"id": clean(tool.id), "name": clean(tool.name), "arguments": clean(tool.arguments)}
+                )
+                for tool in reply.tool_calls
+            ),
+        }
+    )
+    return reply if cleaned == reply else cleaned
+
+
+def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
+    """Return what is wrong with a reply's envelope, or None: its kind, and the number and lengths of its vectors."""
+    if reply.kind != call.kind:
+        return _broken(f"a reply of kind {reply.kind} to a call of kind {call.kind}")
+    if isinstance(call, Embedding) and isinstance(reply, EmbeddingReply):
+        if len(reply.vectors) != len(call.texts):
+            return _broken(f"{len(reply.vectors)} vectors for {len(call.texts)} texts")
+        if len({len(vector) for vector in reply.vectors}) != 1 or not reply.vectors[0]:
+            return _broken("vectors that are empty or of different lengths")
+    return None
+
+
+def _broken(what: str) -> TransportError:
+    return TransportError("broken_envelope", f"the endpoint returned {what}", retryable=True)

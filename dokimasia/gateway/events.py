@@ -1,0 +1,50 @@
+"""What the gateway tells whoever listens, and the figures that it can be asked for."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+
+EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "limit", "draining"]
+
+
+class GatewayEvent(Value):
+    """One thing that happened in the gateway; every text in it is free of keys.
+
+    `kind` is one of: `cached` (the ledger answered), `sent` (a request left), `answered` (a reply is committed),
+    `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
+    `gave_up` (the call failed for good), `limit` (the concurrency of an endpoint changed to `limit`, for `reason`),
+    `draining` (no new call is started).
+    """
+
+    kind: EventKind
+    model: str = ""
+    endpoint: str = ""
+    label: str = ""
+    key: str = ""
+    reason: str = ""
+    number: int = Field(default=0, ge=0, description="which try of its call, from 1")
+    delay: float | None = None
+    limit: int | None = None
+
+
+class GatewayStats(Value):
+    """A snapshot of what the gateway did since it was made.
+
+    `sent` counts requests (each try is one), `answered` the replies paid for and committed, `cached` the answers that
+    the ledger gave. `cost` is the US dollars of the answers whose cost is known; `cost_unknown` counts the others.
+    `in_flight` and `limits` go by endpoint.
+    """
+
+    sent: int = 0
+    answered: int = 0
+    cached: int = 0
+    failed_tries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usage_unknown: int = 0
+    cost: float = 0.0
+    cost_unknown: int = 0
+    in_flight: dict[str, int] = Field(default_factory=dict)
+    limits: dict[str, int] = Field(default_factory=dict)

@@ -1,0 +1,336 @@
+"""The gateway: every call to a model goes through `ModelGateway.ask`, which owns ledger, money, limits and retries."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dokimasia.domain.call import Answer, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.ports import BlobStore, Ledger, Transport
+from dokimasia.errors import CallFailed, Interrupted, TransportError
+from dokimasia.gateway.budget import Budget, Reservation
+from dokimasia.gateway.envelope import MESSAGE_LENGTH, check_envelope, clean_message, clean_reply, redactor, shorten
+from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
+from dokimasia.gateway.limiter import Clock, Report, Sleep
+from dokimasia.gateway.pricing import cost_of, estimate_usage
+from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
+from dokimasia.gateway.routes import Route, Routes
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+@dataclass
+class _Flight:
+    """One call on its way for everyone who asks for it. `idle`: nothing is being paid or written, it may be dropped."""
+
+    call: ModelCall
+    key: str
+    label: str
+    waiters: int = 0
+    idle: bool = True
+    task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
+
+
+@dataclass
+class _Tally:
+    sent: int = 0
+    answered: int = 0
+    cached: int = 0
+    failed_tries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usage_unknown: int = 0
+    cost: float = 0.0
+    cost_unknown: int = 0
+
+
+class ModelGateway:
+    """The one way to a model; implements `dokimasia.domain.ports.Gateway`.
+
+    A call that the ledger has is answered from it. Any other is sent, retried as `policy` says, committed and only then
+    returned. The same call asked for twice at once is one request, and so is a call whose asker went away after it had
+    left: it is being paid for, so it is finished and committed. Keys are taken out of every text on its way to the
+    ledger, to errors and to events.
+
+    Use it in one event loop, and `aclose` it at the end.
+    """
+
+    def __init__(
+        self,
+        *,
+        ledger: Ledger,
+        blobs: BlobStore,
+        transports: Mapping[str, Transport],
+        specs: Mapping[str, ModelSpec],
+        api_keys: Mapping[str, str] | None = None,
+        budget: Budget | None = None,
+        redact: Callable[[str], str] = _unchanged,
+        seed: int = 0,
+        on_event: Callable[[GatewayEvent], None] | None = None,
+        policy: RetryPolicy | None = None,
+        sleep: Sleep = asyncio.sleep,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """Make a gateway.
+
+        Args:
+            ledger: where replies and failed tries are kept.
+            blobs: where images lie.
+            transports: ways to send a call, by name.
+            specs: how each model is reached, by `ModelRef.name`.
+            api_keys: keys by `ModelRef.name`; a model without one is called without one.
+            budget: limits on what is spent; none by default.
+            redact: takes secrets out of a text, on top of the keys above.
+            seed: of the jitter between tries.
+            on_event: told what happens, at once and in order; it must not raise.
+            policy: when and how often a failed request is sent again.
+            sleep: waits that many seconds (replaced in tests).
+            clock: monotonic seconds (replaced in tests).
+        """
+        keys = dict(api_keys or {})
+        self._ledger = ledger
+        self._blobs = blobs
+        self._transports = dict(transports)
+        self._budget = budget or Budget()
+        self._clean = redactor(keys.values(), redact)
+        self._rng = random.Random(seed)
+        self._on_event = on_event
+        self._policy = policy or RetryPolicy()
+        self._sleep = sleep
+        self._routes = Routes(
+            specs, transports=self._transports, api_keys=keys, clock=clock, sleep=sleep, on_limit=self._limit_changed
+        )
+        self._flights: dict[str, _Flight] = {}
+        self._tally = _Tally()
+        self._draining = False
+
+    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+        """Return the call's answer, from the ledger where it has one.
+
+        An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
+
+        Args:
+            call: what is asked.
+            label: who asks (an agent's name), kept beside the ledger's entry.
+
+        Raises:
+            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`).
+            ConfigError: the call's model is not configured, or its transport does not exist.
+            Interrupted: the gateway is being drained.
+            StorageError: the ledger or a blob cannot be read or written.
+        """
+        if self._draining:
+            raise _interrupted(call)
+        key = call_key(call)
+        flight = self._flights.get(key)
+        joined = flight is not None
+        if flight is None:
+            flight = self._take_off(call, key, label)
+        flight.waiters += 1
+        try:
+            outcome = await asyncio.shield(flight.task)
+        except asyncio.CancelledError:
+            if flight.task.cancelled() and self._draining:
+                raise _interrupted(call) from None
+            raise
+        finally:
+            flight.waiters -= 1
+            if flight.waiters == 0 and flight.idle and not flight.task.done():
+                self._drop(flight)
+        if isinstance(outcome, CallFailed):
+            raise CallFailed(outcome.kind, outcome.reason)
+        if isinstance(outcome, Interrupted):
+            raise _interrupted(call)
+        return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
+
+    async def drain(self) -> None:
+        """Start no new request; return when the requests under way are answered and committed.
+
+        Whoever waits for a place, for money or for the next try gets `Interrupted`, and so does whoever asks later.
+        """
+        if not self._draining:
+            self._draining = True
+            self._emit("draining", reason="no new call is started")
+        flights = list(self._flights.values())
+        for flight in flights:
+            if flight.idle:
+                flight.task.cancel()
+        if flights:
+            await asyncio.wait([flight.task for flight in flights])
+
+    async def aclose(self) -> None:
+        """Drain, then close every transport. The gateway is not used again."""
+        await self.drain()
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    def stats(self) -> GatewayStats:
+        """Return what was done so far and what is under way."""
+        return GatewayStats(**vars(self._tally), in_flight=self._routes.in_flight(), limits=self._routes.limits())
+
+    def _take_off(self, call: ModelCall, key: str, label: str) -> _Flight:
+        flight = _Flight(call=call, key=key, label=label)
+        flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
+        flight.task.add_done_callback(lambda _: self._landed(flight))
+        self._flights[key] = flight
+        return flight
+
+    def _drop(self, flight: _Flight) -> None:
+        if self._flights.get(flight.key) is flight:
+            del self._flights[flight.key]
+        flight.task.cancel()
+
+    def _landed(self, flight: _Flight) -> None:
+        if self._flights.get(flight.key) is flight:
+            del self._flights[flight.key]
+        if not flight.task.cancelled():
+            flight.task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
+
+    async def _fly(self, flight: _Flight) -> Answer | CallFailed | Interrupted:
+        committed = await self._ledger.get(flight.key)
+        if committed is not None:
+            self._tally.cached += 1
+            self._tell("cached", flight)
+            return committed
+        route = self._routes.to(flight.call.model.name)
+        waited = 0.0
+        tries = 0
+        while True:
+            tries += 1
+            outcome = await self._try(flight, route, tries)
+            if not isinstance(outcome, TransportError):
+                return outcome
+            delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
+            self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
+            if delay is None or flight.waiters == 0:
+                return self._give_up(flight, outcome, tries)
+            if self._draining:
+                return _interrupted(flight.call)
+            waited += delay
+            await self._sleep(delay)
+
+    async def _try(self, flight: _Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
+        """Send the call once, within budget and limits, and commit its reply or record its failure."""
+        forecast = estimate_usage(flight.call)
+        tokens = (forecast.input_tokens or 0) + (forecast.output_tokens or 0)
+        try:
+            reservation = await self._budget.reserve(tokens=tokens, cost=cost_of(forecast, route.price))
+        except CallFailed as refused:
+            self._tell("gave_up", flight, reason=refused.reason, number=number)
+            return CallFailed(refused.kind, f"{flight.call.model.name}: {refused.reason}")
+        slot = None
+        report: Report = "failed"
+        try:
+            slot = await route.limiter.acquire()
+            await _pace(route, tokens)
+            flight.idle = False
+            reservation.sent()
+            self._tally.sent += 1
+            self._tell("sent", flight, number=number)
+            result = await self._send(flight.call, route)
+            report = _report(result)
+            route.limiter.release(slot, report)
+            slot = None
+            if isinstance(result, TransportError):
+                if result.kind in PERHAPS_PAID:
+                    reservation.settle(tokens=None, cost=None)
+                return await self._record(flight, result)
+            return await self._commit(flight, route, result, reservation)
+        finally:
+            flight.idle = True
+            if slot is not None:
+                route.limiter.release(slot, report)
+            reservation.release()
+
+    async def _send(self, call: ModelCall, route: Route) -> ModelReply | TransportError:
+        failure: TransportError | None = None
+        try:
+            async with asyncio.timeout(route.spec.timeout):
+                reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=self._blobs)
+            failure = check_envelope(call, reply)
+            if failure is None:
+                return clean_reply(reply, self._clean)
+        except TransportError as error:
+            failure = error
+        except TimeoutError:
+            failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
+        # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
+        return TransportError(
+            failure.kind,
+            clean_message(str(failure), self._clean),
+            retryable=failure.retryable,
+            status=failure.status,
+            retry_after=failure.retry_after,
+        )
+
+    async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
+        self._tally.failed_tries += 1
+        await self._ledger.attempt(
+            flight.key,
+            flight.call,
+            kind=failure.kind,
+            status=failure.status,
+            message=str(failure),
+            label=flight.label,
+        )
+        return failure
+
+    async def _commit(self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation) -> Answer:
+        usage = reply.usage
+        cost = cost_of(usage, route.price)
+        spent = (usage.input_tokens or 0) + (usage.output_tokens or 0) if usage.known else None
+        reservation.settle(tokens=spent, cost=cost)
+        if route.tokens is not None and spent is not None:
+            route.tokens.correct(spent - reservation.tokens)
+        await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label)
+        tally = self._tally
+        tally.answered += 1
+        tally.input_tokens += usage.input_tokens or 0
+        tally.output_tokens += usage.output_tokens or 0
+        tally.usage_unknown += not usage.known
+        tally.cost += cost or 0.0
+        tally.cost_unknown += cost is None
+        self._tell("answered", flight)
+        return Answer(key=flight.key, reply=reply, cost=cost)
+
+    def _give_up(self, flight: _Flight, failure: TransportError, tries: int) -> CallFailed:
+        count = "1 try" if tries == 1 else f"{tries} tries"
+        status = "" if failure.status is None else f" (status {failure.status})"
+        reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}", MESSAGE_LENGTH)
+        self._tell("gave_up", flight, reason=reason, number=tries)
+        return CallFailed("context_overflow" if failure.kind == "context_overflow" else "api_error", reason)
+
+    def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
+        if self._on_event is not None:
+            model = flight.call.model
+            self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
+
+    def _emit(self, kind: EventKind, **fields: Any) -> None:
+        if self._on_event is not None:
+            self._on_event(GatewayEvent(kind=kind, **fields))
+
+    def _limit_changed(self, endpoint: str, limit: int, reason: str) -> None:
+        self._emit("limit", endpoint=endpoint, limit=limit, reason=reason)
+
+
+async def _pace(route: Route, tokens: int) -> None:
+    if route.requests is not None:
+        await route.requests.take(1)
+    if route.tokens is not None:
+        await route.tokens.take(tokens)
+
+
+def _report(result: ModelReply | TransportError) -> Report:
+    if not isinstance(result, TransportError):
+        return "ok"
+    return "limited" if result.kind == "rate_limit" and result.retryable else "failed"
+
+
+def _interrupted(call: ModelCall) -> Interrupted:
+    return Interrupted(
+        f"{call.model.name}: stopped before the call was answered; what is finished is kept, so go on later"
+    )

@@ -1,0 +1,167 @@
+"""How many requests go to one endpoint at once and how fast: adaptive concurrency and per-minute limits."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Literal, NamedTuple
+
+Clock = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+Report = Literal["ok", "limited", "failed"]
+
+CEILING_FACTOR = 4
+"""The limit never grows beyond this many times its configured start."""
+
+BACKOFF_FACTOR = 0.5
+"""What a 429 leaves of the limit."""
+
+HOLD_SECONDS = 30.0
+"""How long after a cut the limit does not grow."""
+
+
+class Slot(NamedTuple):
+    """A permit to send one request; `epoch` counts the cuts of the limit before it was given."""
+
+    epoch: int
+
+
+class AdaptiveLimiter:
+    """Concurrency of one endpoint under one key, first come, first served.
+
+    It starts at the configured value. While all of it is in use and requests succeed, it grows: by an eighth for each
+    full turn of successes until the first 429, by one afterwards. A 429 halves it, but only when its request was sent
+    after the last cut: those of one round trip are one sign, not many. After a cut it rests for `HOLD_SECONDS`.
+    """
+
+    def __init__(
+        self,
+        start: int,
+        *,
+        ceiling: int | None = None,
+        clock: Clock = time.monotonic,
+        on_change: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """Make a limiter.
+
+        Args:
+            start: the limit to begin with, 1 or more.
+            ceiling: what it may grow to; default `CEILING_FACTOR` times the start.
+            clock: seconds, monotonic.
+            on_change: told each new limit and the reason.
+        """
+        if start < 1:
+            raise ValueError(f"a concurrency limit must be 1 or more, not {start}")
+        self.limit = start
+        self.ceiling = max(start, start * CEILING_FACTOR if ceiling is None else ceiling)
+        self.in_use = 0
+        self._clock = clock
+        self._on_change = on_change
+        self._queue: deque[asyncio.Future[None]] = deque()
+        self._epoch = 0
+        self._successes = 0
+        self._rest_until = float("-inf")
+
+    async def acquire(self) -> Slot:
+        """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit."""
+        if self._queue or self.in_use >= self.limit:
+            turn = asyncio.get_running_loop().create_future()
+            self._queue.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._free()
+                else:
+                    with suppress(ValueError):
+                        self._queue.remove(turn)
+                raise
+        else:
+            self.in_use += 1
+        return Slot(self._epoch)
+
+    def release(self, slot: Slot, report: Report) -> None:
+        """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way."""
+        saturated = self.in_use >= self.limit
+        if report == "limited":
+            self._cut(slot)
+        elif report == "ok":
+            self._grow(saturated)
+        self._free()
+
+    def _free(self) -> None:
+        self.in_use -= 1
+        while self._queue and self.in_use < self.limit:
+            turn = self._queue.popleft()
+            if not turn.done():
+                self.in_use += 1
+                turn.set_result(None)
+
+    def _cut(self, slot: Slot) -> None:
+        if slot.epoch != self._epoch:
+            return
+        before = self.limit
+        self._epoch += 1
+        self._successes = 0
+        self._rest_until = self._clock() + HOLD_SECONDS
+        self._change(max(1, int(before * BACKOFF_FACTOR)), "the endpoint answered 429 (too many requests)")
+
+    def _grow(self, saturated: bool) -> None:
+        if not saturated or self.limit >= self.ceiling or self._clock() < self._rest_until:
+            return
+        self._successes += 1
+        if self._successes < self.limit:
+            return
+        self._successes = 0
+        turn = self.limit
+        step = 1 if self._epoch else max(1, turn // 8)
+        self._change(min(self.ceiling, turn + step), f"{turn} requests succeeded while the limit was fully used")
+
+    def _change(self, limit: int, reason: str) -> None:
+        if limit == self.limit:
+            return
+        reason = f"{self.limit} → {limit}: {reason}"
+        self.limit = limit
+        if self._on_change is not None:
+            self._on_change(limit, reason)
+
+
+class Pace:
+    """A per-minute allowance (of requests or of tokens) as a token bucket, first come, first served.
+
+    A twentieth of a minute's allowance may be spent at once; the rest flows in evenly, so that no minute sees more than
+    the allowance. An amount larger than the bucket goes through when it is full; the next waits for the debt.
+    """
+
+    def __init__(self, per_minute: float, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+        if per_minute <= 0:
+            raise ValueError(f"a per-minute limit must be above 0, not {per_minute}")
+        self.capacity = max(1.0, per_minute / 20)
+        self._rate = (per_minute - self.capacity if per_minute > self.capacity else per_minute) / 60
+        self._level = self.capacity
+        self._clock = clock
+        self._sleep = sleep
+        self._at = clock()
+        self._turn = asyncio.Lock()
+
+    async def take(self, amount: float) -> None:
+        """Wait until the amount may be spent, and spend it."""
+        async with self._turn:
+            while True:
+                self._refill()
+                short = min(amount, self.capacity) - self._level
+                if short <= 1e-9:
+                    break
+                await self._sleep(short / self._rate)
+            self._level -= amount
+
+    def correct(self, amount: float) -> None:
+        """Take off what a request used beyond its estimate; a negative amount is given back."""
+        self._refill()
+        self._level = min(self.capacity, self._level - amount)
+
+    def _refill(self) -> None:
+        now = self._clock()
+        self._level = min(self.capacity, self._level + (now - self._at) * self._rate)
+        self._at = now

@@ -1,0 +1,64 @@
+"""LiteLLM's bundled price list, read as the data file that it is, without loading the library."""
+
+import importlib.util
+import math
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+PRICE_FILE = "model_prices_and_context_window_backup.json"
+_TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens")
+
+
+class ListPrice(NamedTuple):
+    """List price in US dollars per million tokens; above `up_to` input tokens another one holds."""
+
+    input: float
+    output: float
+    up_to: int | None
+
+
+def list_price(model: str) -> ListPrice | None:
+    """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if the list does not have it.
+
+    Discounts (cached input, batches) and surcharges (audio, search) are not in it.
+    """
+    entry = _entry(model)
+    if entry is None:
+        return None
+    into, out = _number(entry.get("input_cost_per_token")), _number(entry.get("output_cost_per_token"))
+    if into is None or out is None:
+        return None
+    tiers = [int(match[1]) * 1000 for field in entry if (match := _TIER.fullmatch(field))]
+    return ListPrice(into * 1e6, out * 1e6, min(tiers, default=None))
+
+
+def _entry(model: str) -> dict[str, Any] | None:
+    table = _table()
+    entry = table.get(model)
+    if entry is None and "/" in model:
+        provider, bare = model.split("/", 1)
+        entry = table.get(bare)
+        if isinstance(entry, dict) and entry.get("litellm_provider") != provider:
+            return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
+
+
+@cache
+def _table() -> dict[str, Any]:
+    spec = importlib.util.find_spec("litellm")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / PRICE_FILE
+        if path.is_file():
+            table = orjson.loads(path.read_bytes())
+            return table if isinstance(table, dict) else {}
+    return {}

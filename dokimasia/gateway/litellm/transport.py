@@ -1,0 +1,191 @@
+"""The transport over LiteLLM: one request, once, to any provider that LiteLLM knows."""
+
+import asyncio
+import importlib
+import logging
+import os
+import warnings
+from contextvars import ContextVar
+from types import ModuleType
+from typing import Any
+
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import TransportError
+from dokimasia.gateway.litellm.errors import classify
+from dokimasia.gateway.litellm.messages import DEFAULT_CACHE_BYTES, DataUris, chat_messages, data_uri, response_format
+from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
+
+_OFFLINE = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_LOCAL_BLOG_POSTS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
+"""Set before LiteLLM is imported: its data files come from the package, not the network, and it reads no `.env`."""
+
+_SILENT = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_DISCREET = ("httpx", "httpcore", "openai")
+"""Loggers that name addresses, which for some providers hold the key."""
+
+_NO_KEY = "no-key"
+"""What a server of one's own is sent when no key is configured for it."""
+
+_open_transports = 0
+"""LiteLLM's connections belong to the process: the last transport in use that is closed closes them."""
+
+
+class LiteLLMTransport:
+    """Sends calls through LiteLLM; implements `dokimasia.domain.ports.Transport`.
+
+    LiteLLM is loaded by the first call, in a thread. It retries nothing, logs nothing, calls nobody back and fetches
+    nothing beside the requests. Parameters that an endpoint does not take (`seed`, above all) are dropped.
+    """
+
+    def __init__(self, *, image_cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        """Make a transport that holds up to `image_cache_bytes` of encoded images."""
+        self._closed = False
+        self._uris = DataUris(image_cache_bytes)
+        self._loading = asyncio.Lock()
+        self._litellm: ModuleType | None = None
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Send the call once and return its reply.
+
+        Raises:
+            TransportError: no usable envelope, or the call is an image edit, which this transport does not do.
+            StorageError: an image is not in the blob store.
+        """
+        if isinstance(call, ImageEdit):
+            raise TransportError(
+                "unsupported",
+                f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it",
+                retryable=False,
+            )
+        litellm = await self._load()
+        arguments = _common(call, spec, api_key)
+        if isinstance(call, Chat):
+            arguments |= _chat_arguments(call, spec)
+            arguments["messages"] = chat_messages(call.messages, await self._encode(call, blobs))
+            send, read = litellm.acompletion, chat_reply
+        else:
+            arguments |= {"input": list(call.texts), "encoding_format": "float"}
+            send, read = litellm.aembedding, embedding_reply
+        try:
+            response = await _unlogged(send, arguments)
+        except (
+            Exception
+        ) as error:  # LiteLLM and its providers raise classes of no common base; all become one type here
+            failure = classify(error, api_key=api_key)
+        else:
+            return read(response)
+        raise failure  # outside the handler: the original error, which can hold the key, is not its context
+
+    async def aclose(self) -> None:
+        """Close LiteLLM's connections, if no other transport uses them."""
+        global _open_transports
+        if self._litellm is None or self._closed:
+            return
+        self._closed = True
+        _open_transports -= 1
+        if _open_transports == 0:
+            await self._litellm.close_litellm_async_clients()
+            self._litellm.in_memory_llm_clients_cache.flush_cache()
+
+    async def _load(self) -> ModuleType:
+        global _open_transports
+        if self._litellm is None:
+            async with self._loading:
+                if self._litellm is None:
+                    self._litellm = await asyncio.to_thread(load_litellm)
+                    _open_transports += 1
+        return self._litellm
+
+    async def _encode(self, call: Chat, blobs: BlobStore) -> dict[str, str]:
+        uris: dict[str, str] = {}
+        for image in (image for message in call.messages for image in message.images):
+            if image.sha256 not in uris:
+                uri = self._uris.get(image)
+                if uri is None:
+                    uri = await asyncio.to_thread(_read_uri, image, blobs)
+                    self._uris.put(image, uri)
+                uris[image.sha256] = uri
+        return uris
+
+
+def load_litellm() -> ModuleType:
+    """Import LiteLLM, set so that it is silent and goes on no errand of its own; later calls return the same module."""
+    os.environ.update(_OFFLINE)
+    for name in _SILENT:
+        logging.getLogger(name).disabled = True
+    for name in _DISCREET:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.level, logging.WARNING))
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    litellm: Any = importlib.import_module("litellm")
+    for name in _SILENT:
+        logging.getLogger(name).disabled = True
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.num_retries = 0
+    litellm.cache = None
+    for name in ("callbacks", "input_callback", "success_callback", "failure_callback", "service_callback"):
+        setattr(litellm, name, [])
+    return litellm
+
+
+async def _unlogged(send: Any, arguments: dict[str, Any]) -> Any:
+    """Await LiteLLM's function as a call of its own making, for which it starts no logging task in the background."""
+    internal = _internal_flag()
+    if internal is None:
+        return await send(**arguments)
+    token = internal.set(True)
+    try:
+        return await send(**arguments)
+    finally:
+        internal.reset(token)
+
+
+def _internal_flag() -> ContextVar[bool] | None:
+    try:
+        flag = importlib.import_module("litellm._internal_context").is_internal_call
+    except (ImportError, AttributeError):  # older releases have no such switch; they log to nobody all the same
+        return None
+    return flag if isinstance(flag, ContextVar) else None
+
+
+def _common(call: Chat | Embedding, spec: ModelSpec, api_key: str | None) -> dict[str, Any]:
+    # Without a key LiteLLM takes the provider's own from the environment: right for the provider's own address only.
+    if api_key is None and spec.api_base is not None:
+        api_key = _NO_KEY
+    return {
+        "model": call.model.model,
+        "api_base": spec.api_base,
+        "api_key": api_key,
+        "timeout": spec.timeout,
+        "num_retries": 0,
+        "max_retries": 0,
+        "drop_params": True,
+    }
+
+
+def _chat_arguments(call: Chat, spec: ModelSpec) -> dict[str, Any]:
+    sampling = call.sampling
+    chosen = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "reasoning_effort": sampling.reasoning_effort,
+    }
+    arguments: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    arguments["seed"] = call.repeat
+    if call.output_schema is not None and "json_schema" in spec.capabilities:
+        arguments["response_format"] = response_format(call.output_schema)
+    reserved = {"model", "messages", "api_base", "api_key", "timeout", "num_retries", "max_retries", "drop_params"}
+    extra = {name: value for name, value in sampling.extra.items() if name not in reserved}
+    return extra | arguments
+
+
+def _read_uri(image: ImageRef, blobs: BlobStore) -> str:
+    return data_uri(blobs.get(image.sha256), image.media_type)

@@ -1,0 +1,122 @@
+"""What calls cost in US dollars and how long they are in tokens: exact where known, None where not, never 0."""
+
+from collections.abc import Iterable, Mapping
+
+import orjson
+from pydantic import Field
+
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelSpec, Usage
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import ImageRef
+from dokimasia.gateway.litellm.prices import list_price
+
+PER_MILLION = 1_000_000
+DEFAULT_OUTPUT_TOKENS = 512
+"""Assumed length of a reply when the call sets no `max_tokens`."""
+
+
+class Price(Value):
+    """US dollars per million tokens; None is unknown. `up_to` is the input length up to which the price holds."""
+
+    input: float | None = Field(default=None, ge=0)
+    output: float | None = Field(default=None, ge=0)
+    up_to: int | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether both sides are known."""
+        return self.input is not None and self.output is not None
+
+
+class Estimate(Value):
+    """What calls would come to if the ledger knew none of them; `cost` is None if any price is unknown."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+def known_price(spec: ModelSpec) -> Price:
+    """Return the price of a model: its configuration's, else LiteLLM's bundled list, else unknown.
+
+    The list is asked only for a model at its provider's own address: what a name costs there says nothing of a server
+    of one's own (`api_base`) that goes by the same name.
+    """
+    if spec.input_price is not None or spec.output_price is not None:
+        return Price(input=spec.input_price, output=spec.output_price)
+    if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
+        return Price()
+    listed = list_price(spec.ref.model)
+    return Price() if listed is None else Price(input=listed.input, output=listed.output, up_to=listed.up_to)
+
+
+def cost_of(usage: Usage, price: Price) -> float | None:
+    """Return the cost of a reply in US dollars, or None where usage or price leave it unknown."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    if price.up_to is not None and usage.input_tokens > price.up_to:
+        return None
+    total = 0.0
+    for tokens, rate in ((usage.input_tokens, price.input), (usage.output_tokens, price.output)):
+        if tokens == 0:
+            continue
+        if rate is None:
+            return None
+        total += tokens * rate / PER_MILLION
+    return total
+
+
+def estimate_usage(call: ModelCall) -> Usage:
+    """Return a rough forecast of a call's tokens: a quarter of the text's bytes, an image by its pixels.
+
+    Output is `max_tokens` where the call sets it, else `DEFAULT_OUTPUT_TOKENS`.
+    """
+    if isinstance(call, Embedding):
+        return Usage(input_tokens=sum(_text_tokens(text) for text in call.texts), output_tokens=0)
+    if isinstance(call, ImageEdit):
+        image = _image_tokens(call.image)
+        return Usage(input_tokens=_text_tokens(call.instruction) + image, output_tokens=image)
+    return _estimate_chat(call)
+
+
+def estimate(calls: Iterable[ModelCall], specs: Mapping[str, ModelSpec]) -> Estimate:
+    """Return the forecast of many calls, each counted once as if the ledger knew none of them.
+
+    Args:
+        calls: the calls, consumed one by one.
+        specs: how each model is reached, by `ModelRef.name`.
+
+    Raises:
+        KeyError: if a call's model is not among the specs.
+    """
+    count = input_tokens = output_tokens = 0
+    cost: float | None = 0.0
+    prices: dict[str, Price] = {}
+    for call in calls:
+        name = call.model.name
+        if name not in prices:
+            prices[name] = known_price(specs[name])
+        usage = estimate_usage(call)
+        count += 1
+        input_tokens += usage.input_tokens or 0
+        output_tokens += usage.output_tokens or 0
+        one = cost_of(usage, prices[name])
+        cost = None if cost is None or one is None else cost + one
+    return Estimate(calls=count, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
+
+
+def _estimate_chat(call: Chat) -> Usage:
+    tokens = sum(4 + _text_tokens(message.text) for message in call.messages)
+    tokens += sum(_image_tokens(image) for message in call.messages for image in message.images)
+    if call.output_schema is not None:
+        tokens += len(orjson.dumps(call.output_schema)) // 4
+    return Usage(input_tokens=tokens, output_tokens=call.sampling.max_tokens or DEFAULT_OUTPUT_TOKENS)
+
+
+def _text_tokens(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+
+
+def _image_tokens(image: ImageRef) -> int:
+    return min(max(image.width * image.height // 750, 85), 1600)

@@ -1,0 +1,197 @@
+"""The log: structlog to standard error and, if asked, a file; who speaks is bound to every line and no secret passes."""
+
+import html
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import structlog
+
+from dokimasia.errors import ConfigError
+
+REDACTED = "[redacted]"
+SHORTEST_SECRET = 6
+"""Characters; a shorter value cannot be told from ordinary text and is not looked for (key-like forms still are)."""
+
+_KEY_LIKE = re.compile(
+    r"""
+    \b(?:sk|pk|rk|gsk|hf|xai|ghp|gho|ghs|glpat|r8|pplx|nvapi|fw|tgp|csk|esecret)[-_][A-Za-z0-9_*-]{12,}
+  | \bAIza[A-Za-z0-9_*-]{16,}
+  | \b(?:AKIA|ASIA)[A-Z0-9]{12,}
+  | \beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?
+  | (?<=\bbearer\s)\s{0,3}[A-Za-z0-9._~+/=-]{6,}
+  | (?<=\bbasic\s)\s{0,3}[A-Za-z0-9+/=]{12,}
+  | (?<=[?&]key=)[^&\s"'<>]{6,}
+  | (?<=api[-_]key=)[^&\s"'<>]{6,}
+  | (?<=token=)[^&\s"'<>]{6,}
+  | (?<=://)[^/\s:@"']{1,200}:[^/\s:@"']{1,200}(?=@)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_THIRD_PARTIES = (
+    "LiteLLM",
+    "LiteLLM Router",
+    "LiteLLM Proxy",
+    "litellm",
+    "openai",
+    "httpx",
+    "httpcore",
+    "aiohttp",
+    "PIL",
+)
+
+
+class Redactor:
+    """Replaces secrets in text: known values in every form that a log or a provider gives them, and key-like forms.
+
+    Args:
+        secrets: known values. Those under six characters are passed over, and counted in `ignored`.
+        patterns: also replace what only looks like a key. Not for a model's reply, which may speak of bearers and tokens
+            and is kept as it was written but for known values.
+    """
+
+    def __init__(self, secrets: Iterable[str] = (), *, patterns: bool = True) -> None:
+        self._patterns = patterns
+        known = {secret.strip() for secret in secrets}
+        self.ignored = sum(1 for secret in known if 0 < len(secret) < SHORTEST_SECRET)
+        forms = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
+        longest_first = sorted(forms, key=lambda form: (-len(form), form))
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def __call__(self, text: str) -> str:
+        """Return the text with every secret replaced by `[redacted]`."""
+        if self._known is not None:
+            text = self._known.sub(REDACTED, text)
+        return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
+
+
+def _forms(secret: str) -> set[str]:
+    """Return how a secret looks as it stands, escaped for JSON, in Python, HTML and in addresses, and line by line."""
+    texts = {secret} | {line.strip() for line in secret.splitlines() if len(line.strip()) >= 16}
+    forms: set[str] = set()
+    for text in texts:
+        in_json = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+        in_address = {quote(text, safe=""), quote(text), quote_plus(text)}
+        in_address |= {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form) for form in in_address}
+        twice = {json.dumps(form)[1:-1] for form in in_json}
+        forms |= {text, repr(text)[1:-1], html.escape(text)} | in_json | in_address | twice
+    return forms
+
+
+def configure(
+    *,
+    level: str = "info",
+    json: bool = False,
+    file: Path | None = None,
+    redact: Redactor | None = None,
+) -> None:
+    """Set up logging for the whole process; called again, it replaces what it set up before.
+
+    Lines go to standard error, for people or, with `json`, as JSON; `file` takes JSON lines besides. Loggers of other
+    libraries go the same way from warnings up, so that their lines are redacted too.
+
+    Args:
+        level: debug, info, warning or error.
+        json: whether standard error takes JSON.
+        file: appended to; its folder must exist.
+        redact: applied to each finished line, exceptions included.
+
+    Raises:
+        ConfigError: the level is unknown or the file cannot be written.
+    """
+    number = logging.getLevelNamesMapping().get(level.upper())
+    if number is None:
+        raise ConfigError(f"the log level {level!r} is none of debug, info, warning, error")
+    redact = redact or Redactor()
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    handlers[0].setFormatter(_formatter(redact, as_json=json, colors=sys.stderr.isatty()))
+    if file is not None:
+        try:
+            handlers.append(logging.FileHandler(file, encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"the log file {file} cannot be written: {error.strerror or error}") from error
+        handlers[-1].setFormatter(_formatter(redact, as_json=True, colors=False))
+    root = logging.getLogger()
+    for handler in [handler for handler in root.handlers if isinstance(handler.formatter, _Formatter)]:
+        root.removeHandler(handler)
+        if isinstance(handler, logging.FileHandler):
+            handler.close()
+    for handler in handlers:
+        root.addHandler(handler)
+    root.setLevel(number)
+    quieten_third_parties()
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.filter_by_level,
+            *_shared(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def quieten_third_parties() -> None:
+    """Send the lines of other libraries through our handlers, from warnings up; call it again after importing one.
+
+    LiteLLM puts handlers of its own on its loggers when it is imported: they would write unredacted lines.
+    """
+    for name in _THIRD_PARTIES:
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.setLevel(logging.WARNING)
+        logger.propagate = True
+
+
+def logger(name: str = "dokimasia") -> structlog.stdlib.BoundLogger:
+    """Return a logger; its lines carry its name."""
+    return structlog.stdlib.get_logger(name)
+
+
+def bound(**names: str) -> AbstractContextManager[None]:
+    """Bind names (`run_id`, `sample_id`, `role`) to every line that this task and those it starts write meanwhile."""
+    return structlog.contextvars.bound_contextvars(**names)
+
+
+class _Formatter(structlog.stdlib.ProcessorFormatter):
+    """Ours, so that a second set-up finds the handlers of the first."""
+
+
+def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
+    renderer: Any
+    if as_json:
+        renderer = structlog.processors.JSONRenderer(sort_keys=True, default=str, ensure_ascii=False)
+    else:
+        renderer = structlog.dev.ConsoleRenderer(
+            colors=colors, exception_formatter=structlog.dev.plain_traceback, sort_keys=True
+        )
+
+    def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
+        return redact(str(renderer(logger, method, dict(event))))
+
+    return _Formatter(
+        foreign_pre_chain=[structlog.contextvars.merge_contextvars, *_shared()],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            rendered,
+        ],
+    )
+
+
+def _shared() -> list[Any]:
+    return [
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.StackInfoRenderer(),
+    ]

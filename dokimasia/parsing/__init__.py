@@ -1,0 +1,20 @@
+"""Model text to domain values, or UnparsableReply: bounded in time and size, and never more than the text states."""
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.answers import parse_final_answer
+from dokimasia.parsing.chains import parse_chain
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.refusals import looks_like_refusal
+from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
+
+__all__ = [
+    "UnparsableReply",
+    "looks_like_refusal",
+    "parse_chain",
+    "parse_checkpoint_scores",
+    "parse_criteria",
+    "parse_equivalence",
+    "parse_final_answer",
+    "parse_rating",
+]

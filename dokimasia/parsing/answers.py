@@ -1,0 +1,25 @@
+"""The final answer that a candidate states at the end of its text."""
+
+import re
+
+_FINAL = re.compile(
+    r"^[ \t*_#>`\-]{0,20}(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$", re.IGNORECASE | re.ASCII | re.MULTILINE
+)
+_DECORATION = " \t\r*_#>`"
+_TAIL = 100_000
+
+
+def parse_final_answer(text: str) -> str | None:
+    """Return what the last line of the form `Final answer: ...` says, or None if there is no such line.
+
+    Bold type and headings are overlooked; where nothing follows the colon, the next line that says something is the
+    answer. Nothing is guessed from a text without such a line. Only the last 100,000 characters are read.
+    """
+    tail = text[-_TAIL:]
+    last = None
+    for match in _FINAL.finditer(tail):
+        last = match
+    if last is None:
+        return None
+    following = (line.strip(_DECORATION) for line in tail[last.end() :].split("\n"))
+    return last[1].strip(_DECORATION) or next((line for line in following if line), None)

@@ -1,0 +1,34 @@
+"""A reference chain: the reasoning and the final answer that a judge wrote between tags."""
+
+import re
+
+from dokimasia.domain.criterion import ReferenceChain
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import spoken
+
+_TAG = re.compile(r"<(/?)(reasoning|answer)\s{0,9}>", re.IGNORECASE | re.ASCII)
+_ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
+
+
+def parse_chain(text: str) -> ReferenceChain:
+    """Return the chain of the form `<reasoning>...</reasoning><answer>...</answer>`, overlooking what stands around it.
+
+    Raises:
+        UnparsableReply: a tag is missing, stands more than once or out of order, or one of the two parts is empty.
+    """
+    reply = spoken(text)
+    tags: list[re.Match[str]] = []
+    for tag in _TAG.finditer(reply):
+        tags.append(tag)
+        if len(tags) > len(_ORDER):
+            raise UnparsableReply("the tags <reasoning> and <answer> stand more than once")
+    found = [tag[1] + tag[2].casefold() for tag in tags]
+    if found != _ORDER:
+        missing = [f"<{tag}>" for tag in _ORDER if tag not in found]
+        what = f"{', '.join(missing)} is missing" if missing else "the tags stand more than once or out of order"
+        raise UnparsableReply(f"{what}: write <reasoning>...</reasoning><answer>...</answer>")
+    reasoning = reply[tags[0].end() : tags[1].start()].strip()
+    answer = reply[tags[2].end() : tags[3].start()].strip()
+    if not reasoning or not answer:
+        raise UnparsableReply(f"the {'answer' if reasoning else 'reasoning'} is empty")
+    return ReferenceChain(reasoning=reasoning, answer=answer)

@@ -1,0 +1,112 @@
+"""Checkpoint scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
+
+import re
+from collections.abc import Sequence
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import lines_with, short, spoken
+
+LOWEST, HIGHEST = 1, 5
+
+_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
+_BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+"
+_SCORE = re.compile(r"score", re.IGNORECASE | re.ASCII)
+_LINE = re.compile(
+    r"(?:(?:criterion|checkpoint|no\.?)?\s{0,4}\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
+    r"[\s|:.)\-\u2013\u2014]{0,12}"
+    r"(?P<path>(?:<[^<>\n]{1,200}>\s{0,4}){1,8})?"
+    r"[\s|:.)\-\u2013\u2014]{0,12}"
+    r"score\s{0,4}[:=]?\s{0,4}"
+    r"(?P<brackets>\[{1,2}\s{0,4}(?P<score>[^\[\]\n]{0,40}?)\s{0,4}\]{1,2})?"
+    r"(?P<rest>.*)",
+    re.IGNORECASE | re.ASCII,
+)
+_ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}[0-9]", re.IGNORECASE | re.ASCII)
+_NAMED = 10
+_WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+
+def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[int]:
+    """Return a judge's scores of one response, in the order of the criteria.
+
+    A score is a line `N | score: [S]` with the criterion's number N, counted from 1. Where the criteria's capability
+    paths are given and differ, `<A><B><C> | score: [S]` is read too. Bullets, bold type, code fences and what follows
+    the brackets (` | Weight 3`) are overlooked; other lines say nothing.
+
+    Args:
+        text: the judge's reply.
+        expected: how many criteria were asked for, or their capability paths in order.
+
+    Returns:
+        Integers from 1 to 5.
+
+    Raises:
+        UnparsableReply: a criterion has no score, or more than one, or one that is no integer from 1 to 5, or a score
+            is given for what was not asked. The reason names all that is wrong, so that it can be sent back.
+        ValueError: no criterion is expected.
+    """
+    paths = () if isinstance(expected, int) else tuple(_plain_path(path) for path in expected)
+    count = expected if isinstance(expected, int) else len(paths)
+    if count < 1:
+        raise ValueError("at least one criterion is expected")
+    scores: dict[int, int | None] = {}
+    problems: dict[str, None] = {}
+    for line in lines_with(_SCORE, spoken(text)):
+        match = _LINE.fullmatch(line.translate(_DECORATION).strip(_BULLETS))
+        if match is None or (match["number"] is None and match["path"] is None):
+            continue
+        try:
+            number = _criterion(match, count, paths)
+            if number in scores:
+                raise UnparsableReply(f"criterion {number} is scored more than once")
+            scores[number] = None
+            scores[number] = _score(match, number)
+        except UnparsableReply as problem:
+            problems[problem.reason] = None
+    missing = [number for number in range(1, count + 1) if number not in scores]
+    if missing:
+        listed = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
+        problems[f"there is no line of the form 'N | score: [S]' for criterion {listed}"] = None
+    if problems:
+        raise UnparsableReply("; ".join(list(problems)[-_NAMED:]))
+    return [score for _, score in sorted(scores.items()) if score is not None]
+
+
+def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
+    """Return the number of the criterion that a line is about."""
+    number = int(match["number"]) if match["number"] else None
+    if number is not None and not 1 <= number <= count:
+        raise UnparsableReply(f"there is a score for criterion {number}, but the criteria are 1 to {count}")
+    if match["path"] is None or not paths:
+        if number is None:
+            raise UnparsableReply(f"the score of {short(match['path'])} names no criterion by its number")
+        return number
+    path = _plain_path(match["path"])
+    places = [place for place, known in enumerate(paths, start=1) if known == path]
+    if number is not None:
+        if number not in places:
+            raise UnparsableReply(f"criterion {number} is given the path {short(match['path'])}, which is not its own")
+        return number
+    if not places:
+        raise UnparsableReply(f"there is a score for {short(match['path'])}, which was not asked")
+    if len(places) > 1:
+        raise UnparsableReply(f"the path {short(match['path'])} belongs to several criteria: name them by number")
+    return places[0]
+
+
+def _score(match: re.Match[str], number: int) -> int:
+    """Return the score that a line states."""
+    if match["brackets"] is None:
+        raise UnparsableReply(f"criterion {number} has no score in brackets: write '{number} | score: [S]'")
+    stated: str = match["score"]
+    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
+        raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
+    if _ANOTHER.search(match["rest"]):
+        raise UnparsableReply(f"criterion {number} has more than one score on its line")
+    return int(stated)
+
+
+def _plain_path(path: str) -> str:
+    """Return a path in one spelling: no space around its parts, case folded, without decoration."""
+    parts = re.findall(r"<([^<>\n]{1,200})>", path.translate(_DECORATION))
+    return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts) if parts else path.strip().casefold()

@@ -1,0 +1,87 @@
+"""Find the JSON value in a model's text: bounded, strict about values, forgiving about what stands around them."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MAX_SPAN = 40_000
+MAX_STARTS = 30
+MAX_DEPTH = 40
+
+_START = re.compile(r"\[\s{0,200}[{\]]|\{\s{0,200}[\"}]")
+_STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_TOKEN = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
+_STRING_OR_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[\]}}])", re.DOTALL)
+
+
+def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
+    """Return the wanted JSON arrays and objects that a text contains, outermost first, in order.
+
+    A value is read from its opening bracket to the one that closes it, whatever stands around it (prose, code fences).
+    A comma before a closing bracket is dropped; nothing else is mended. At most 30 places are tried, each of at most
+    40,000 characters and 40 levels.
+
+    Args:
+        text: a model's reply.
+        wanted: says whether a value is what was asked for.
+    """
+    return [value for value in _values(text) if wanted(value)]
+
+
+def _values(text: str) -> Iterator[Any]:
+    at = 0
+    for _ in range(MAX_STARTS):
+        start = _START.search(text, at)
+        if start is None:
+            return
+        at = start.start() + 1
+        end = _closing(text, start.start())
+        if end is None:
+            continue
+        span = text[start.start() : end]
+        try:
+            yield _load(span)
+        except ValueError:
+            continue
+        at = end
+
+
+def _closing(text: str, start: int) -> int | None:
+    """Return the position after the bracket that closes the one at `start`, or None."""
+    open_brackets: list[str] = []
+    for token in _TOKEN.finditer(text, start, start + MAX_SPAN):
+        sign = token[0]
+        if sign in "[{":
+            open_brackets.append("]" if sign == "[" else "}")
+            if len(open_brackets) > MAX_DEPTH:
+                return None
+        elif sign in "]}":
+            if open_brackets.pop() != sign:
+                return None
+            if not open_brackets:
+                return token.end()
+    return None
+
+
+def _load(span: str) -> Any:
+    """Read strict JSON, once more without trailing commas if need be; line breaks inside strings are let pass."""
+    try:
+        return _strict(span)
+    except ValueError:
+        return _strict(_STRING_OR_COMMA.sub(lambda match: match[1] or "", span))
+
+
+def _strict(span: str) -> Any:
+    return json.loads(span, strict=False, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field stands twice in one object")
+    return found

@@ -1,0 +1,340 @@
+"""One frozen Settings from dokimasia.toml and the environment; the only reader of the environment."""
+
+import difflib
+import math
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from dokimasia.domain.call import ModelRef, ModelSpec, Sampling
+from dokimasia.errors import ConfigError
+
+CONFIG_NAME = "dokimasia.toml"
+HOME_NAME = ".dokimasia"
+
+_TOP_KEYS = ("home", "defaults", "models")
+_DEFAULT_KEYS = ("max_concurrency", "timeout", "rpm", "tpm")
+_MODEL_KEYS = (
+    "model",
+    "endpoint",
+    "api_base",
+    "api_key_env",
+    "transport",
+    "max_concurrency",
+    "rpm",
+    "tpm",
+    "timeout",
+    "input_price",
+    "output_price",
+    "capabilities",
+    "sampling",
+)
+_SAMPLING_KEYS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "extra")
+_LITERAL_KEYS = frozenset({"api_key", "apikey", "key", "token", "secret", "password", "authorization"})
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)($|_)", re.IGNORECASE)
+_ORDINARY = frozenset({"true", "false", "none", "null", "default", "disabled", "enabled", "unused", "dummy"})
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[^\s,#=]+")
+
+TEMPLATE = """\
+## Models by name. Any LiteLLM name (openai/gpt-5, anthropic/..., ollama/...) works without being listed here.
+## Lines with one # are examples: take the # away to use them. Keys never stand in this file: api_key_env names the
+## environment variable that holds one.
+
+## Where runs, calls and images are kept; the folder of this file is where a relative path begins.
+# home = ".dokimasia"
+
+## What holds for every model that does not say otherwise.
+# [defaults]
+# max_concurrency = 16
+# timeout = 120.0
+
+## A hosted model under a short name, with its prices in US dollars per million tokens.
+# [models.judge]
+# model = "openai/gpt-5"
+# api_key_env = "OPENAI_API_KEY"
+# input_price = 1.25
+# output_price = 10.0
+# capabilities = ["vision", "json_schema", "tools"]
+
+# [models.judge.sampling]
+# temperature = 0.0
+# max_tokens = 4096
+
+## A server of your own on the OpenAI wire format. `endpoint` names where it runs in the ledger, so that its address
+## may change without a call being paid for again; without it the address is the name.
+# [models.local]
+# model = "hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct"
+# endpoint = "our-vllm"
+# api_base = "http://127.0.0.1:8000/v1"
+# transport = "litellm"
+# max_concurrency = 32
+# rpm = 600
+# tpm = 200000
+# timeout = 60.0
+# input_price = 0.0
+# output_price = 0.0
+# capabilities = ["vision"]
+
+# [models.local.sampling]
+# temperature = 0.7
+# top_p = 0.9
+# max_tokens = 2048
+# reasoning_effort = "low"
+
+## Whatever else the provider takes; it becomes part of a call's identity.
+# [models.local.sampling.extra]
+# top_k = 40
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that the configuration and the environment say.
+
+    Attributes:
+        home: the folder where runs, calls and images are kept; it need not exist yet.
+        config_path: the configuration file that was read, or None.
+        models: configured models by name.
+        defaults: what holds for models that are not configured (`max_concurrency`, `timeout`, `rpm`, `tpm`).
+        secrets: values that no log, error or file may show.
+    """
+
+    home: Path
+    config_path: Path | None = None
+    models: Mapping[str, ModelSpec] = field(default_factory=dict)
+    defaults: Mapping[str, int | float] = field(default_factory=dict)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def load_settings(
+    *,
+    config: Path | None = None,
+    home: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Settings:
+    """Read the configuration file and the environment.
+
+    Args:
+        config: the configuration file; without it `dokimasia.toml` in the working folder, if it is there.
+        home: the home folder; without it `DOKIMASIA_HOME`, then `home` in the configuration, then `.dokimasia`.
+        env: the environment; without it the process's own.
+        cwd: the working folder; without it the process's own.
+
+    Raises:
+        ConfigError: the file is missing, is no TOML, or holds something that cannot be used; with file and key.
+    """
+    env = os.environ if env is None else env
+    cwd = Path.cwd() if cwd is None else cwd
+    path = cwd / (config or CONFIG_NAME)
+    if config is None and not path.is_file():
+        path = None
+    content = _read_toml(path) if path else {}
+    where = str(path)
+    _known_keys(content, _TOP_KEYS, where)
+    defaults = _defaults(_table(content, "defaults", where), where)
+    models = {
+        name: _model(name, _table(_table(content, "models", where), name, f"{where}, [models]"), defaults, where)
+        for name in _table(content, "models", where)
+    }
+    named = {spec.api_key_env for spec in models.values() if spec.api_key_env}
+    keys = {name: value for name, value in env.items() if name in named or _SECRET_NAME.search(name)}
+    return Settings(
+        home=_home(home, env.get("DOKIMASIA_HOME"), content.get("home"), cwd, path),
+        config_path=path,
+        models=models,
+        defaults=defaults,
+        secrets=tuple(sorted({value for name, value in keys.items() if _may_be_secret(value, name in named)})),
+        keys={name: value for name, value in keys.items() if name in named},
+    )
+
+
+def resolve_model(settings: Settings, name: str) -> ModelSpec:
+    """Return how a named model is reached: a configured name, `sim/...`, or any LiteLLM name (`provider/model`).
+
+    Raises:
+        ConfigError: the name is none of these; with the configured names that come close.
+    """
+    if name in settings.models:
+        return settings.models[name]
+    if "/" in name.strip("/") and _NAME.fullmatch(name):
+        return _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
+    close = _close(name, settings.models)
+    known = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
+    raise ConfigError(
+        f"there is no model {name!r}{close}{known}. Use a name from {CONFIG_NAME}, sim/..., or a LiteLLM name such as "
+        "openai/gpt-5"
+    )
+
+
+def api_key(settings: Settings, spec: ModelSpec) -> str | None:
+    """Return the model's key, or None where the configuration names no variable (the provider's own one is used then).
+
+    Raises:
+        ConfigError: the variable that the configuration names is not set.
+    """
+    if spec.api_key_env is None:
+        return None
+    key = settings.keys.get(spec.api_key_env, "").strip()
+    if not key:
+        raise ConfigError(
+            f"model {spec.ref.name}: the environment variable {spec.api_key_env} is not set; export it, or change "
+            f"api_key_env in {settings.config_path or CONFIG_NAME}"
+        )
+    return key
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no configuration file {path}; dokimasia init writes one") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no valid TOML: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _home(given: Path | None, from_env: str | None, from_file: object, cwd: Path, config: Path | None) -> Path:
+    if given is not None:
+        return cwd / given.expanduser()
+    if from_env:
+        return cwd / Path(from_env).expanduser()
+    if from_file is None or config is None:
+        return cwd / HOME_NAME
+    if not isinstance(from_file, str) or not from_file:
+        raise ConfigError(f"{config}: home is not the path of a folder")
+    return config.parent / Path(from_file).expanduser()
+
+
+def _defaults(table: dict[str, Any], where: str) -> dict[str, int | float]:
+    place = f"{where}, [defaults]"
+    _known_keys(table, _DEFAULT_KEYS, place)
+    _spec({"ref": ModelRef(name="defaults", model="defaults"), **table}, place)
+    return table
+
+
+def _model(name: str, table: dict[str, Any], defaults: Mapping[str, int | float], where: str) -> ModelSpec:
+    place = f"{where}, [models.{name}]"
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{place}: a model's name has no spaces, commas, # or =")
+    _known_keys(table, _MODEL_KEYS, place)
+    values = dict(table)
+    model, endpoint, api_base = (_optional_text(values, key, place) for key in ("model", "endpoint", "api_base"))
+    variable = _optional_text(values, "api_key_env", place)
+    if model is None:
+        raise ConfigError(f'{place}: the key model is missing, as in model = "openai/gpt-5"')
+    if variable is not None and not _VARIABLE.fullmatch(variable):
+        raise ConfigError(f"{place}: api_key_env is the name of an environment variable, never the key itself")
+    if api_base is not None:
+        _check_address(api_base, place)
+    for key in ("model", "endpoint"):
+        values.pop(key, None)
+    values["ref"] = _ref(name, model, endpoint, api_base)
+    values["sampling"] = _sampling(_table(values, "sampling", place), f"{where}, [models.{name}.sampling]")
+    capabilities: object = values.pop("capabilities", [])
+    if not isinstance(capabilities, list):
+        raise ConfigError(f'{place}: capabilities is not a list such as ["vision"]')
+    values["capabilities"] = tuple(cast("list[object]", capabilities))
+    return _spec({**defaults, **values}, place)
+
+
+def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> ModelRef:
+    fallback = "sim" if model.startswith("sim/") and api_base is None else api_base or "default"
+    return ModelRef(name=name, model=model, endpoint=endpoint or fallback)
+
+
+def _sampling(table: dict[str, Any], place: str) -> Sampling:
+    _known_keys(table, _SAMPLING_KEYS, place, "; what only the provider knows goes into [....sampling.extra]")
+    _refuse_literal_keys(_table(table, "extra", place), f"{place}, extra")
+    _check_finite(table, place)
+    try:
+        return Sampling.model_validate(table, strict=True)
+    except ValidationError as error:
+        raise ConfigError(_explained(error, place)) from error
+
+
+def _spec(values: dict[str, Any], place: str) -> ModelSpec:
+    _check_finite(values, place)
+    ref = cast("ModelRef", values["ref"])
+    if ref.endpoint == "sim" and ref.model.startswith("sim/") and values.get("transport", "auto") == "auto":
+        values = {**values, "transport": "sim"}
+    try:
+        return ModelSpec.model_validate(values, strict=True)
+    except ValidationError as error:
+        raise ConfigError(_explained(error, place)) from error
+
+
+def _explained(error: ValidationError, place: str) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {key}: {first['msg']}"
+
+
+def _check_finite(values: Mapping[str, Any], place: str) -> None:
+    for key, value in values.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{place}: {key} is not a finite number")
+
+
+def _check_address(address: str, place: str) -> None:
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{place}: api_base is not an address such as http://127.0.0.1:8000/v1")
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise ConfigError(f"{place}: api_base holds a user name, password or query; give the key by api_key_env")
+
+
+def _known_keys(table: Mapping[str, Any], known: Iterable[str], place: str, hint: str = "") -> None:
+    _refuse_literal_keys(table, place)
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{place}: there is no key {key}{_close(key, known)}{hint}")
+
+
+def _refuse_literal_keys(table: Mapping[str, Any], place: str) -> None:
+    for key in table:
+        if key.lower().replace("-", "_") in _LITERAL_KEYS:
+            raise ConfigError(
+                f"{place}: a key does not stand in this file; export it and name the variable: "
+                'api_key_env = "OPENAI_API_KEY"'
+            )
+
+
+def _table(parent: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
+    value: object = parent.get(key, {})
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place}: {key} is not a table")
+    return cast("dict[str, Any]", value)
+
+
+def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None:
+    value: object = table.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{place}: {key} is not a text, or is empty")
+    return value
+
+
+def _close(name: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, list(known), n=2)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def _may_be_secret(value: str, named: bool) -> bool:
+    """Whether a value is worth hiding: not empty, and, unless the configuration names it, no plain number or word."""
+    plain = value.strip()
+    return bool(plain) and (named or not (plain.isdigit() or plain.lower() in _ORDINARY))

@@ -1,0 +1,97 @@
+"""How a simulated candidate answers: one independent outcome for every step of the reference reasoning."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.scene import Question, Scene, Step
+
+Outcome = Literal["right", "hedged", "wrong", "omitted"]
+
+HEDGE = "Probably, though I am not sure: "
+FINAL = "Final answer: "
+REFUSAL = "I'm sorry, but I can't help with this request."
+
+_OPENINGS = (
+    "Let me look at the picture and go through it step by step.",
+    "I will work this out from what the picture shows.",
+    "Going by the picture:",
+    "Here is how I read the picture.",
+)
+_BLIND = "I cannot see any picture here, so I can only go by the words of the question."
+
+
+def answer(profile: CandidateProfile, scene: Scene, question: Question, draws: Draws) -> ChatReply:
+    """Return the candidate's answer to a question of the planted world, with the faults that are planted in it."""
+    outcomes: list[Outcome] = [
+        step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
+    ]
+    return deliver(profile, draws, *_text_and_half(question, outcomes, draws))
+
+
+def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: int, draws: Draws) -> Outcome:
+    """Draw what becomes of one step: left out, or stated wrong, right or hedged."""
+    if draws.chance(profile.omission, "omission", number):
+        return "omitted"
+    if not draws.chance(profile.skill(step.capability, scene.domain), "skill", number):
+        return "wrong"
+    return "hedged" if draws.chance(profile.hedging, "hedging", number) else "right"
+
+
+def deliver(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:
+    """Return the whole answer, or a refusal, a garbled reply, or `half` of the answer, at the planted rates."""
+    fate = draws.unit("fate")
+    if fate < profile.refusal:
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    fate -= profile.refusal
+    if fate < profile.malformed:
+        garbled = "The picture the picture of the of the " * (3 + int(draws.unit("length") * 20))
+        return ChatReply(text=garbled.strip(), finish_reason="stop", native_finish_reason="stop")
+    fate -= profile.malformed
+    if fate < profile.truncated:
+        return ChatReply(text=half, finish_reason="length", native_finish_reason="length")
+    return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
+
+
+def answer_blind(profile: CandidateProfile, choices: Sequence[str], draws: Draws) -> ChatReply:
+    """Return an answer without a picture: a guess among the choices, or none."""
+    if choices:
+        text = f"{_BLIND} My guess is one of the options.\n\n{FINAL}{draws.pick(choices, 'blind')}"
+    else:
+        text = f"{_BLIND} That does not settle it.\n\n{FINAL}I do not know."
+    return deliver(profile, draws, text, _BLIND[: len(_BLIND) // 2])
+
+
+def _text_and_half(question: Question, outcomes: Sequence[Outcome], draws: Draws) -> tuple[str, str]:
+    opening = draws.pick(_OPENINGS, "opening")
+    lines = [
+        _line(step, outcome, number, draws)
+        for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
+    ]
+    final = FINAL + _final_answer(question, outcomes[-1], lines[-1], draws)
+    whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
+    half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
+    return whole, half
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "\n".join(line for line in lines if line)
+
+
+def _line(step: Step, outcome: Outcome, number: int, draws: Draws) -> str:
+    if outcome == "omitted":
+        return ""
+    if outcome == "wrong":
+        return draws.pick(step.wrong, "wrong", number)
+    return HEDGE + step.statement if outcome == "hedged" else step.statement
+
+
+def _final_answer(question: Question, last: Outcome, line: str, draws: Draws) -> str:
+    """The right answer if the last step came out right, hedged or not; else a wrong one, that of its line if any."""
+    if last in ("right", "hedged"):
+        return question.answer
+    wrong = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)
+    said = [one for one in wrong if one.casefold() in line.casefold()]
+    return draws.pick(said or wrong, "answer")

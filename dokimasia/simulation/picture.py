@@ -1,0 +1,132 @@
+"""Scenes as PNG pictures that carry their facts in a metadata chunk, and the reading of that chunk."""
+
+import struct
+import zlib
+from collections import OrderedDict
+from hashlib import sha256
+from threading import Lock
+
+import orjson
+
+from dokimasia.errors import NotFound
+from dokimasia.simulation.scene import Scene
+from dokimasia.simulation.scenes import LAYOUTS
+from dokimasia.simulation.scenes.drawing import Canvas
+from dokimasia.simulation.scenes.layout import Sight
+
+KEYWORD = b"dokimasia-scene"
+"""The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
+
+MAX_TEXT = 1 << 20
+"""The most bytes that the chunk's text may have once decompressed."""
+
+_MAX_CHUNKS = 4096
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CACHE_SIZE = 512
+
+Sighting = tuple[Scene, tuple[float, float, float, float]]
+"""A scene and the part of its picture that an image shows, as fractions (x0, y0, x1, y1) of the whole."""
+
+_cache: OrderedDict[bytes, Sighting | None] = OrderedDict()
+_lock = Lock()
+
+
+def draw(scene: Scene) -> bytes:
+    """Return the scene as PNG bytes that carry its facts; equal scenes give equal bytes.
+
+    Raises:
+        NotFound: if the scene's domain has no layout of that name.
+    """
+    painter = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
+    if painter is None:
+        raise NotFound(
+            f"scene {scene.id}: the domain {scene.domain} has no layout {scene.layout!r}; make scenes with make_scene"
+        )
+    canvas = Canvas()
+    painter.paint(canvas, Sight(scene))
+    return embed(canvas.png(), scene)
+
+
+def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
+    """Return the PNG with the scene in its metadata, right after the header; `box` is the part of it that is shown.
+
+    The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
+    """
+    body = {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json")}
+    payload = KEYWORD + b"\0\0\0\0\0" + orjson.dumps(body)
+    chunk = struct.pack(">I", len(payload)) + b"iTXt" + payload + struct.pack(">I", zlib.crc32(b"iTXt" + payload))
+    header = len(_SIGNATURE) + 25
+    return png[:header] + chunk + png[header:]
+
+
+def read_scene(png: bytes) -> Sighting | None:
+    """Return the scene that an image carries and the part of it that is shown; None for any other image.
+
+    Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None. Results are kept by hash.
+    """
+    key = sha256(png).digest()
+    with _lock:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    text = _find_text(png)
+    found = None if text is None else _parse(text)
+    with _lock:
+        _cache[key] = found
+        while len(_cache) > _CACHE_SIZE:
+            _cache.popitem(last=False)
+    return found
+
+
+def _find_text(png: bytes) -> bytes | None:
+    if not png.startswith(_SIGNATURE):
+        return None
+    at = len(_SIGNATURE)
+    for _ in range(_MAX_CHUNKS):
+        if at + 12 > len(png):
+            return None
+        (length,) = struct.unpack_from(">I", png, at)
+        kind, end = png[at + 4 : at + 8], at + 8 + length
+        if kind == b"IEND" or end + 4 > len(png):
+            return None
+        if kind in (b"tEXt", b"zTXt", b"iTXt") and png.startswith(KEYWORD + b"\0", at + 8):
+            payload = png[at + 8 : end]
+            if zlib.crc32(kind + payload) != struct.unpack_from(">I", png, end)[0]:
+                return None
+            return _text_of(kind, payload[len(KEYWORD) + 1 :])
+        at = end + 4
+    return None
+
+
+def _text_of(kind: bytes, rest: bytes) -> bytes | None:
+    compressed = kind == b"zTXt"
+    if kind == b"zTXt":
+        rest = rest[1:]
+    elif kind == b"iTXt":
+        compressed = rest[:1] == b"\1"
+        parts = rest[2:].split(b"\0", 2)
+        if len(parts) != 3:
+            return None
+        rest = parts[2]
+    if not compressed:
+        return rest if len(rest) <= MAX_TEXT else None
+    try:
+        reader = zlib.decompressobj()
+        text = reader.decompress(rest, MAX_TEXT)
+    except zlib.error:
+        return None
+    return text if reader.eof else None
+
+
+def _parse(text: bytes) -> Sighting | None:
+    try:
+        body = orjson.loads(text)
+        if not isinstance(body, dict):
+            return None
+        scene = Scene.model_validate(body.get("scene"), strict=False)
+        x0, y0, x1, y1 = (float(edge) for edge in body.get("box", ()))
+    except (ValueError, TypeError):
+        return None
+    if scene.id != body.get("id") or not (0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1):
+        return None
+    return scene, (x0, y0, x1, y1)

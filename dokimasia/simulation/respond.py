@@ -1,0 +1,88 @@
+"""What a simulated model replies to a request: a pure function of the request and of the pictures in it."""
+
+from collections.abc import Mapping
+
+from dokimasia.domain.call import Chat, ChatReply
+from dokimasia.errors import TransportError
+from dokimasia.simulation import candidates, foreign, judges
+from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
+from dokimasia.simulation.judges import View
+from dokimasia.simulation.picture import Sighting, read_scene
+from dokimasia.simulation.profiles import CandidateProfile, Profile, as_candidate, as_judge, find_profile
+from dokimasia.simulation.reading import read_choices, understand
+from dokimasia.simulation.world import find_question
+
+_MEMORY = 4096
+_seen: dict[str, Sighting | None] = {}
+"""Scenes by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
+
+
+def respond(call: Chat, images: Mapping[str, bytes], *, known: Mapping[str, Profile] | None = None) -> ChatReply:
+    """Return the reply of the simulated model that the call names.
+
+    Args:
+        call: the request; `call.model.model` is the simulated model's name, with or without a provider before it.
+        images: bytes by SHA-256 of the images that the messages name; asked only for images that were not seen before.
+        known: the models there are; by default those that ship.
+
+    Raises:
+        NotFound: no simulated model has that name; the message lists those there are.
+    """
+    profile = find_profile(bare_name(call.model.model), known=known)
+    draws = Draws(request_hash(call))
+    understood = understand(call.messages)
+    if understood is None:
+        asked = call.messages[-1].text
+        reply = _answer(profile, asked, [], call, images, draws)
+    elif understood.request.name == "candidate":
+        inputs = understood.request.inputs
+        reply = _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
+    else:
+        view = _look(call, images, understood.request.inputs.get("question", ""))
+        reply = judges.reply(as_judge(profile), understood, view, draws)
+    reply = _limited(reply, call.sampling.max_tokens)
+    return reply.model_copy(update={"usage": usage_of(call, reply.text)})
+
+
+def _answer(
+    profile: Profile, question: str, choices: list[str], call: Chat, images: Mapping[str, bytes], draws: Draws
+) -> ChatReply:
+    candidate: CandidateProfile = as_candidate(profile)
+    if not any(message.images for message in call.messages):
+        return candidates.answer_blind(candidate, choices, draws)
+    view = _look(call, images, question)
+    if view is None:
+        return foreign.answer(candidate, question, choices, draws)
+    return candidates.answer(candidate, view.scene, view.question, draws)
+
+
+def _look(call: Chat, images: Mapping[str, bytes], question: str) -> View | None:
+    """The first image of the planted world whose scene knows the question; images count over the whole request."""
+    refs = [image for message in call.messages for image in message.images]
+    for number, ref in enumerate(refs):
+        found = _scene(ref.sha256, images)
+        known = find_question(found[0], question.strip()) if found else None
+        if found and known:
+            return View(found[0], known, number, found[1])
+    return None
+
+
+def _scene(sha256: str, images: Mapping[str, bytes]) -> Sighting | None:
+    if sha256 not in _seen:
+        try:
+            data = images[sha256]
+        except KeyError:
+            raise TransportError(
+                "bad_request", f"the image {sha256[:12]} was not sent along", retryable=False, status=400
+            ) from None
+        if len(_seen) >= _MEMORY:
+            _seen.clear()
+        _seen[sha256] = read_scene(data)
+    return _seen.get(sha256)
+
+
+def _limited(reply: ChatReply, max_tokens: int | None) -> ChatReply:
+    if max_tokens is None or len(reply.text) <= max_tokens * CHARACTERS_PER_TOKEN:
+        return reply
+    cut = reply.text[: max_tokens * CHARACTERS_PER_TOKEN]
+    return reply.model_copy(update={"text": cut, "finish_reason": "length", "native_finish_reason": "length"})

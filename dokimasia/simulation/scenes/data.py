@@ -1,0 +1,370 @@
+"""Structured data: a bar chart, a chart of two lines, a pie chart and a table, all with their values written in."""
+
+from random import Random
+from typing import NamedTuple
+
+from dokimasia.simulation import capabilities as can
+from dokimasia.simulation.scene import Fact, Question
+from dokimasia.simulation.scenes.drawing import (
+    COLOURS,
+    FAINT,
+    INK,
+    SHADE,
+    Canvas,
+    Pixels,
+    Rgb,
+    inset,
+    on_circle,
+    tint,
+)
+from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
+from dokimasia.simulation.scenes.phrasing import (
+    Clue,
+    Item,
+    Wording,
+    compare_pair,
+    count_above,
+    describe,
+    infer_sum,
+    named,
+    pose,
+    read_out,
+    reading,
+    relate_next,
+)
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July")
+class _Theme(NamedTuple):
+    title: str
+    unit: str
+    labels: tuple[str, ...]
+
+
+_CITIES = ("Lisbon", "Oslo", "Turin", "Ghent", "Cork", "Basel", "Split", "Porto")
+_FRUITS = ("Apples", "Pears", "Plums", "Cherries", "Figs", "Grapes", "Melons")
+_TEAMS = ("Falcons", "Otters", "Lynxes", "Herons", "Badgers", "Martens", "Wolves")
+_THEMES = (
+    _Theme("Visitors by city", "thousand", _CITIES),
+    _Theme("Harvest by fruit", "tonnes", _FRUITS),
+    _Theme("Points by team", "points", _TEAMS),
+    _Theme("Rain by city", "mm", _CITIES),
+    _Theme("Sales by fruit", "crates", _FRUITS),
+    _Theme("Goals by team", "goals", _TEAMS),
+    _Theme("Bicycles by city", "hundred", _CITIES),
+)
+
+
+def _wording(single: str, name: str, unit: str, *, first: str = "", after: str = "") -> Wording:
+    words = Wording(
+        single=single,
+        many=single + "s",
+        name=name,
+        ask="Which value does {} have?",
+        say="The value of {name} is {value}.",
+        show=f"{{}} {unit}".format,
+        read=can.GAUGE,
+    )
+    return words._replace(first=first or words.first, after=after or words.after)
+
+
+def _series(
+    rng: Random, scene: str, w: Wording, items: list[Item], genre: str, title: Clue, third: Clue
+) -> list[Question]:
+    one, other = rng.sample(items, 2)
+    kind = named(rng, "What kind of figure is shown?", "The figure shown is of the kind {}.", genre, _CHARTS, can.GENRE)
+    first, second = w.name.format(one.label), w.name.format(other.label)
+    return [
+        describe(rng, scene, "What kind of figure is this, what is its title, and in which unit or form are its values?",
+                 kind, title, third),
+        count_above(rng, scene, w, items),
+        relate_next(rng, scene, w, items),
+        read_out(rng, scene, f"What is the title, and which values do {first} and {second} have?", title,
+                 reading(rng, w, one), reading(rng, w, other)),
+        compare_pair(rng, scene, w, items),
+        infer_sum(rng, scene, w, items),
+    ]  # fmt: skip
+
+
+def _heading(rng: Random, theme: _Theme, at: Pixels) -> tuple[Clue, Clue]:
+    title = fact("title", "figure", "title", theme.title, at)
+    unit = fact("unit", "figure", "unit", theme.unit, (at[0], at[3], at[2], at[3] + 22))
+    return (
+        named(rng, "What title does the figure bear?", "The figure is entitled {}.", theme.title, [t.title for t in _THEMES],
+              can.TOPIC, title.box),
+        named(rng, "In which unit are the values given?", "The unit of the values is {}.", theme.unit,
+              [t.unit for t in _THEMES], can.LEGEND, unit.box),
+    )  # fmt: skip
+
+
+_TITLE_AT: Pixels = (60, 12, 580, 48)
+
+
+def _titled(theme: _Theme) -> list[Fact]:
+    return [
+        fact("title", "figure", "title", theme.title, _TITLE_AT),
+        fact("unit", "figure", "unit", theme.unit, (60, 48, 580, 70)),
+    ]
+
+
+def _paint_heading(c: Canvas, s: Sight) -> None:
+    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
+    c.text(s.at("title"), s.value("title"), size=28, align="centre")
+    c.text(s.at("unit"), f"values in {s.value('unit')}", size=16, line=SHADE, align="centre")
+
+
+# --- bars -------------------------------------------------------------------------------------------------------------
+
+_BASE, _TOP = 420, 100
+
+
+def _height(value: int, top: int = 100) -> float:
+    return (_BASE - _TOP - 30) * value / top
+
+
+def _bars(rng: Random, scene: str) -> Plan:
+    theme, n = rng.choice(_THEMES), rng.choice((5, 6, 7))
+    labels, values = rng.sample(theme.labels, n), spread(rng, n, 15, 98)
+    facts = _titled(theme)
+    items: list[Item] = []
+    wide = 530 / n
+    for at, (label, value) in enumerate(zip(labels, values, strict=True)):
+        left, top = 76 + at * wide, _BASE - _height(value)
+        bar = (left + 8, top - 26, left + wide - 8, _BASE)
+        facts.append(
+            fact(f"bar{at}.label", f"bar {at + 1}", "label", label, (left, _BASE + 4, left + wide, _BASE + 32))
+        )
+        facts.append(fact(f"bar{at}.value", label, "value", str(value), bar))
+        items.append(Item(label, value, facts[-1].box))
+    title, unit = _heading(rng, theme, _TITLE_AT)
+    words = _wording("bar", "the bar for {}", theme.unit)
+    return Plan(f"a bar chart: {theme.title}", facts, _series(rng, scene, words, items, "bar chart", title, unit))
+
+
+def _axes(c: Canvas) -> None:
+    for value in range(0, 101, 20):
+        y = _BASE - _height(value)
+        c.line([(72, y), (610, y)], line=FAINT, width=1)
+        c.text((24, y - 10, 64, y + 10), str(value), size=14, line=SHADE, align="right")
+    c.line([(72, _TOP), (72, _BASE), (610, _BASE)])
+
+
+def _paint_bars(c: Canvas, s: Sight) -> None:
+    _paint_heading(c, s)
+    _axes(c)
+    tone = s.rng.choice([COLOURS[name] for name in ("red", "orange", "green", "blue", "purple")])
+    for id in s.under("bar"):
+        x0, y0, x1, y1 = s.at(id)
+        if id.endswith("label"):
+            c.text(inset(s.at(id), 3), s.value(id), size=16, align="centre")
+        else:
+            top = _BASE - _height(s.number(id))
+            c.rect((x0, top, x1, y1), tint(tone, 0.2), line=INK)
+            c.text((x0, y0, x1, top), s.value(id), size=17, align="centre")
+
+
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+_PAIRS = (("Tea", "Coffee"), ("Trains", "Buses"), ("Rent", "Food"), ("Gas", "Water"), ("Novels", "Poems"))
+
+
+def _lines(rng: Random, scene: str) -> Plan:
+    theme = _Theme("Use by month", rng.choice(("litres", "boxes", "units", "points")), _MONTHS)
+    n, pair = rng.choice((5, 6)), list(rng.choice(_PAIRS))
+    rng.shuffle(pair)
+    start = rng.randrange(len(_MONTHS) - n + 1)
+    months = _MONTHS[start : start + n]
+    colours = rng.sample(("red", "orange", "green", "blue", "purple"), 2)
+    bands = (spread(rng, n, 60, 95), spread(rng, n, 15, 47))
+    title = f"{pair[0]} and {pair[1].lower()} by month"
+    facts = _titled(theme._replace(title=title))
+    for at, (name, colour) in enumerate(zip(pair, colours, strict=True)):
+        facts.append(fact(f"legend{at}", name, "colour", colour, (150 + 190 * at, 74, 320 + 190 * at, 98)))
+    series: list[list[Item]] = []
+    wide = 530 / n
+    for at, month in enumerate(months):
+        left = 76 + at * wide
+        facts.append(fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32)))
+    for at, (name, values) in enumerate(zip(pair, bands, strict=True)):
+        items: list[Item] = []
+        for place, (month, value) in enumerate(zip(months, values, strict=True)):
+            x, y = 76 + (place + 0.5) * wide, _BASE - _height(value)
+            facts.append(
+                fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
+            )
+            items.append(Item(month, value, facts[-1].box))
+        series.append(items)
+    pick = rng.randrange(2)
+    words = _wording("month", f"{pair[pick].lower()} in {{}}", theme.unit)
+    words = words._replace(many=f"months of {pair[pick].lower()}")
+    topics = [f"{a} and {b.lower()} by month" for a, b in _PAIRS if a not in pair]
+    head = named(
+        rng, "What title does the figure bear?", "The figure is entitled {}.", title, topics, can.TOPIC, facts[0].box
+    )
+    line = named(rng, f"In which colour is {pair[pick].lower()} drawn?", f"The line of {pair[pick].lower()} is drawn in {{}}.",
+                 colours[pick], tuple(COLOURS), can.LEGEND, facts[2 + pick].box)  # fmt: skip
+    questions = _series(rng, scene, words, series[pick], "line chart", head, line)
+    ask = f"What kind of figure is this, what is its title, and in which colour is {pair[pick].lower()} drawn?"
+    questions[0] = questions[0].model_copy(update={"text": ask})
+    return Plan(f"a line chart: {title}", facts, questions)
+
+
+def _paint_lines(c: Canvas, s: Sight) -> None:
+    _paint_heading(c, s)
+    _axes(c)
+    for id in s.under("month"):
+        c.text(inset(s.at(id), 3), s.value(id), size=16, align="centre")
+    for legend in s.under("legend"):
+        tone = COLOURS[s.value(legend)]
+        x0, y0, x1, y1 = s.at(legend)
+        c.line([(x0 + 6, (y0 + y1) / 2), (x0 + 46, (y0 + y1) / 2)], line=tone, width=5)
+        c.text((x0 + 56, y0, x1, y1), s.subject(legend), size=17)
+        ids = s.under(f"line{legend[-1]}.")
+        points = [((s.at(id)[0] + s.at(id)[2]) / 2, s.at(id)[3] - 7) for id in ids]
+        c.line(points, line=tone, width=4)
+        for id, (x, y) in zip(ids, points, strict=True):
+            c.oval((x - 6, y - 6, x + 6, y + 6), tone)
+            x0, y0, x1, _ = s.at(id)
+            c.rect((x - 14, y0, x + 14, y0 + 20), WHITE, line=None)
+            c.text((x0, y0, x1, y0 + 20), s.value(id), size=16, align="centre")
+
+
+# --- the pie ----------------------------------------------------------------------------------------------------------
+
+_ROUND: Pixels = (36, 100, 386, 450)
+
+
+def _shares(rng: Random, n: int) -> list[int]:
+    while True:
+        values = spread(rng, n - 1, 8, 40)
+        rest = 100 - sum(values)
+        if rest >= 8 and all(abs(rest - v) >= 3 for v in values):
+            return [*values, rest]
+
+
+def _tag(start: float, share: int) -> Pixels:
+    x, y = on_circle(_ROUND, start + 1.8 * share, 0.72)
+    return (x - 24, y - 13, x + 24, y + 13)
+
+
+def _pie(rng: Random, scene: str) -> Plan:
+    theme, n = rng.choice(_THEMES), rng.choice((4, 5))
+    labels, shares = rng.sample(theme.labels, n), _shares(rng, n)
+    colours = rng.sample(("red", "orange", "yellow", "green", "blue", "purple", "pink"), n)
+    theme = theme._replace(title="Shares: " + theme.title.lower(), unit="percent")
+    facts = _titled(theme)
+    items: list[Item] = []
+    start = -90.0
+    for at, (label, share, colour) in enumerate(zip(labels, shares, colours, strict=True)):
+        top = 150 + at * 52
+        facts.append(
+            fact(f"slice{at}.label", f"entry {at + 1} of the legend", "label", label, (456, top, 610, top + 36))
+        )
+        facts.append(fact(f"slice{at}.colour", label, "colour", colour, (414, top, 448, top + 36)))
+        facts.append(fact(f"slice{at}.share", label, "share", f"{share}%", _tag(start, share)))
+        start += 3.6 * share
+        items.append(Item(label, share, facts[-1].box))
+    words = _wording("slice", "the slice of {}", "", first="at the top of the legend", after="directly below")
+    words = words._replace(show="{}%".format, most="largest", least="smallest", more="larger")
+    titles = ["Shares: " + t.title.lower() for t in _THEMES]
+    head = named(rng, "What title does the figure bear?", "The figure is entitled {}.", theme.title, titles, can.TOPIC,
+                 facts[0].box)  # fmt: skip
+    at = rng.randrange(n)
+    tone = named(rng, f"Which colour stands for {labels[at]}?", f"The colour that stands for {labels[at]} is {{}}.",
+                 colours[at], tuple(COLOURS), can.LEGEND, facts[3 + 3 * at].box)  # fmt: skip
+    questions = _series(rng, scene, words, items, "pie chart", head, tone)
+    ask = f"What kind of figure is this, what is its title, and which colour stands for {labels[at]}?"
+    questions[0] = questions[0].model_copy(update={"text": ask})
+    if rng.random() < 0.5:
+        questions[5] = _rest(rng, scene, words, items)
+    return Plan(f"a pie chart: {theme.title}", facts, questions)
+
+
+def _rest(rng: Random, scene: str, w: Wording, items: list[Item]) -> Question:
+    one, other = rng.sample(items, 2)
+    both = one.value + other.value
+    clues = [
+        reading(rng, w, one),
+        reading(rng, w, other),
+        Clue("Which share do both slices have together?", "Both slices together have a share of {}.", w.show(both),
+             w.values(rng, both), can.ADDITION),
+        Clue("Which share is left for all the other slices?", "All the other slices are left with {}.", w.show(100 - both),
+             w.values(rng, 100 - both), can.DIFFERENCE),
+    ]  # fmt: skip
+    text = f"Which share do all slices other than {one.label} and {other.label} have together?"
+    return pose(rng, scene, "infer", text, clues=clues, answer=clues[-1].truth, wrong=clues[-1].wrong)
+
+
+def _paint_pie(c: Canvas, s: Sight) -> None:
+    _paint_heading(c, s)
+    x0, y0, x1, y1 = inset(_ROUND, 4)
+    ids = [id for id in s.under("slice") if id.endswith("share")]
+    start = -90.0
+    for id in ids:
+        tone = COLOURS[s.value(id.replace("share", "colour"))]
+        sweep = 3.6 * s.number(id)
+        c.wedge((x0, y0, x1, y1), start, start + sweep, tone, line=INK)
+        start += sweep
+    for id in ids:
+        c.rect(s.at(id), WHITE, line=SHADE, width=1, radius=6)
+        c.text(s.at(id), s.value(id), size=17, align="centre")
+    for id in s.under("slice"):
+        if id.endswith("colour"):
+            c.rect(inset(s.at(id), 4), COLOURS[s.value(id)])
+        elif id.endswith("label"):
+            c.text(s.at(id), s.value(id), size=20)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_YEARS = ("2019", "2020", "2021", "2022", "2023", "2024")
+
+
+def _table(rng: Random, scene: str) -> Plan:
+    theme, n = rng.choice(_THEMES), rng.choice((4, 5))
+    labels, years = rng.sample(theme.labels, n), sorted(rng.sample(_YEARS, 3))
+    columns = [spread(rng, n, 15, 98) for _ in years]
+    facts = _titled(theme)
+    items: list[list[Item]] = [[] for _ in years]
+    for column, year in enumerate(years):
+        left = 200 + column * 136
+        facts.append(fact(f"year{column}", f"column {column + 1}", "heading", year, (left, 88, left + 130, 130)))
+    for row, label in enumerate(labels):
+        top = 140 + row * 62
+        facts.append(fact(f"row{row}", f"row {row + 1}", "heading", label, (40, top, 190, top + 54)))
+        for column, year in enumerate(years):
+            left = 200 + column * 136
+            value = columns[column][row]
+            facts.append(
+                fact(f"cell{row}{column}", f"{label} in {year}", "value", str(value), (left, top, left + 130, top + 54))
+            )
+            items[column].append(Item(label, value, facts[-1].box))
+    pick = rng.randrange(3)
+    title, unit = _heading(rng, theme, _TITLE_AT)
+    words = _wording("row", f"the row of {{}} in {years[pick]}", theme.unit, first="at the top of the table",
+                     after="directly below")._replace(many=f"rows in the column of {years[pick]}", read=can.FIELD)  # fmt: skip
+    questions = _series(rng, scene, words, items[pick], "table", title, unit)
+    return Plan(f"a table: {theme.title}", facts, questions)
+
+
+def _paint_table(c: Canvas, s: Sight) -> None:
+    _paint_heading(c, s)
+    tone = s.rng.choice(((38, 98, 196), (34, 120, 96), (140, 70, 40), (90, 70, 150)))
+    c.rect((32, 86, 608, 132), tone, line=None)
+    for id in s.under("year"):
+        c.text(s.at(id), s.value(id), size=20, line=WHITE, align="centre")
+    for n, id in enumerate(s.under("row")):
+        x0, y0, _, y1 = s.at(id)
+        c.rect((32, y0, 608, y1 + 8), tint(tone, 0.9 if n % 2 else 0.97), line=FAINT, width=1)
+        c.text((x0 + 6, y0, 190, y1), s.value(id), size=20)
+    for id in s.under("cell"):
+        c.text(s.at(id), s.value(id), size=21, align="centre")
+
+
+LAYOUTS: tuple[Layout, ...] = (
+    Layout("bars", _bars, _paint_bars),
+    Layout("lines", _lines, _paint_lines),
+    Layout("pie", _pie, _paint_pie),
+    Layout("table", _table, _paint_table),
+)
+"""The layouts of structured data."""

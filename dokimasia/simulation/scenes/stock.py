@@ -1,0 +1,57 @@
+"""The names, letters and colours that several layouts draw from, and the clue that says what kind of picture is shown."""
+
+from random import Random
+
+from dokimasia.simulation.scenes.drawing import Canvas, Pixels, Rgb, inset
+from dokimasia.simulation.scenes.phrasing import Clue, named
+
+from dokimasia.simulation import capabilities as can
+
+WHITE: Rgb = (255, 255, 255)
+
+TONES: tuple[str, ...] = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
+"""The colours of figures that are drawn on white paper."""
+
+LETTERS: tuple[str, ...] = tuple("BCDEFGHKLMNPQRSTVWXZ")
+"""Labels of a letter; A and I are words, O and 0, J and U are easily confused."""
+
+PEOPLE: tuple[str, ...] = (
+    "Nora Hale", "Omar Reyes", "Paula Stern", "Quentin Moss", "Ruth Adler", "Simon Okoro", "Tara Voss", "Iris Lund",
+)  # fmt: skip
+
+MONTHS: tuple[str, ...] = ("January", "March", "April", "May", "July", "September", "October", "November")
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "document": ("invoice", "letter", "event programme", "contract", "recipe"),
+    "window": ("settings window", "file list", "music player", "calendar", "chat window"),
+    "figure": ("bar chart", "line chart", "pie chart", "table", "scatter plot"),
+    "drawing": ("circuit diagram", "geometric figure", "row of beakers", "weather map", "molecule"),
+    "puzzle": ("sequence of figures", "matrix with a gap", "set of balances", "maze", "crossword"),
+    "work": ("poster", "coat of arms", "comic strip", "postage stamp", "book cover"),
+}
+"""What kinds of picture there are, by the noun that a question calls them."""
+
+
+def genre(rng: Random, noun: str, kind: str) -> Clue:
+    """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
+    ask, form = f"What kind of {noun} is shown?", f"The {noun} shown is of the kind {{}}."
+    return named(rng, ask, form, kind, KINDS[noun], can.GENRE)
+
+
+SHAPES: tuple[str, ...] = ("circle", "square", "triangle", "pentagon", "star", "diamond")
+
+
+def shape(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
+    """Draw the named shape inside a square region.
+
+    Raises:
+        KeyError: if there is no such shape.
+    """
+    if name == "circle":
+        c.oval(at, fill)
+    elif name == "square":
+        c.rect(inset(at, (at[2] - at[0]) * 0.07), fill)
+    elif name == "star":
+        c.regular(at, 5, fill, inner=0.45)
+    else:
+        c.regular(at, {"triangle": 3, "diamond": 4, "pentagon": 5}[name], fill)

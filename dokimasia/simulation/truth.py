@@ -1,0 +1,100 @@
+"""The truth that estimates are held against: exact expectations, from the planted parameters alone.
+
+Nothing here draws, renders, reads a reply or averages measurements; the numbers follow from the definitions of
+`CandidateProfile` and `JudgeProfile` by the rules of probability. They hold for replies that were scored: a judge's
+refusals and unusable replies fall on any response alike. They leave out what is planted elsewhere: faults of the
+transport or server, a `max_tokens` that cuts an answer, and criteria other than the planted steps.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, Profile, as_candidate, as_judge, find_profile
+from dokimasia.simulation.scene import Question, Scene
+
+Pairs = Iterable[tuple[Scene, Question]]
+
+
+class _Scale(NamedTuple):
+    """The mean score that a judge gives to a step that is right, hedged, or wrong or missing."""
+
+    right: float
+    hedged: float
+    missing: float
+
+
+def expected_score(profile: CandidateProfile, judge: JudgeProfile, scene: Scene, question: Question) -> float:
+    """Return the expected weighted score, 1 to 5, of one answer to the question."""
+    scores = _expected_steps(profile, judge, scene, question)
+    total = sum(step.weight for step in question.steps)
+    return sum(step.weight * score for step, score in zip(question.steps, scores, strict=True)) / total
+
+
+def expected_mean(candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None) -> float:
+    """Return the mean expected score of a candidate over questions, 1 to 5, under a judge.
+
+    Raises:
+        NotFound: a model is not known.
+        ValueError: there are no pairs.
+    """
+    model, rater = as_candidate(find_profile(candidate, known=known)), as_judge(find_profile(judge, known=known))
+    scores = [expected_score(model, rater, scene, question) for scene, question in pairs]
+    if not scores:
+        raise ValueError("an expected mean needs at least one question")
+    return sum(scores) / len(scores)
+
+
+def expected_blind_mean(judge: str, *, known: Mapping[str, Profile] | None = None) -> float:
+    """Return the expected score, 1 to 5, of any candidate that answers without the image: no step is ever stated."""
+    return _scale(as_judge(find_profile(judge, known=known))).missing
+
+
+def expected_by_capability(
+    candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None
+) -> dict[str, float]:
+    """Return the unweighted mean expected score of the steps of each capability, 1 to 5, by capability path."""
+    model, rater = as_candidate(find_profile(candidate, known=known)), as_judge(find_profile(judge, known=known))
+    scores: defaultdict[str, list[float]] = defaultdict(list)
+    for scene, question in pairs:
+        for step, score in zip(question.steps, _expected_steps(model, rater, scene, question), strict=True):
+            scores[step.capability].append(score)
+    return {capability: sum(values) / len(values) for capability, values in sorted(scores.items())}
+
+
+def expected_by_domain(
+    candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None
+) -> dict[str, float]:
+    """Return the mean expected score of the questions of each domain, 1 to 5."""
+    groups: defaultdict[str, list[tuple[Scene, Question]]] = defaultdict(list)
+    for scene, question in pairs:
+        groups[scene.domain].append((scene, question))
+    return {domain: expected_mean(candidate, judge, group, known=known) for domain, group in sorted(groups.items())}
+
+
+def expected_accuracy(profile: CandidateProfile, scene: Scene, question: Question) -> float:
+    """Return the probability that the final answer is right: a whole reply whose last step is right or hedged."""
+    whole = 1 - profile.refusal - profile.malformed - profile.truncated
+    return whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
+
+
+def _expected_steps(profile: CandidateProfile, judge: JudgeProfile, scene: Scene, question: Question) -> list[float]:
+    scale = _scale(judge)
+    whole = 1 - profile.refusal - profile.malformed - profile.truncated
+    kept_when_truncated = len(question.steps) // 2
+    expected: list[float] = []
+    for position, step in enumerate(question.steps):
+        delivered = whole + (profile.truncated if position < kept_when_truncated else 0.0)
+        good = delivered * (1 - profile.omission) * profile.skill(step.capability, scene.domain)
+        plain, hedged = good * (1 - profile.hedging), good * profile.hedging
+        expected.append(plain * scale.right + hedged * scale.hedged + (1 - good) * scale.missing)
+    return expected
+
+
+def _scale(judge: JudgeProfile) -> _Scale:
+    top, bottom = 5 - judge.jitter, 1 + judge.jitter
+    return _Scale(
+        right=(1 - judge.false_alarm) * top + judge.false_alarm * bottom,
+        hedged=judge.detects_hedged * 3 + (1 - judge.detects_hedged) * top,
+        missing=judge.detects_missing * bottom + (1 - judge.detects_missing) * top,
+    )

@@ -1,0 +1,159 @@
+"""OpenAI's chat-completions format: from a request's body to a call and its images, from a reply to a body."""
+
+import base64
+import binascii
+import hashlib
+import io
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from PIL import Image, UnidentifiedImageError
+from pydantic import ValidationError
+
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling
+from dokimasia.domain.sample import ImageRef, Part, TextPart
+from dokimasia.errors import TransportError
+from dokimasia.simulation.draws import bare_name
+
+CREATED = 1_700_000_000
+"""The one time that every reply and model bears, so that equal requests get equal bytes."""
+
+_MEMORY = 4096
+_MEDIA = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+_SAMPLING = ("temperature", "top_p", "reasoning_effort")
+_OTHER_FIELDS = (
+    "model messages seed stream stream_options n user response_format tools tool_choice parallel_tool_calls metadata "
+    "store max_tokens max_completion_tokens service_tier logprobs"
+)
+_NOT_SAMPLING = frozenset(_OTHER_FIELDS.split())
+_refs: dict[str, ImageRef] = {}
+
+
+def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
+    """Return a request's body as a call, with the bytes of its images by SHA-256; a missing seed is repeat 0.
+
+    Raises:
+        TransportError: of kind `bad_request`, saying which field is wrong.
+    """
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _bad(f"the body is not JSON: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
+        raise _bad("model: a string is required")
+    if data.get("stream"):
+        raise _bad("stream: simulated models do not stream; leave it out or send false")
+    if data.get("n") not in (None, 1):
+        raise _bad("n: one choice a request")
+    messages = data.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise _bad("messages: a list of at least one message is required")
+    images: dict[str, bytes] = {}
+    read = tuple(_message(message, f"messages[{number}]", images) for number, message in enumerate(messages))
+    sampling: dict[str, Any] = {name: data.get(name) for name in _SAMPLING}
+    limit = data.get("max_completion_tokens")
+    sampling["max_tokens"] = data.get("max_tokens") if limit is None else limit
+    sampling["extra"] = {
+        name: value for name, value in data.items() if name not in _NOT_SAMPLING and name not in _SAMPLING
+    }
+    name = bare_name(data["model"])
+    try:
+        return Chat(
+            model=ModelRef(name=name, model=name),
+            messages=read,
+            sampling=Sampling.model_validate(sampling),
+            repeat=data.get("seed") or 0,
+        ), images
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _bad(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+
+
+def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, Any]:
+    """Return the body of a completed reply; `key` is the request's hash and becomes part of its id."""
+    body: dict[str, Any] = {
+        "id": f"chatcmpl-{key}",
+        "object": "chat.completion",
+        "created": CREATED,
+        "model": call.model.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.text, "refusal": reply.refusal},
+                "logprobs": None,
+                "finish_reason": reply.native_finish_reason or reply.finish_reason,
+            }
+        ],
+    }
+    sent, got = reply.usage.input_tokens, reply.usage.output_tokens
+    if sent is not None and got is not None:
+        body["usage"] = {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
+    return body
+
+
+def error_body(message: str, *, kind: str, code: str | None = None) -> bytes:
+    """Return an error in OpenAI's form."""
+    return orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
+
+
+def model_list(names: Mapping[str, object]) -> bytes:
+    """Return the body of the list of models."""
+    models = [{"id": name, "object": "model", "created": CREATED, "owned_by": "dokimasia"} for name in names]
+    return orjson.dumps({"object": "list", "data": models})
+
+
+def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
+    if not isinstance(message, dict) or message.get("role") not in ("system", "developer", "user", "assistant"):
+        raise _bad(f"{where}.role: one of system, developer, user, assistant")
+    content = message.get("content")
+    pieces = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
+    if not isinstance(pieces, list):
+        raise _bad(f"{where}.content: a text or a list of parts")
+    parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
+    return Message(role="system" if message["role"] == "developer" else message["role"], parts=parts)
+
+
+def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:
+    kind = piece.get("type") if isinstance(piece, dict) else None
+    if kind == "text" and isinstance(piece.get("text"), str):
+        return TextPart(text=piece["text"])
+    if kind == "image_url":
+        held = piece.get("image_url")
+        url = held.get("url") if isinstance(held, dict) else held
+        if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url[:64]:
+            raise _bad(f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only")
+        return _image(url[url.index(",") + 1 :], where, images)
+    raise _bad(f"{where}.type: text with its text, or image_url")
+
+
+def _image(encoded: str, where: str, images: dict[str, bytes]) -> ImageRef:
+    try:
+        data = base64.b64decode(encoded, validate=True)
+    except (binascii.Error, ValueError):
+        raise _bad(f"{where}.image_url: not valid base64") from None
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 not in _refs:
+        if len(_refs) >= _MEMORY:
+            _refs.clear()
+        _refs[sha256] = _describe(data, sha256, where)
+    images[sha256] = data
+    return _refs[sha256]
+
+
+def _describe(data: bytes, sha256: str, where: str) -> ImageRef:
+    try:
+        with (
+            warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning),
+            Image.open(io.BytesIO(data), formats=tuple(_MEDIA)) as image,
+        ):
+            media_type = _MEDIA[image.format or ""]
+            facts = {"sha256": sha256, "media_type": media_type, "width": image.width, "height": image.height}
+            return ImageRef.model_validate(facts)
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise _bad(f"{where}.image_url: not a PNG, JPEG, WebP or GIF that can be read") from None
+
+
+def _bad(message: str) -> TransportError:
+    return TransportError("bad_request", message, retryable=False, status=400)

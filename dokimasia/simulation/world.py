@@ -1,0 +1,105 @@
+"""The planted world: scenes by seed, questions in balance over domains and kinds, and the data file that holds them."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import orjson
+
+from dokimasia.simulation.picture import draw
+from dokimasia.simulation.scene import DOMAINS, KINDS, Domain, Question, Scene
+from dokimasia.simulation.scenes import LAYOUTS
+from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
+
+_SCENES_A_SEED = 1_000_000
+
+
+def make_scene(domain: Domain, seed: int) -> Scene:
+    """Return the domain's scene of that seed: equal on every machine, and nothing is drawn yet.
+
+    It has one question of each of the six kinds, in their order.
+    """
+    hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
+    rng = Random(int.from_bytes(hashed[:8], "big"))
+    layout = rng.choice(LAYOUTS[domain])
+    id = f"{domain}-{seed}"
+    plan = layout.compose(rng, id)
+    return Scene(
+        id=id,
+        domain=domain,
+        layout=layout.name,
+        look=rng.randrange(1 << 31),
+        title=plan.title,
+        width=WIDTH,
+        height=HEIGHT,
+        facts=tuple(plan.facts),
+        questions=tuple(plan.questions),
+    )
+
+
+def find_question(scene: Scene, text: str) -> Question | None:
+    """Return the scene's question with exactly that text, or None."""
+    return next((question for question in scene.questions if question.text == text), None)
+
+
+def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, Question]]:
+    """Yield that many questions with their scenes: domains in turn, two or three questions a scene, kinds in turn.
+
+    Any prefix is balanced to within one scene over domains and one question over kinds; every 210 samples hold each
+    domain and kind together equally often. A shorter world is the beginning of a longer one.
+    """
+    made, scenes = 0, 0
+    while made < n_samples:
+        scene = make_scene(DOMAINS[scenes % len(DOMAINS)], seed * _SCENES_A_SEED + scenes)
+        for _ in range(min(2 + scenes % 2, n_samples - made)):
+            yield scene, scene.questions[made % len(KINDS)]
+            made += 1
+        scenes += 1
+
+
+def to_row(scene: Scene, question: Question) -> dict[str, Any]:
+    """Return the data file's row for a question; `image` is relative to the data file."""
+    row: dict[str, Any] = {
+        "id": question.id,
+        "image": f"images/{scene.id}.png",
+        "prompt": question.text,
+        "reference_answer": question.answer,
+    }
+    if question.choices:
+        row["choices"] = list(question.choices)
+    row["category"] = question.kind
+    row["meta"] = {"domain": scene.domain, "scene": scene.id, "planted": True}
+    return row
+
+
+def write_world(path: Path, n_samples: int, seed: int) -> int:
+    """Write a data file (JSON lines) and, in `images/` beside it, the pictures it names; return how many pictures.
+
+    Equal arguments give equal bytes. Each file appears whole or not at all, the data file last, so that a data file
+    that is there has all of its pictures.
+    """
+    folder = path.parent / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[bytes] = []
+    drawn = ""
+    pictures = 0
+    for scene, question in make_world(n_samples, seed):
+        if scene.id != drawn:
+            _write(folder / f"{scene.id}.png", draw(scene))
+            drawn, pictures = scene.id, pictures + 1
+        rows.append(orjson.dumps(to_row(scene, question), option=orjson.OPT_APPEND_NEWLINE))
+    _write(path, b"".join(rows))
+    return pictures
+
+
+def _write(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

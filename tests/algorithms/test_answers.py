@@ -1,0 +1,76 @@
+"""Two answers are the same, different, or for a judge to say."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dokimasia.algorithms.answers import same_answer
+
+COLOURS = ("red", "dark blue", "green")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "verdict", "rule"),
+    [
+        ("The Black cat.", "black cat", "same", "exact"),
+        ("three", "3", "same", "exact"),
+        ("１２", "12", "same", "exact"),  # noqa: RUF001 full-width digits are what is tested
+        ("A", "a", "same", "exact"),
+        ("vitamin A", "vitamin", "unsure", "none"),
+        ("x < 5", "x > 5", "unsure", "none"),
+        ("1,250 m", "1250", "same", "number"),
+        ("50%", "0.5", "same", "number"),
+        ("50%", "50", "unsure", "number"),
+        ("3/4", "0.75", "same", "number"),
+        ("-5", "5", "different", "number"),
+        ("12.0000001", "12", "same", "number"),
+        ("12.001", "12", "different", "number"),
+        ("5 m", "5 cm", "unsure", "number"),
+        ("twenty apples", "21 apples", "different", "number"),
+        ("10 million", "10", "unsure", "none"),
+        ("5 or more", "5", "unsure", "none"),
+        ("12 dogs and 3 cats", "12", "unsure", "none"),
+        ("1e999", "2e999", "unsure", "none"),
+        ("5/0", "5", "unsure", "none"),
+        ("yes", "No.", "different", "yes or no"),
+        ("a dog", "a hound", "unsure", "none"),
+        (" ", "dog", "different", "empty"),
+        ("dog", "", "unsure", "empty"),
+    ],
+)
+def test_short_answers(answer: str, reference: str, verdict: str, rule: str) -> None:
+    """Each rule decides what it can and leaves the rest to a judge."""
+    assert same_answer(answer, reference) == (verdict, rule)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "verdict"),
+    [
+        ("B", "dark blue", "same"),
+        ("(b)", "Dark Blue", "same"),
+        ("B) dark blue", "b", "same"),
+        ("Option C.", "green", "same"),
+        ("**A**", "red", "same"),
+        ("A", "B", "different"),
+        ("the green", "red", "different"),
+        ("B) red", "dark blue", "unsure"),
+        ("D", "red", "unsure"),
+        ("light blue", "dark blue", "unsure"),
+    ],
+)
+def test_choices_are_named_by_letter_or_text(answer: str, reference: str, verdict: str) -> None:
+    """An option is known by its letter, its text, or both where they agree."""
+    assert same_answer(answer, reference, COLOURS).verdict == verdict
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_comparison_is_symmetric_and_total(first: str, second: str) -> None:
+    """Any two texts compare, and neither order of two full texts changes whether they are the same."""
+    there, back = same_answer(first, second), same_answer(second, first)
+    assert (there.verdict == "same") == (back.verdict == "same")
+
+
+@given(st.text(max_size=60).filter(lambda text: text.strip() != ""))
+def test_a_text_is_the_same_as_itself(text: str) -> None:
+    """No rule finds a text different from itself."""
+    assert same_answer(text, text).verdict in ("same", "unsure")

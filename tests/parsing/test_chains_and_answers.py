@@ -1,0 +1,110 @@
+"""Chains are read from their tags, final answers from their line; hostile size ends every parser soon."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dokimasia.domain.criterion import ReferenceChain
+from dokimasia.parsing import (
+    UnparsableReply,
+    parse_chain,
+    parse_checkpoint_scores,
+    parse_criteria,
+    parse_equivalence,
+    parse_final_answer,
+    parse_rating,
+)
+
+
+def test_chain_is_read() -> None:
+    """The parts come without the white space around them, whatever the tags' case and what stands outside."""
+    text = "Sure.\n<Reasoning>\nA < B, so <b>B</b>.\n</Reasoning>\n\n<ANSWER >B</ANSWER> Done."
+    assert parse_chain(text) == ReferenceChain(reasoning="A < B, so <b>B</b>.", answer="B")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "missing"),
+        ("<reasoning>a</reasoning>", "<answer>, </answer> is missing"),
+        ("<reasoning>a</reasoning><answer>b", "</answer> is missing"),
+        ("<answer>b</answer><reasoning>a</reasoning>", "out of order"),
+        ("<reasoning>a<answer>b</answer></reasoning>", "out of order"),
+        ("<reasoning>a</reasoning><answer>b</answer><answer>c</answer>", "more than once"),
+        ("<reasoning> </reasoning><answer>b</answer>", "the reasoning is empty"),
+        ("<reasoning>a</reasoning><answer>\n</answer>", "the answer is empty"),
+    ],
+)
+def test_chain_is_refused(text: str, reason: str) -> None:
+    """Missing, repeated, misplaced or empty parts are unparsable."""
+    with pytest.raises(UnparsableReply, match=reason):
+        parse_chain(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Thinking.\nFinal answer: 42", "42"),
+        ("Final answer: 1\nWait.\n**Final Answer:** two dogs**", "two dogs"),
+        ("### Final Answer:\n\n  B) red \nBecause.", "B) red"),
+        ("The final answer is: blue.", "blue."),
+        ("My final answer: no line of its own", None),
+        ("Answer: 3", None),
+        ("Final answer:", None),
+        ("", None),
+    ],
+)
+def test_final_answer(text: str, answer: str | None) -> None:
+    """The last such line counts, headings carry to the next line, and nothing is guessed."""
+    assert parse_final_answer(text) == answer
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<reasoning>", "</reasoning>", "<answer>", "</answer>", "a", " ", "<", "\x00"]), max_size=9
+    )
+)
+@settings(max_examples=2000, deadline=None)
+def test_chain_never_surprises(pieces: list[str]) -> None:
+    """Any text gives a chain or raises UnparsableReply and nothing else."""
+    try:
+        chain = parse_chain("".join(pieces))
+    except UnparsableReply:
+        return
+    assert chain.reasoning
+    assert chain.answer
+
+
+HOSTILE = {
+    "line breaks": "\n",
+    "open brackets": "[",
+    "spaced brackets": "[ ",
+    "ratings": "[[1]]",
+    "half ratings": "[[1",
+    "score lines": "1 | score: [4]\n",
+    "one long line": "1 | score: [4] ",
+    "tags": "<answer>",
+    "objects": '[{"a":',
+    "escaped quotes": '[{"\\"',
+    "commas": "[{ ,",
+    "thoughts": "<think>",
+    "final answers": "final answer:\n",
+    "digits": "9",
+}
+
+
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_size_is_survived(piece: str) -> None:
+    """Ten million characters that invite backtracking are refused, or read, by every parser."""
+    text = piece * (10_000_000 // len(piece))
+    for parse in (
+        lambda: parse_rating(text, 1, 10),
+        lambda: parse_checkpoint_scores(text, 3),
+        lambda: parse_checkpoint_scores(text, ("<a>", "<b>")),
+        lambda: parse_chain(text),
+        lambda: parse_criteria(text, image_count=1),
+        lambda: parse_equivalence(text),
+    ):
+        with pytest.raises(UnparsableReply):
+            parse()
+    assert parse_final_answer(text) is None or "final" in piece
