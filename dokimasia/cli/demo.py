@@ -17,7 +17,7 @@ CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/w
 
 @click.command()
 @click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="How many questions.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which world.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which world.")
 @json_option
 @common
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:

@@ -16,20 +16,18 @@ def evaluation_table(summary: Mapping[str, Any], planted: Mapping[str, float] | 
 
     `planted` adds the expected score of simulated models beside the measured one, and whether the interval contains it.
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left")
-    table.add_column("model", overflow="fold")
-    table.add_column("score", justify="right")
-    table.add_column("95 % interval", justify="right")
-    table.add_column("1 … 5", min_width=BAR_WIDTH)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("model", overflow="fold", min_width=14)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("95 % interval", justify="center", no_wrap=True)
+    table.add_column("1             5", no_wrap=True, min_width=BAR_WIDTH)
     if planted is not None:
-        table.add_column("planted", justify="right")
-        table.add_column("within", justify="center")
-    table.add_column("samples", justify="right")
-    table.add_column("scored", justify="right")
-    table.add_column("failures", overflow="fold")
-    table.add_column("calls", justify="right")
-    table.add_column("tokens", justify="right")
-    table.add_column("cost", justify="right")
+        table.add_column("planted", justify="right", no_wrap=True)
+        table.add_column("within", justify="center", no_wrap=True)
+    table.add_column("scored", justify="right", no_wrap=True)
+    table.add_column("failed", overflow="fold")
+    table.add_column("calls", justify="right", no_wrap=True)
+    table.add_column("cost", justify="right", no_wrap=True)
     models = summary["models"]
     for name in sorted(models, key=lambda one: -(models[one]["score"] or {"mean": 0})["mean"]):
         table.add_row(*_row(name, models[name], planted))
@@ -83,15 +81,10 @@ def _row(name: str, model: Mapping[str, Any], planted: Mapping[str, float] | Non
             inside = score["low"] <= expected <= score["high"]
             cells += [f"{expected:.2f}", Text("yes", style="green") if inside else Text("NO", style="bold red")]
     failures = ", ".join(f"{count} {kind}" for kind, count in model["failures"].items())
-    coverage = model["coverage"]
-    tokens = model["tokens"]
-    counted = [tokens[way] for way in ("input", "output") if tokens[way] is not None]
     cells += [
-        str(model["n"]),
-        "–" if coverage is None else f"{coverage:.1%}",
-        Text(failures, style="red") if failures else "none",
+        f"{model['n_scored']}/{model['n']}",
+        Text(failures, style="red") if failures else "–",
         str(model["calls"]),
-        f"{sum(counted):,}" if counted else "unknown",
         cost_text(model["cost"]),
     ]
     return cells

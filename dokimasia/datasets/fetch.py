@@ -124,7 +124,7 @@ def _one_hop(
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         client.request("GET", target, headers={"Accept": "image/*", "Accept-Encoding": "identity"})
         result = _read(client.getresponse(), max_bytes)
-    except (OSError, ValueError, http.client.HTTPException) as error:
+    except (OSError, ValueError, http.client.HTTPException, DataError) as error:
         if timed_out.is_set():
             raise DataError(f"not there after {max_seconds:g} seconds") from error
         raise

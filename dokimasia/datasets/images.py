@@ -95,6 +95,7 @@ def read_image(
         if claim is not None and claim != found:
             raise DataError(f"{shown} {how} {claim} but its content is {found}; rename or convert it")
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             width, height = _check_whole(data, found, shown, max_pixels)

@@ -79,7 +79,7 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
 
 def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
     try:
-        value = _strict_json(raw)
+        value = _strict_json(raw.rstrip(b"\r\n"))
     except UnicodeDecodeError as error:
         wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
         return Problem(number, None, f"{place(path, number)}: {wrong}")

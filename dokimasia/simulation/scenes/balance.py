@@ -11,9 +11,7 @@ from dokimasia.simulation.scenes.drawing import (
     Pixels,
     Rgb,
     box_of,
-    inset,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -24,8 +22,9 @@ from dokimasia.simulation.scenes.phrasing import (
     pose,
     read_out,
 )
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, genre
 
-_BODIES = ("cube", "ball", "cone", "drum")
+_BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
 
 
 def _pan(at: int, side: str) -> Pixels:
@@ -81,8 +80,15 @@ def _balance_questions(
                  tones[left], TONES, can.COLOUR, spot)  # fmt: skip
     number = counted(rng, f"How many bodies lie in the right pan of {here}?", f"The right pan of {here} holds {{}} of them.",
                      many, box=spot2)  # fmt: skip
-    kind = named(rng, f"Of which kind are the bodies in the right pan of {here}?", f"The right pan of {here} holds the kind {{}}.",
-                 right, _BODIES, can.OBJECT, spot2)  # fmt: skip
+    kind = named(
+        rng,
+        f"Of which kind are the bodies in the right pan of {here}?",
+        f"The right pan of {here} holds the kind {{}}.",
+        right,
+        _BODIES,
+        can.OBJECT,
+        spot2,
+    )
     both = counted(rng, f"How many bodies lie on {here} altogether?", f"Altogether {here} bears {{}} bodies.", many + 1,
                    can.ADDITION)  # fmt: skip
     state = shown[tilted][2]

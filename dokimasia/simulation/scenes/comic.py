@@ -6,7 +6,6 @@ from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
 from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pixels, Rgb, inset
-from dokimasia.simulation.scenes.stock import WHITE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     ORDINALS,
@@ -22,13 +21,14 @@ from dokimasia.simulation.scenes.phrasing import (
     read_out,
 )
 from dokimasia.simulation.scenes.sprites import sprite
+from dokimasia.simulation.scenes.stock import WHITE, genre
 
-_HEROES = ("Mila", "Otto", "Petra", "Rufus", "Tessa", "Hugo", "Zora")
-_STORIES = ("The Long Walk", "Lost and Found", "A Fair Deal", "Market Day", "The Great Count")
-_PROPS = ("ball", "kite", "umbrella", "flower", "mug", "book", "lamp", "bottle")
-_HAUL = ("shells", "nuts", "coins", "stamps", "buttons", "plums")
-_SHIRTS = ("red", "orange", "green", "blue", "purple", "yellow")
-_LINES = ("I have {} {}!", "I bring {} more {}!", "I take {} {} away!")
+_HEROES: tuple[str, ...] = ("Mila", "Otto", "Petra", "Rufus", "Tessa", "Hugo", "Zora")
+_STORIES: tuple[str, ...] = ("The Long Walk", "Lost and Found", "A Fair Deal", "Market Day", "The Great Count")
+_PROPS: tuple[str, ...] = ("ball", "kite", "umbrella", "flower", "mug", "book", "lamp", "bottle")
+_HAUL: tuple[str, ...] = ("shells", "nuts", "coins", "stamps", "buttons", "plums")
+_SHIRTS: tuple[str, ...] = ("red", "orange", "green", "blue", "purple", "yellow")
+_LINES: tuple[str, ...] = ("I have {} {}!", "I bring {} more {}!", "I take {} {} away!")
 
 
 def _panel(n: int) -> Pixels:
@@ -40,7 +40,8 @@ def _comic(rng: Random, scene: str) -> Plan:
     speakers = [pair[0], *(rng.choice(((pair[0], pair[1]), (pair[1], pair[0]), (pair[1], pair[1]))))]
     shirts, title, haul = dict(zip(pair, rng.sample(_SHIRTS, 2), strict=True)), rng.choice(_STORIES), rng.choice(_HAUL)
     numbers, props = spread(rng, 3, 12, 39, gap=1), rng.sample(_PROPS, 3)
-    numbers = sorted(numbers, key=lambda number, least=min(numbers): number == least)
+    least = min(numbers)
+    numbers = [*(n for n in numbers if n != least), least]
     tones = [rng.choice(_SHIRTS) for _ in range(3)]
     says = [line.format(number, haul) for line, number in zip(_LINES, numbers, strict=True)]
     facts = [fact("title", "comic", "title", title, (40, 14, 600, 66))]
@@ -99,13 +100,30 @@ def _besides(
     rng: Random, scene: str, at: int, props: list[str], tones: list[str], who: Clue, box: dict[str, Box]
 ) -> Question:
     where = f"the {ORDINALS[at]} panel"
-    thing = named(rng, f"What stands to the right of the speaker in {where}?", f"To the right of the speaker in {where} is a {{}}.",
-                  props[at], _PROPS, can.POSITION, box[f"p{at}.prop"])  # fmt: skip
-    tone = named(rng, f"Which colour has the thing beside the speaker in {where}?", f"The thing beside the speaker in {where} is {{}}.",
-                 tones[at], _SHIRTS, can.COLOUR, box[f"p{at}.tone"])  # fmt: skip
+    thing = named(
+        rng,
+        f"What stands to the right of the speaker in {where}?",
+        f"To the right of the speaker in {where} is a {{}}.",
+        props[at],
+        _PROPS,
+        can.POSITION,
+        box[f"p{at}.prop"],
+    )
+    tone = named(
+        rng,
+        f"Which colour has the thing beside the speaker in {where}?",
+        f"The thing beside the speaker in {where} is {{}}.",
+        tones[at],
+        _SHIRTS,
+        can.COLOUR,
+        box[f"p{at}.tone"],
+    )
     answer = article(f"{tones[at]} {props[at]}")
-    wrong = [article(f"{tones[at]} {thing.wrong[0]}"), article(f"{tone.wrong[0]} {props[at]}"),
-             article(f"{tone.wrong[1]} {thing.wrong[1]}")]  # fmt: skip
+    wrong = [
+        article(f"{tones[at]} {thing.wrong[0]}"),
+        article(f"{tone.wrong[0]} {props[at]}"),
+        article(f"{tone.wrong[1]} {thing.wrong[1]}"),
+    ]
     text = f"What stands to the right of the speaker in {where}? Name its colour and kind."
     return pose(rng, scene, "relate", text, clues=(who, thing, tone), answer=answer, wrong=wrong)
 
@@ -116,14 +134,36 @@ def _speech_compared(rng: Random, scene: str, numbers: list[int], box: dict[str,
     gap = numbers[high] - numbers[low]
     gaps = [str(n) for n in near(rng, gap, low=1)]
     clues = [
-        measured(rng, f"Which number stands in the speech of the {ORDINALS[n]} panel?",
-                 f"In the speech of the {ORDINALS[n]} panel stands {{}}.", numbers[n], "{}", can.NUMBER, box[f"p{n}.says"])
+        measured(
+            rng,
+            f"Which number stands in the speech of the {ORDINALS[n]} panel?",
+            f"In the speech of the {ORDINALS[n]} panel stands {{}}.",
+            numbers[n],
+            "{}",
+            can.NUMBER,
+            box[f"p{n}.says"],
+        )
         for n in (one, other)
-    ]  # fmt: skip
-    clues.append(Clue("By how much do the compared numbers differ?", "The compared numbers differ by {}.", str(gap), tuple(gaps),
-                      can.DIFFERENCE))  # fmt: skip
-    clues.append(named(rng, "Which of the compared panels speaks of the greater number?",
-                       "The greater number is spoken of in the {} panel.", ORDINALS[high], ORDINALS[:3], can.MAGNITUDE))  # fmt: skip
+    ]
+    clues.append(
+        Clue(
+            "By how much do the compared numbers differ?",
+            "The compared numbers differ by {}.",
+            str(gap),
+            tuple(gaps),
+            can.DIFFERENCE,
+        )
+    )
+    clues.append(
+        named(
+            rng,
+            "Which of the compared panels speaks of the greater number?",
+            "The greater number is spoken of in the {} panel.",
+            ORDINALS[high],
+            ORDINALS[:3],
+            can.MAGNITUDE,
+        )
+    )
     text = f"Which panel names the greater number, the {ORDINALS[one]} or the {ORDINALS[other]}, and by how much is it greater?"
     wrong = [
         f"the {ORDINALS[low]}, by {gap}",
@@ -136,16 +176,50 @@ def _speech_compared(rng: Random, scene: str, numbers: list[int], box: dict[str,
 def _left_over(rng: Random, scene: str, numbers: list[int], haul: str, box: dict[str, Box]) -> Question:
     have, more, less = numbers
     clues = [
-        measured(rng, f"How many {haul} are there at the beginning?", f"At the beginning there are {{}} {haul}.", have, "{}",
-                 can.NUMBER, box["p0.says"]),
-        measured(rng, f"How many {haul} are brought?", f"Brought are another {{}} {haul}.", more, "{}", can.NUMBER, box["p1.says"]),
-        measured(rng, f"How many {haul} are there after these are brought?", f"With these it comes to {{}} {haul}.", have + more,
-                 "{}", can.ADDITION),
-        measured(rng, f"How many {haul} are taken away?", f"Taken away are then {{}} {haul}.", less, "{}", can.NUMBER,
-                 box["p2.says"]),
-        measured(rng, f"How many {haul} are left at the end?", f"At the end of the story, {{}} {haul} are left.",
-                 have + more - less, "{}", can.DIFFERENCE),
-    ]  # fmt: skip
+        measured(
+            rng,
+            f"How many {haul} are there at the beginning?",
+            f"At the beginning there are {{}} {haul}.",
+            have,
+            "{}",
+            can.NUMBER,
+            box["p0.says"],
+        ),
+        measured(
+            rng,
+            f"How many {haul} are brought?",
+            f"Brought are another {{}} {haul}.",
+            more,
+            "{}",
+            can.NUMBER,
+            box["p1.says"],
+        ),
+        measured(
+            rng,
+            f"How many {haul} are there after these are brought?",
+            f"With these it comes to {{}} {haul}.",
+            have + more,
+            "{}",
+            can.ADDITION,
+        ),
+        measured(
+            rng,
+            f"How many {haul} are taken away?",
+            f"Taken away are then {{}} {haul}.",
+            less,
+            "{}",
+            can.NUMBER,
+            box["p2.says"],
+        ),
+        measured(
+            rng,
+            f"How many {haul} are left at the end?",
+            f"At the end of the story, {{}} {haul} are left.",
+            have + more - less,
+            "{}",
+            can.DIFFERENCE,
+        ),
+    ]
     text = f"If all in the story is true and nothing else happens, how many {haul} are left at the end?"
     return pose(rng, scene, "infer", text, clues=clues, answer=str(have + more - less), wrong=clues[-1].wrong)
 

@@ -7,7 +7,6 @@ from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
 from dokimasia.simulation.scenes.comic import COMIC
 from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pixels, Rgb, inset, tint, union
-from dokimasia.simulation.scenes.stock import MONTHS, WHITE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -27,13 +26,21 @@ from dokimasia.simulation.scenes.phrasing import (
     relate_next,
 )
 from dokimasia.simulation.scenes.sprites import sprite
+from dokimasia.simulation.scenes.stock import MONTHS, genre, shape
 
 # --- the poster ------------------------------------------------------------------------------------------------------
 
-_FESTIVALS = ("Lantern Festival", "Harvest Fair", "River Concert", "Kite Parade", "Winter Circus", "Puppet Week")
-_HALLS = ("Town Square", "Old Harbour", "Castle Yard", "North Hall", "Mill Garden")
-_SEATS = ("Balcony", "Gallery", "Stalls", "Terrace", "Loge")
-_MOTIFS = ("balloon", "kite", "umbrella", "cat", "flower", "tent", "lamp", "bottle")
+_FESTIVALS: tuple[str, ...] = (
+    "Lantern Festival",
+    "Harvest Fair",
+    "River Concert",
+    "Kite Parade",
+    "Winter Circus",
+    "Puppet Week",
+)
+_HALLS: tuple[str, ...] = ("Town Square", "Old Harbour", "Castle Yard", "North Hall", "Mill Garden")
+_SEATS: tuple[str, ...] = ("Balcony", "Gallery", "Stalls", "Terrace", "Loge")
+_MOTIFS: tuple[str, ...] = ("balloon", "kite", "umbrella", "cat", "flower", "tent", "lamp", "bottle")
 _PRICES = Wording(
     single="class of seats",
     many="classes of seats",
@@ -140,9 +147,9 @@ def _paint_poster(c: Canvas, s: Sight) -> None:
 
 # --- the coat of arms ------------------------------------------------------------------------------------------------
 
-_CHARGES = ("star", "circle", "square", "diamond", "triangle")
+_CHARGES: tuple[str, ...] = ("star", "circle", "square", "diamond", "triangle")
 _TINCTURES = {"red": "gules", "blue": "azure", "green": "vert", "purple": "purpure", "black": "sable", "yellow": "or"}
-_MOTTOES = (
+_MOTTOES: tuple[str, ...] = (
     "Steady and True",
     "Light before All",
     "We hold the Ford",
@@ -150,9 +157,9 @@ _MOTTOES = (
     "Bread and Peace",
     "By Oar and Sail",
 )
-_HOUSES = ("Ashgrove", "Bellmoor", "Carrick", "Dunwald", "Esterly", "Farnholt")
-_CRESTS = ("crown", "sun", "tower")
-_QUARTERS = ("upper left", "upper right", "lower left", "lower right")
+_HOUSES: tuple[str, ...] = ("Ashgrove", "Bellmoor", "Carrick", "Dunwald", "Esterly", "Farnholt")
+_CRESTS: tuple[str, ...] = ("crown", "sun", "tower")
+_QUARTERS: tuple[str, ...] = ("upper left", "upper right", "lower left", "lower right")
 
 
 def _quarter(n: int) -> Pixels:
@@ -288,22 +295,13 @@ def _paint_arms(c: Canvas, s: Sight) -> None:
         fill = COLOURS[s.value(f"q{n}.ink")]
         for x, y in _SPOTS[s.number(f"q{n}.many")]:
             cx, cy = x0 + x * (x1 - x0), y0 + y * (y1 - y0)
-            _charge(c, s.value(f"q{n}.charge"), (cx - 19, cy - 19, cx + 19, cy + 19), fill)
+            shape(c, s.value(f"q{n}.charge"), (cx - 19, cy - 19, cx + 19, cy + 19), fill)
     c.poly([(171, 372), (470, 372), (320, 394)], (150, 120, 70), width=3)
     at = s.at("motto")
     c.poly([(at[0] - 30, at[1] + 8), (at[0], at[1]), (at[0], at[3]), (at[0] - 30, at[3] + 8)], (226, 206, 150))
     c.poly([(at[2] + 30, at[1] + 8), (at[2], at[1]), (at[2], at[3]), (at[2] + 30, at[3] + 8)], (226, 206, 150))
     c.rect(at, (246, 232, 190))
     c.text(inset(at, 4), s.value("motto"), size=26, align="centre")
-
-
-def _charge(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
-    if name == "circle":
-        c.oval(inset(at, 2), fill)
-    elif name == "square":
-        c.rect(inset(at, 4), fill)
-    else:
-        c.regular(at, {"star": 5, "diamond": 4, "triangle": 3}[name], fill, inner=0.45 if name == "star" else 0)
 
 
 def _crest(c: Canvas, name: str, at: Pixels) -> None:

@@ -12,12 +12,10 @@ from dokimasia.simulation.scenes.drawing import (
     SHADE,
     Canvas,
     Pixels,
-    Rgb,
     inset,
     on_circle,
     tint,
 )
-from dokimasia.simulation.scenes.stock import WHITE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -33,17 +31,20 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
+from dokimasia.simulation.scenes.stock import WHITE, genre
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July")
+_MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
+
+
 class _Theme(NamedTuple):
     title: str
     unit: str
     labels: tuple[str, ...]
 
 
-_CITIES = ("Lisbon", "Oslo", "Turin", "Ghent", "Cork", "Basel", "Split", "Porto")
-_FRUITS = ("Apples", "Pears", "Plums", "Cherries", "Figs", "Grapes", "Melons")
-_TEAMS = ("Falcons", "Otters", "Lynxes", "Herons", "Badgers", "Martens", "Wolves")
+_CITIES: tuple[str, ...] = ("Lisbon", "Oslo", "Turin", "Ghent", "Cork", "Basel", "Split", "Porto")
+_FRUITS: tuple[str, ...] = ("Apples", "Pears", "Plums", "Cherries", "Figs", "Grapes", "Melons")
+_TEAMS: tuple[str, ...] = ("Falcons", "Otters", "Lynxes", "Herons", "Badgers", "Martens", "Wolves")
 _THEMES = (
     _Theme("Visitors by city", "thousand", _CITIES),
     _Theme("Harvest by fruit", "tonnes", _FRUITS),
@@ -69,10 +70,10 @@ def _wording(single: str, name: str, unit: str, *, first: str = "", after: str =
 
 
 def _series(
-    rng: Random, scene: str, w: Wording, items: list[Item], genre: str, title: Clue, third: Clue
+    rng: Random, scene: str, w: Wording, items: list[Item], chart: str, title: Clue, third: Clue
 ) -> list[Question]:
     one, other = rng.sample(items, 2)
-    kind = named(rng, "What kind of figure is shown?", "The figure shown is of the kind {}.", genre, _CHARTS, can.GENRE)
+    kind = genre(rng, "figure", chart)
     first, second = w.name.format(one.label), w.name.format(other.label)
     return [
         describe(rng, scene, "What kind of figure is this, what is its title, and in which unit or form are its values?",
@@ -317,7 +318,7 @@ def _paint_pie(c: Canvas, s: Sight) -> None:
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
-_YEARS = ("2019", "2020", "2021", "2022", "2023", "2024")
+_YEARS: tuple[str, ...] = ("2019", "2020", "2021", "2022", "2023", "2024")
 
 
 def _table(rng: Random, scene: str) -> Plan:

@@ -5,12 +5,12 @@ from random import Random
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Fact, Question
 from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, inset, tint
-from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.letter import LETTER
 from dokimasia.simulation.scenes.phrasing import (
     Item,
     Wording,
+    article,
     compare_pair,
     count_above,
     counted,
@@ -20,10 +20,28 @@ from dokimasia.simulation.scenes.phrasing import (
     pose,
     relate_next,
 )
+from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE, genre
 
-_FIRMS = ("Alder Works", "Brightwell Ltd", "Corvin Supplies", "Dunmore Trade", "Elsworth Tools", "Fenwick Stores")
-_GOODS = ("paint rollers", "work gloves", "oak boards", "steel hinges", "door locks", "garden hoses", "wall lamps",
-          "floor tiles", "brass screws", "rope coils")  # fmt: skip
+_FIRMS: tuple[str, ...] = (
+    "Alder Works",
+    "Brightwell Ltd",
+    "Corvin Supplies",
+    "Dunmore Trade",
+    "Elsworth Tools",
+    "Fenwick Stores",
+)
+_GOODS: tuple[str, ...] = (
+    "paint rollers",
+    "work gloves",
+    "oak boards",
+    "steel hinges",
+    "door locks",
+    "garden hoses",
+    "wall lamps",
+    "floor tiles",
+    "brass screws",
+    "rope coils",
+)
 # --- the invoice -----------------------------------------------------------------------------------------------------
 
 _COLUMNS = (("item", 40, 260), ("qty", 260, 350), ("price", 350, 470), ("amount", 470, 600))
@@ -72,8 +90,7 @@ def _invoice(rng: Random, scene: str) -> Plan:
         items.append(Item(name, qty * price, facts[-1].box))
     facts.append(fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454)))
     boxes = {f.id: f.box for f in facts}
-    genre = named(rng, "What kind of document is shown?", "The document is an example of the kind called {}.", "invoice",
-                  ("invoice", "timetable", "contract", "cheque", "menu"), can.GENRE, boxes["kind"])  # fmt: skip
+    kind = genre(rng, "document", "invoice")._replace(box=boxes["kind"])
     sold = named(rng, "Which firm issued the document?", "The document was issued by {}.", seller, _FIRMS, can.TEXT,
                  boxes["seller"])  # fmt: skip
     bought = named(rng, "To whom is the document addressed?", "The document is addressed to {}.", buyer, PEOPLE, can.FIELD,
@@ -87,8 +104,8 @@ def _invoice(rng: Random, scene: str) -> Plan:
                      boxes["date"])  # fmt: skip
     questions = [
         pose(rng, scene, "recognise", "What kind of document is this, who issued it, and to whom?",
-             clues=(genre, sold, bought), answer=f"an invoice from {seller} to {buyer}",
-             wrong=[f"an invoice from {sold.wrong[0]} to {buyer}", f"a {genre.wrong[0]} from {seller} to {buyer}",
+             clues=(kind, sold, bought), answer=f"an invoice from {seller} to {buyer}",
+             wrong=[f"an invoice from {sold.wrong[0]} to {buyer}", f"{article(kind.wrong[0])} from {seller} to {buyer}",
                     f"an invoice from {seller} to {bought.wrong[0]}"]),
         count_above(rng, scene, _AMOUNTS, items),
         relate_next(rng, scene, _AMOUNTS, items),
@@ -141,9 +158,21 @@ def _paint_invoice(c: Canvas, s: Sight) -> None:
 
 # --- the programme ---------------------------------------------------------------------------------------------------
 
-_TALKS = ("Tides", "Glass", "Bridges", "Bees", "Comets", "Salt", "Maps", "Clocks", "Rivers", "Paper", "Volcanoes")
-_ROOMS = ("Aula", "Bay Room", "Cedar Room", "Dome", "East Wing", "Forum")
-_MEETINGS = ("Science Day", "Open Academy", "City Lectures", "Autumn Forum", "Museum Night")
+_TALKS: tuple[str, ...] = (
+    "Tides",
+    "Glass",
+    "Bridges",
+    "Bees",
+    "Comets",
+    "Salt",
+    "Maps",
+    "Clocks",
+    "Rivers",
+    "Paper",
+    "Volcanoes",
+)
+_ROOMS: tuple[str, ...] = ("Aula", "Bay Room", "Cedar Room", "Dome", "East Wing", "Forum")
+_MEETINGS: tuple[str, ...] = ("Science Day", "Open Academy", "City Lectures", "Autumn Forum", "Museum Night")
 _PROGRAMME = (("time", 40, 120), ("talk", 130, 270), ("room", 280, 410), ("speaker", 410, 530), ("seats", 530, 600))
 _SEATS = Wording(
     single="talk",
@@ -181,8 +210,7 @@ def _programme(rng: Random, scene: str) -> Plan:
     box = {f.id: f.box for f in facts}
     name = named(rng, "What is the title of the programme?", "The programme is entitled {}.", title, _MEETINGS, can.TEXT,
                  box["title"])  # fmt: skip
-    kind = named(rng, "What kind of document is shown?", "The document belongs to the kind {}.", "event programme",
-                 ("event programme", "invoice", "letter", "recipe"), can.GENRE)  # fmt: skip
+    kind = genre(rng, "document", "event programme")
     when = measured(rng, "For which day is the document made?", "It is made for {}.", day, "{} " + month, can.NUMBER,
                     box["date"])  # fmt: skip
     at = rng.randrange(n)

@@ -4,8 +4,7 @@ from random import Random
 
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, tint
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, tint
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -22,12 +21,24 @@ from dokimasia.simulation.scenes.phrasing import (
     relate_next,
 )
 from dokimasia.simulation.scenes.settings import SETTINGS, WINDOW_TONES, window
+from dokimasia.simulation.scenes.stock import WHITE, genre
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-_STEMS = ("budget", "holiday", "minutes", "draft", "survey", "garden", "recipes", "lecture", "archive", "portrait")
+_STEMS: tuple[str, ...] = (
+    "budget",
+    "holiday",
+    "minutes",
+    "draft",
+    "survey",
+    "garden",
+    "recipes",
+    "lecture",
+    "archive",
+    "portrait",
+)
 _ENDS = {"pdf": "document", "png": "picture", "mp3": "sound", "zip": "archive", "csv": "table", "mp4": "film"}
-_FOLDERS = ("Projects", "Family", "Harvest", "Studio", "Travel", "Workshop")
+_FOLDERS: tuple[str, ...] = ("Projects", "Family", "Harvest", "Studio", "Travel", "Workshop")
 _SIZES = Wording(
     single="file",
     many="files",
@@ -112,9 +123,19 @@ def _paint_files(c: Canvas, s: Sight) -> None:
 
 # --- the player ------------------------------------------------------------------------------------------------------
 
-_SONGS = ("Lanterns", "Northbound", "Paper Moon", "Silver Pine", "Undertow", "Wild Thyme", "Harbour", "Echoes", "Amber")
-_BANDS = ("The Larks", "Juno Vale", "Oslo Trio", "Mira Sand", "Blue Ferry", "Kites")
-_MODES = ("on", "off")
+_SONGS: tuple[str, ...] = (
+    "Lanterns",
+    "Northbound",
+    "Paper Moon",
+    "Silver Pine",
+    "Undertow",
+    "Wild Thyme",
+    "Harbour",
+    "Echoes",
+    "Amber",
+)
+_BANDS: tuple[str, ...] = ("The Larks", "Juno Vale", "Oslo Trio", "Mira Sand", "Blue Ferry", "Kites")
+_MODES: tuple[str, ...] = ("on", "off")
 
 
 _LENGTHS = Wording(

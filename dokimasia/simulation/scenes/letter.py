@@ -5,7 +5,6 @@ from random import Random
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Fact, Question
 from dokimasia.simulation.scenes.drawing import FAINT, SHADE, Canvas, box_of
-from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
 from dokimasia.simulation.scenes.phrasing import (
     ORDINALS,
@@ -17,11 +16,18 @@ from dokimasia.simulation.scenes.phrasing import (
     others,
     pose,
 )
+from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE
 
-_EVENTS = ("the harvest supper", "the garden party", "the chess evening", "the book fair", "the choir concert")
-_HALLS = ("Mason Hall", "the Old Mill", "Ferry House", "the Town Library", "Saint Anne School")
-_ENCLOSED = ("map", "menu", "ticket", "photograph", "poster", "timetable", "badge", "leaflet")
-_BRING = ("a warm coat", "a folding chair", "a lantern", "a picnic basket", "a notebook")
+_EVENTS: tuple[str, ...] = (
+    "the harvest supper",
+    "the garden party",
+    "the chess evening",
+    "the book fair",
+    "the choir concert",
+)
+_HALLS: tuple[str, ...] = ("Mason Hall", "the Old Mill", "Ferry House", "the Town Library", "Saint Anne School")
+_ENCLOSED: tuple[str, ...] = ("map", "menu", "ticket", "photograph", "poster", "timetable", "badge", "leaflet")
+_BRING: tuple[str, ...] = ("a warm coat", "a folding chair", "a lantern", "a picnic basket", "a notebook")
 _LINES = {
     "event": "We have the pleasure to invite you to {}.",
     "day": "It takes place on {}.",

@@ -13,12 +13,9 @@ from dokimasia.simulation.scenes.drawing import (
     SHADE,
     Canvas,
     Pixels,
-    Rgb,
     box_of,
-    inset,
     union,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, SHAPES, TONES, WHITE, genre, shape
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -38,6 +35,7 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
+from dokimasia.simulation.scenes.stock import LETTERS, SHAPES, TONES, WHITE, genre, shape
 
 # --- the sequence ----------------------------------------------------------------------------------------------------
 
@@ -112,7 +110,7 @@ def _shape_count(rng: Random, scene: str, rows: Sequence[tuple[str, str]], items
 
 def _next(rng: Random, scene: str, row: tuple[str, str], number: int, by: str) -> Question:
     sign = by[0]
-    steps = tuple(f"{sign}{n}" for n in near(rng, int(by[1:]), 2, low=1)) + (("-" if sign == "+" else "+") + by[1:],)
+    steps = (*(f"{sign}{n}" for n in near(rng, int(by[1:]), 2, low=1)), ("-" if sign == "+" else "+") + by[1:])
     clues = [
         Clue("By which step do the numbers change from figure to figure?", "From figure to figure the numbers change by {}.",
              by, steps, can.RULE),
@@ -174,10 +172,10 @@ def _matrix(rng: Random, scene: str) -> Plan:
     for row, letter in enumerate(letters):
         _, y0, _, y1 = _cell(row, 0)
         facts.append(fact(f"letter{row}", f"row {row + 1}", "letter", letter, (90, y0, 140, y1)))
-    for (row, column), (shape, tone, many) in cells.items():
+    for (row, column), (form, tone, many) in cells.items():
         if (row, column) != gap:
             name, at, id = _CELL[row][column], _cell(row, column), f"cell{row}{column}"
-            facts.append(fact(f"{id}.shape", name, "shape", shape, at))
+            facts.append(fact(f"{id}.shape", name, "shape", form, at))
             facts.append(fact(f"{id}.tone", name, "colour", tone, at))
             facts.append(fact(f"{id}.many", name, "number of figures", str(many), at))
     filled = [key for key in cells if key != gap]

@@ -1,6 +1,7 @@
 """Natural scenes: a park, a street and a kitchen, with coloured things in a back and a front row, a sky and a sign."""
 
 from functools import partial
+from itertools import pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -165,7 +166,7 @@ def _missing(kind: str) -> Clue:
 
 
 def _relate(rng: Random, scene: str, things: list[_Thing]) -> Question:
-    pairs = [(a, b) for a, b in zip(things, things[1:], strict=False) if a.row == b.row]
+    pairs = [(a, b) for a, b in pairwise(things) if a.row == b.row]
     it, beside = rng.choice(pairs)
     side = rng.choice(("right", "left"))
     if side == "left":

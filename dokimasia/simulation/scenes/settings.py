@@ -5,7 +5,6 @@ from random import Random
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
 from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, box_of, inset, tint
-from dokimasia.simulation.scenes.stock import WHITE, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     ORDINALS,
@@ -18,8 +17,11 @@ from dokimasia.simulation.scenes.phrasing import (
     pose,
     read_out,
 )
+from dokimasia.simulation.scenes.stock import WHITE, genre
 
 WINDOW_TONES: tuple[Rgb, ...] = ((38, 98, 196), (110, 60, 170), (20, 130, 110), (190, 80, 40), (60, 70, 90))
+
+
 def window(c: Canvas, title: str, at: Pixels, tone: Rgb) -> None:
     c.rect((0, 0, 640, 480), tint(tone, 0.75), line=None)
     c.rect((16, 12, 624, 468), (250, 250, 252), line=SHADE, radius=8)
@@ -29,14 +31,23 @@ def window(c: Canvas, title: str, at: Pixels, tone: Rgb) -> None:
         c.oval((550 + 22 * n, 24, 564 + 22 * n, 38), dot, line=None)
 
 
-_APPS = ("Lumen", "Pinboard", "Skylark", "Tidal Notes", "Orbit Mail", "Quarry", "Fieldbook", "Marlin")
-_TABS = ("General", "Privacy", "Sound", "Network", "Display", "Updates", "Accounts")
-_SWITCHES = ("Dark mode", "Wi-Fi", "Bluetooth", "Location", "Autosave", "Night light", "Spell check", "Sync")
-_BOXES = ("Show tips", "Send reports", "Keep history", "Play sounds", "Open at login")
-_BUTTONS = ("Apply", "Cancel", "Reset", "Close", "Save", "Help")
-_SLIDERS = ("Volume", "Brightness", "Contrast", "Zoom")
-_TASKS = ("Download", "Backup", "Upload", "Scan")
-_USERS = ("nhale", "oreyes", "pstern", "qmoss", "radler", "sokoro", "tvoss")
+_APPS: tuple[str, ...] = ("Lumen", "Pinboard", "Skylark", "Tidal Notes", "Orbit Mail", "Quarry", "Fieldbook", "Marlin")
+_TABS: tuple[str, ...] = ("General", "Privacy", "Sound", "Network", "Display", "Updates", "Accounts")
+_SWITCHES: tuple[str, ...] = (
+    "Dark mode",
+    "Wi-Fi",
+    "Bluetooth",
+    "Location",
+    "Autosave",
+    "Night light",
+    "Spell check",
+    "Sync",
+)
+_BOXES: tuple[str, ...] = ("Show tips", "Send reports", "Keep history", "Play sounds", "Open at login")
+_BUTTONS: tuple[str, ...] = ("Apply", "Cancel", "Reset", "Close", "Save", "Help")
+_SLIDERS: tuple[str, ...] = ("Volume", "Brightness", "Contrast", "Zoom")
+_TASKS: tuple[str, ...] = ("Download", "Backup", "Upload", "Scan")
+_USERS: tuple[str, ...] = ("nhale", "oreyes", "pstern", "qmoss", "radler", "sokoro", "tvoss")
 
 
 def _settings(rng: Random, scene: str) -> Plan:
@@ -158,9 +169,7 @@ def _paint_settings(c: Canvas, s: Sight) -> None:
     window(c, s.value("title"), s.at("title"), tone)
     for id in s.under("tab"):
         chosen = s.value(id) == "open"
-        c.rect(
-            s.at(id), WHITE if chosen else FAINT, line=tone if chosen else SHADE, width=3 if chosen else 1, radius=6
-        )
+        c.rect(s.at(id), WHITE if chosen else FAINT, line=tone if chosen else SHADE, width=3 if chosen else 1, radius=6)
         c.text(inset(s.at(id), 6), s.subject(id), size=17, line=tone if chosen else INK, align="centre")
     for id in s.under("switch"):
         x0, y0, x1, y1 = s.at(id)

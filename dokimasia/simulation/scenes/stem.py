@@ -13,7 +13,6 @@ from dokimasia.simulation.scenes.drawing import (
     inset,
     tint,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -31,6 +30,7 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
 from dokimasia.simulation.scenes.triangle import TRIANGLE
 
 # --- the circuit -----------------------------------------------------------------------------------------------------

@@ -2,10 +2,9 @@
 
 from random import Random
 
+from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scenes.drawing import Canvas, Pixels, Rgb, inset
 from dokimasia.simulation.scenes.phrasing import Clue, named
-
-from dokimasia.simulation import capabilities as can
 
 WHITE: Rgb = (255, 255, 255)
 

@@ -16,7 +16,6 @@ from dokimasia.simulation.scenes.drawing import (
     box_of,
     tint,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
 from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
 from dokimasia.simulation.scenes.phrasing import (
     Clue,
@@ -32,6 +31,7 @@ from dokimasia.simulation.scenes.phrasing import (
     read_out,
     reading,
 )
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
 
 _SIDES = Wording(
     single="side",

@@ -1,0 +1,47 @@
+"""What every test shares: no network but this machine, a clean environment, and where the shared data lie."""
+
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection to any other machine fails the test that makes it."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_loopback(address[0]):
+            raise AssertionError(f"a test tried to connect to {address!r}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No key, home or configuration of the machine reaches a test."""
+    for name in list(os.environ):
+        if name.startswith("DOKIMASIA_HOME") or name.endswith(("_API_KEY", "_TOKEN", "_SECRET")):
+            monkeypatch.delenv(name)
+    yield
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real data that the project does not ship; the test is skipped where it is not present."""
+    path = Path(os.environ.get("DOKIMASIA_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not path.is_dir():
+        pytest.skip(f"the shared data are not at {path}")
+    return path
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or ip_address(host.split("%")[0]).is_loopback

@@ -1,0 +1,152 @@
+"""Log lines carry who speaks and no secret, whichever way it comes in."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import structlog
+
+from dokimasia.errors import ConfigError
+from dokimasia.log import REDACTED, Redactor, bound, configure, logger, quieten_third_parties
+
+SECRET = 'p@ss/"word"\\x+ü?'
+
+
+@pytest.fixture(autouse=True)
+def put_back() -> Iterator[None]:
+    """Leave logging as it was found."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield
+    for handler in root.handlers:
+        if handler not in handlers:
+            handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the key is {SECRET}.",
+        json.dumps({"key": SECRET}),
+        json.dumps({"key": SECRET}, ensure_ascii=False),
+        json.dumps({"body": json.dumps({"key": SECRET})}),
+        f"https://x.example/?a={quote(SECRET, safe='')}&b=1",
+        f"https://x.example/?a={quote(SECRET, safe='').lower()}&b=1",
+        repr({"key": SECRET}),
+    ],
+)
+def test_known_secrets_are_redacted_in_every_form(text: str) -> None:
+    """As it stands, escaped for JSON once or twice, for an address or by Python: no form passes."""
+    redacted = Redactor([SECRET])(text)
+    assert REDACTED in redacted
+    assert "word" not in redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-proj-abcdefghijkl****mnop.",
+        "sk-ant-api03-AbCdEfGhIjKlMnOp",
+        "AIzaSyA1234567890abcdefghijk",
+        "Authorization: Bearer abc.DEF-123456",
+        "authorization: Basic dXNlcjpwYXNzd29yZA==",
+        "https://user:hunter22@example.org/",
+        "https://example.org/?key=abcdef123456",
+        "token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh",
+    ],
+)
+def test_key_like_text_is_redacted(text: str) -> None:
+    """What looks like a key is hidden even if nobody told of it."""
+    assert REDACTED in Redactor()(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a task-based score of 4", "sample sk-1 of 3", "the bearer of news", "id=coco30-000 tokens=4096", "models/qwen"],
+)
+def test_ordinary_text_passes(text: str) -> None:
+    """Ordinary words, ids and figures stay as they are."""
+    assert Redactor(["secret-value"])(text) == text
+
+
+def test_short_values_are_counted_not_hidden() -> None:
+    """A value under six characters would hide ordinary text: it is passed over and counted."""
+    redactor = Redactor(["abc", "", "  ", "abcdef"])
+    assert redactor.ignored == 1
+    assert redactor("abc abcdef") == f"abc {REDACTED}"
+
+
+def test_longer_secrets_go_first_and_lines_count() -> None:
+    """A secret inside another leaves nothing over, and a line of a multi-line secret is one too."""
+    key = "-----BEGIN KEY-----\nMIIBVgIBADANBgkqhkiG\n-----END KEY-----"
+    redactor = Redactor(["abcdef", "abcdefgh", key])
+    assert redactor("abcdefgh") == REDACTED
+    assert redactor("read MIIBVgIBADANBgkqhkiG here") == f"read {REDACTED} here"
+
+
+def test_lines_carry_bound_names_and_no_secret(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bound names are in every line of the file, secrets in none, exceptions and their causes included."""
+    file = tmp_path / "run.log"
+    configure(level="debug", file=file, redact=Redactor([SECRET]))
+    with bound(run_id="r1", sample_id="s1", role="scorer"):
+        logger("ours").info("asked", header=SECRET, nested={"deep": [SECRET]})
+        try:
+            try:
+                raise ValueError(f"401: {SECRET}")
+            except ValueError as error:
+                raise RuntimeError("call failed") from error
+        except RuntimeError:
+            logger().exception("failed")
+    logging.getLogger("somebody").warning("theirs %s", SECRET)
+    terminal = capsys.readouterr()
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [line["event"] for line in lines] == ["asked", "failed", f"theirs {REDACTED}"]
+    assert [line.get("sample_id") for line in lines] == ["s1", "s1", None]
+    assert lines[0]["logger"] == "ours"
+    assert "RuntimeError: call failed" in lines[1]["exception"]
+    assert terminal.out == ""
+    assert "asked" in terminal.err
+    for text in (terminal.err, file.read_text(encoding="utf-8")):
+        assert REDACTED in text
+        assert "word" not in text
+
+
+def test_configuring_again_replaces(tmp_path: Path) -> None:
+    """A second set-up leaves no handler of the first behind, and the level holds."""
+    configure(file=tmp_path / "first.log")
+    configure(level="warning", file=tmp_path / "second.log")
+    logger().info("quiet")
+    logger().warning("loud")
+    assert (tmp_path / "first.log").read_text() == ""
+    assert len((tmp_path / "second.log").read_text().splitlines()) == 1
+
+
+def test_json_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """With json, standard error takes JSON lines."""
+    configure(json=True)
+    logger().warning("done", n=3)
+    line = json.loads(capsys.readouterr().err)
+    assert (line["event"], line["n"], line["level"]) == ("done", 3, "warning")
+
+
+def test_handlers_of_other_libraries_are_taken_off() -> None:
+    """A library that logs by itself loses its handler, since that would write unredacted lines."""
+    theirs = logging.getLogger("LiteLLM")
+    theirs.addHandler(logging.NullHandler())
+    theirs.propagate = False
+    quieten_third_parties()
+    assert (theirs.handlers, theirs.propagate, theirs.level) == ([], True, logging.WARNING)
+
+
+def test_wrong_options_are_named(tmp_path: Path) -> None:
+    """An unknown level and a file that cannot be written are the user's mistakes."""
+    with pytest.raises(ConfigError, match="'loud' is none of debug"):
+        configure(level="loud")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        configure(file=tmp_path / "none" / "x.log")
