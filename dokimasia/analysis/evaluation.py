@@ -134,12 +134,8 @@ def _interval(values: Sequence[float], clusters: Sequence[str], *, seed: int) ->
     """Mean with its interval; one lone cluster says nothing of the spread, so its interval is the whole scale."""
     if not values:
         return None
-    if len(set(clusters)) < 2:
-        low, high = LOWEST, HIGHEST
-    else:
-        interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed)
-        low, high = max(LOWEST, interval.low), min(HIGHEST, interval.high)
-    return {"mean": _round(sum(values) / len(values)), "low": _round(low), "high": _round(high)}
+    interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(LOWEST, HIGHEST))
+    return {"mean": _round(sum(values) / len(values)), "low": _round(interval.low), "high": _round(interval.high)}
 
 
 def _spread(repeats: Sequence[Sequence[float]]) -> float | None:

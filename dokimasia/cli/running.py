@@ -60,6 +60,7 @@ async def _supervised(work: Work, line: ProgressLine) -> EvaluationResult:
             click.echo("\nfinishing the calls in flight; Ctrl-C again stops at once", err=True)
             stop.ask()
         else:
+            stop.ask(at_once=True)
             task.cancel()
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -162,6 +162,15 @@ class ModelGateway:
         if flights:
             await asyncio.wait([flight.task for flight in flights])
 
+    async def abort(self) -> None:
+        """Give up the requests under way, paid for or not; what is committed stays. The gateway is not used again."""
+        self._draining = True
+        flights = [flight.task for flight in self._flights.values()]
+        for task in flights:
+            task.cancel()
+        if flights:
+            await asyncio.wait(flights)
+
     async def aclose(self) -> None:
         """Drain, then close every transport. The gateway is not used again."""
         await self.drain()

@@ -57,7 +57,7 @@ def size_of(sample: Sample) -> SampleSize:
     return SampleSize(
         text // CHARACTERS_PER_TOKEN,
         pixels // PIXELS_PER_TOKEN,
-        len(sample.reference_answer or "") // CHARACTERS_PER_TOKEN,
+        0 if sample.reference_answer is None else 1 + len(sample.reference_answer) // CHARACTERS_PER_TOKEN,
     )
 
 

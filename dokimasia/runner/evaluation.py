@@ -100,6 +100,7 @@ async def evaluate(
         plan, samples, skipped = await asyncio.to_thread(_accept, request, settings, home, responses, hashed, prompts)
         if request.fresh:
             plan = _next_fresh(home, plan)
+        check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, skipped))
         if new or len(run_samples(home, plan.run_id)) != len(samples):
             await add_samples(home, plan.run_id, samples)

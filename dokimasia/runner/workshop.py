@@ -39,9 +39,11 @@ class Stop:
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
+        self.at_once = False
 
-    def ask(self) -> None:
-        """Ask the run to stop; asking twice is harmless. Call it in the run's event loop."""
+    def ask(self, *, at_once: bool = False) -> None:
+        """Ask the run to stop, in its event loop; `at_once` also gives up the calls in flight when it is cancelled."""
+        self.at_once = self.at_once or at_once
         self._asked.set()
 
     async def wait(self) -> None:
@@ -51,9 +53,10 @@ class Stop:
 
 def default_transports() -> dict[str, Transport]:
     """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it."""
+    from dokimasia.gateway.direct.transport import DirectTransport
     from dokimasia.simulation.transport import SimTransport
 
-    return {"litellm": LiteLLMTransport(), "sim": SimTransport()}
+    return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport()}
 
 
 def with_known_price(spec: ModelSpec) -> ModelSpec:
@@ -127,4 +130,6 @@ async def open_workshop(
             yield Workshop(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver)
         finally:
             draining.cancel()
+            if stop.at_once:
+                await gateway.abort()
             await gateway.aclose()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dokimasia.gateway.litellm.errors import classify, retry_after, scrub
+from dokimasia.gateway.failures import retry_after, scrub
+from dokimasia.gateway.litellm.errors import classify
 
 NOON = 1_767_182_400.0  # Wed, 31 Dec 2025 12:00:00 GMT
 

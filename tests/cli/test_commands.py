@@ -1,0 +1,227 @@
+"""What the verbs print and how they fail, for people and for machines."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import VERBS, run
+from dokimasia.storage.home import Home
+from tests.cli.conftest import Program, command, environment
+
+HEAVY = ("litellm", "langgraph", "langchain_core", "plotly", "pydantic", "numpy", "sqlite_utils", "PIL", "aiohttp")
+SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """The first screen of help imports no library that a verb may need."""
+    code = (
+        "import sys\nfrom dokimasia.cli.main import run\nassert run(['--help']) == 0\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+    assert ran.stderr.strip() == "[]"
+    assert all(verb in ran.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each verb has a help of its own and exists under the name that the list gives it."""
+    assert run([verb, "--help"]) == 0
+    assert "Usage: dokimasia " + verb in capsys.readouterr().out
+
+
+def test_python_m_is_the_same_program(program: Program) -> None:
+    """`python -m dokimasia` prints the version that the package has."""
+    ran = program("--version")
+    assert ran.stdout.startswith("dokimasia 0.")
+
+
+def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    """A typo costs one line and exit code 2."""
+    assert run(["evalaute"]) == 2
+    assert "did you mean 'evaluate'?" in capsys.readouterr().err
+
+
+def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The demo ends with measured and planted scores of every simulated model, and the intervals contain the truth."""
+    assert run(["demo", "--home", str(tmp_path / "home"), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert len(shown["planted"]) == 5
+    for name, expected in shown["planted"].items():
+        score = shown["models"][name]["score"]
+        assert score["low"] <= expected <= score["high"], name
+        assert shown["models"][name]["coverage"] >= 0.95
+    assert run(["demo", "--home", str(tmp_path / "home")]) == 0
+    text = capsys.readouterr()
+    assert text.out.startswith("Simulated models:")
+    assert "planted" in text.out
+    assert "nothing was asked" in text.err
+
+
+def test_evaluate_show_and_runs_agree(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`evaluate --json`, `show --json` and the tables speak of the same figures."""
+    home = ("--home", str(tmp_path / "home"))
+    assert run(["evaluate", str(world), *SIM, *home, "--json"]) == 0
+    evaluated = json.loads(capsys.readouterr().out)
+    assert run(["show", evaluated["run"][:6], *home, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == evaluated
+    assert run(["show", evaluated["run"], *home]) == 0
+    table = capsys.readouterr().out
+    assert f"{evaluated['models']['sim/strong']['score']['mean']:.2f}" in table
+    assert run(["runs", *home]) == 0
+    assert evaluated["run"] in capsys.readouterr().out
+    sample = json.loads(world.read_text().splitlines()[0])
+    assert run(["show", evaluated["run"], "--sample", sample["id"], "--raw", *home]) == 0
+    view = capsys.readouterr().out
+    assert sample["prompt"] in view.replace("\n", " ")
+    assert "criteria" in view
+    assert "checkpoints" in view
+
+
+def test_a_dry_run_shows_one_prompt_of_each_kind(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The estimate and every prompt are shown, nothing is asked, and no home is made."""
+    home = tmp_path / "home"
+    assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert list(shown["prompts"]) == ["candidate", "checkpoints", "criteria", "equivalence", "solver"]
+    assert shown["calls"] == 21 * (3 + 2 + 2)
+    assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run"]) == 0
+    assert "prompt solver" in capsys.readouterr().out
+    assert not home.exists()
+
+
+def test_criteria_travel_through_the_command_line(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Export, import into another home, evaluate by the collection: the same scores, no call of the solver."""
+    first, second = ("--home", str(tmp_path / "one")), ("--home", str(tmp_path / "two"))
+    assert run(["evaluate", str(world), *SIM, *first, "--json"]) == 0
+    evaluated = json.loads(capsys.readouterr().out)
+    file = str(tmp_path / "criteria.jsonl")
+    assert run(["criteria", "export", evaluated["run"], "-o", file, *first]) == 0
+    assert run(["criteria", "import", file, "--json", *second]) == 0
+    collection = json.loads(capsys.readouterr().out)["collection"]
+    assert run(["evaluate", str(world), *SIM, "--criteria", collection, *second, "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["models"] == evaluated["models"]
+    assert again["preparation"]["calls"] == 0
+
+
+def test_init_writes_a_configuration_that_loads(program: Program, tmp_path: Path) -> None:
+    """The commented configuration is accepted as it stands, and is not overwritten."""
+    assert program("init").returncode == 0
+    assert "[models." in (tmp_path / "dokimasia.toml").read_text()
+    again = program("init")
+    assert again.returncode == 2
+    assert "--force" in again.stderr
+    assert program("evaluate", "nowhere.jsonl", *SIM).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"id": "a", "prompt": "x"', "line 2"),
+        ('{"id": "a", "prompt": ""}', "line 2"),
+        ('{"id": "first", "prompt": "again"}', "line 2"),
+        ('{"id": "a", "prompt": "x", "image": "missing.png"}', "missing.png"),
+        ('{"id": "a", "prompt": "x", "image": "https://example.org/a.png"}', "--allow-fetch"),
+    ],
+)
+def test_bad_data_is_named_by_file_and_line(
+    line: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bad line is one clear error with exit code 2."""
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"id": "first", "prompt": "What?"}\n' + line + "\n")
+    assert run(["evaluate", str(path), *SIM, "--home", str(tmp_path / "home")]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert "data.jsonl" in err
+    assert "line 2" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--judge", "sim/judge", "--models", "nonsense"], "nonsense"),
+        (["--judge", "sim/judge"], "--models"),
+        (["--judge", "sim/judge", "--models", "sim/strong,sim/strong"], "twice"),
+        (["--judge", "sim/judge", "--models", "some/model", "--max-cost", "1"], "input_price"),
+        ([*SIM, "--criteria", "unknown"], "criteria import"),
+        ([*SIM, "--repeats", "0"], "repeats"),
+    ],
+)
+def test_bad_options_are_explained(
+    arguments: list[str], says: str, world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option that cannot be used is one clear error with exit code 2, and no run is made."""
+    home = tmp_path / "home"
+    assert run(["evaluate", str(world), *arguments, "--home", str(home)]) == 2
+    assert says in capsys.readouterr().err
+    if (home / "dokimasia.db").exists():
+        assert sqlite3.connect(home / "dokimasia.db").execute("SELECT count(*) FROM runs").fetchone() == (0,)
+
+
+def test_a_locked_home_names_its_holder(program: Program, world: Path, tmp_path: Path) -> None:
+    """A second writer is told who writes; a reader is let in."""
+    home = tmp_path / "home"
+    with Home.open(home, write=True, command="dokimasia evaluate other.jsonl"):
+        refused = program("evaluate", world, *SIM, "--home", home)
+        assert refused.returncode == 2
+        assert "other.jsonl" in refused.stderr
+        assert program("runs", "--home", home).returncode == 0
+
+
+def test_unknown_runs_and_samples_are_explained(
+    world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run or a sample that is not there is answered with those that are."""
+    home = ("--home", str(tmp_path / "home"))
+    assert run(["show", "abc", *home]) == 2
+    assert "no home" in capsys.readouterr().err
+    assert run(["evaluate", str(world), *SIM, "--limit", "2", *home, "--json"]) == 0
+    run_id = json.loads(capsys.readouterr().out)["run"]
+    assert run(["show", "zzz", *home]) == 2
+    assert run_id in capsys.readouterr().err
+    assert run(["show", run_id, "--sample", "nobody", *home]) == 2
+    assert "there are 2" in capsys.readouterr().err
+
+
+def test_sim_make_is_reproducible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same seed writes the same data file and the same pictures."""
+    for name in ("one", "two"):
+        assert run(["sim", "make", str(tmp_path / name / "w.jsonl"), "--samples", "9", "--seed", "4"]) == 0
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / name).rglob("*.*")} for name in ("one", "two"))
+    assert one == two
+    assert "9 questions" in capsys.readouterr().out
+
+
+def test_sim_serve_speaks_openai(tmp_path: Path) -> None:
+    """The server says where it is, lists its models, and stops on Ctrl-C."""
+    import signal
+    import urllib.request
+
+    process = subprocess.Popen(
+        command("sim", "serve", "--port", "0"),
+        cwd=tmp_path,
+        env=environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().split(" at ")[1].split()[0]
+    with urllib.request.urlopen(f"{url}/models") as reply:
+        models = [model["id"] for model in json.load(reply)["data"]]
+    assert "sim/strong" in models
+    assert any("judge" in model for model in models)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert "Traceback" not in err

@@ -1,0 +1,41 @@
+"""The package's front door and its examples."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dokimasia
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_every_public_name_is_there() -> None:
+    """Each name of the front door loads, and nothing else does."""
+    for name in dokimasia.__all__:
+        assert getattr(dokimasia, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = dokimasia.nothing
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    """`import dokimasia` loads none of the libraries behind it."""
+    code = "import sys, dokimasia; print(sorted({'pydantic', 'litellm', 'langgraph', 'numpy'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_examples_run(path: Path, tmp_path: Path) -> None:
+    """Every example runs offline as it stands and prints something."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error::ResourceWarning", str(path), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=tmp_path,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip()
