@@ -87,6 +87,10 @@ def print_result(
     heading = title or f"run {summary['run']} · {summary['samples']} samples · judge {summary['judge']}"
     state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
     out.print(f"[bold]{heading}[/bold]{state}")
+    if summary["open_items"]:
+        out.print(
+            f"[red]{summary['open_items']} items have no result yet: the figures speak of a part of the data[/red]"
+        )
     if summary["skipped"]:
         out.print(f"[red]{len(summary['skipped'])} samples of the data file were left out:[/red]")
         for message in summary["skipped"][:20]:

@@ -35,7 +35,7 @@ def evaluation_table(summary: Mapping[str, Any], planted: Mapping[str, float] | 
 
 
 def category_table(summary: Mapping[str, Any]) -> Table | None:
-    """Return models by categories, mean score in each cell; None where the data has no categories."""
+    """Return models by categories: mean score, interval and n in each cell; None where the data has no categories."""
     models: Mapping[str, Any] = summary["models"]
     categories = sorted({category for model in models.values() for category in model["by_category"]})
     if not categories:
@@ -90,10 +90,12 @@ def _row(name: str, model: Mapping[str, Any], planted: Mapping[str, float] | Non
     return cells
 
 
-def _cell(measured: Mapping[str, Any] | None) -> str:
+def _cell(measured: Mapping[str, Any] | None) -> Text | str:
     if measured is None or measured["score"] is None:
         return "–"
-    return f"{measured['score']['mean']:.2f} (n={measured['n_scored']})"
+    score = measured["score"]
+    cell = Text(f"{score['mean']:.2f}", style="bold")
+    return cell.append(f"\n{score['low']:.1f} – {score['high']:.1f}, n {measured['n_scored']}", style="not bold dim")
 
 
 def _bar(score: Mapping[str, float]) -> Text:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from dokimasia.analysis.evaluation import CallFigures, Row, summarise
+from dokimasia.runner.plan import EvaluationPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
@@ -24,6 +25,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "run": run.id,
         "status": run.status,
         "samples": len(samples),
+        "open_items": _open_items(run, len(samples), done=len(rows)),
         "skipped": run.options.get("skipped", []),
         "judge": _judge(run),
         "seed": run.seed,
@@ -35,6 +37,14 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
 def shown_name(model: str, arm: str) -> str:
     """Return a model's name with its arm: `NAME#blind` for the arm without images."""
     return f"{model}#{arm}" if arm else model
+
+
+def _open_items(run: Run, samples: int, *, done: int) -> int:
+    """How many chains and answers of a run have no result yet; 0 for a finished run."""
+    if run.status == "done":
+        return 0
+    plan = EvaluationPlan.model_validate(run.options["plan"])
+    return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
 
 
 def _row(row: ResultRow, cluster: str, category: str | None) -> Row:
