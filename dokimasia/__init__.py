@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.drive import as_runnable
     from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
+    from dokimasia.runner.forking import ForkRequest, fork
+    from dokimasia.runner.graph_run import GraphRequest, run_graph
     from dokimasia.runner.sync import evaluate_sync
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
@@ -33,8 +35,10 @@ _HOMES: dict[str, str] = {
     "EvaluationRequest": "dokimasia.runner.evaluation",
     "EvaluationResult": "dokimasia.runner.evaluation",
     "Failed": "dokimasia.domain.judgement",
+    "ForkRequest": "dokimasia.runner.forking",
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
+    "GraphRequest": "dokimasia.runner.graph_run",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -54,7 +58,9 @@ _HOMES: dict[str, str] = {
     "as_runnable": "dokimasia.graphs.drive",
     "evaluate": "dokimasia.runner.evaluation",
     "evaluate_sync": "dokimasia.runner.sync",
+    "fork": "dokimasia.runner.forking",
     "load_settings": "dokimasia.settings",
+    "run_graph": "dokimasia.runner.graph_run",
 }
 
 __all__ = [
@@ -67,8 +73,10 @@ __all__ = [
     "EvaluationRequest",
     "EvaluationResult",
     "Failed",
+    "ForkRequest",
     "FunctionGateway",
     "GraphOptions",
+    "GraphRequest",
     "ImageRef",
     "InputError",
     "Interrupted",
@@ -89,7 +97,9 @@ __all__ = [
     "as_runnable",
     "evaluate",
     "evaluate_sync",
+    "fork",
     "load_settings",
+    "run_graph",
 ]
 
 

@@ -2,7 +2,6 @@
 
 import os
 import socket
-from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -26,12 +25,11 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, home or configuration of the machine reaches a test."""
     for name in list(os.environ):
         if name.startswith("DOKIMASIA_HOME") or name.endswith(("_API_KEY", "_TOKEN", "_SECRET")):
             monkeypatch.delenv(name)
-    yield
 
 
 @pytest.fixture

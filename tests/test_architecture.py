@@ -15,6 +15,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "log": set(),
     "settings": {"domain"},
     "domain": set(),
+    "plugins": set(),
     "algorithms": {"domain"},
     "parsing": {"domain"},
     "prompts": {"domain"},

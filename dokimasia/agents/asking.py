@@ -4,17 +4,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from pydantic import JsonValue
+
+from dokimasia.agents.schemas import Structured, takes_schema
 from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import CallFailed, UnparsableReply
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.prompts import PromptLibrary, Rendered, render, with_repair
+from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_repair
 
 T = TypeVar("T")
 
 REASON_LIMIT = 500
+
+RETRY_STRIDE = 1_000_000
+"""Draws between one attempt and the next: more than there are repeats, so that a retry never takes a repeat's place."""
+
+
+def draw(repeat: int, attempt: int) -> int:
+    """Return the repeat index under which the nth attempt of a repeat is asked: 0 is the first, each retry one more."""
+    return repeat + attempt * RETRY_STRIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +65,14 @@ async def chat(
     gateway: Gateway,
     spec: ModelSpec,
     repeat: int = 0,
-    output_schema: Mapping[str, object] | None = None,
+    output_schema: dict[str, JsonValue] | None = None,
 ) -> Answer | Failed:
     """Send rendered messages to a model; a call without an answer comes back as the failure that it is."""
     call = Chat(
         model=spec.ref,
         messages=rendered.messages,
         sampling=spec.sampling,
-        output_schema=dict(output_schema) if output_schema is not None else None,  # pyright: ignore[reportArgumentType]
+        output_schema=output_schema,
         repeat=repeat,
     )
     try:
@@ -75,6 +86,7 @@ async def ask_judge(
     inputs: Mapping[str, str],
     *,
     parse: Callable[[str], T],
+    structured: Structured[T] | None = None,
     shown: Sequence[str],
     gateway: Gateway,
     judge: ModelSpec,
@@ -89,6 +101,8 @@ async def ask_judge(
         prompt: the prompt's name.
         inputs: its inputs.
         parse: reads the reply's text, or raises UnparsableReply with a reason that the judge can act on.
+        structured: the same reply as a JSON object, asked for and read in place of the text where the judge's
+            capabilities say that its endpoint takes a JSON schema.
         shown: what the judge is shown, stored beside the value.
         gateway: the way to the model.
         judge: the judge and how it is sampled.
@@ -101,9 +115,13 @@ async def ask_judge(
         The value, or the failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
     """
     rendered = render(prompt, inputs, images=images, library=library)
+    schema = None
+    if structured is not None and takes_schema(judge):
+        rendered = with_form(rendered, structured.form, library=library)
+        schema, parse = structured.schema, structured.parse
     if rejected is not None:
         rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
-    answer = await chat(rendered, gateway=gateway, spec=judge, repeat=repeat)
+    answer = await chat(rendered, gateway=gateway, spec=judge, repeat=repeat, output_schema=schema)
     if isinstance(answer, Failed):
         return Asked(None, answer, None)
     provenance = Provenance(

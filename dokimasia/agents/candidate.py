@@ -1,6 +1,6 @@
 """The candidate: the model under evaluation, asked in the data set's own words."""
 
-from dokimasia.agents.asking import Asked, chat, failure
+from dokimasia.agents.asking import Asked, chat, draw, failure
 from dokimasia.agents.solver import question_inputs
 from dokimasia.domain.call import ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, Flag, Provenance, Response
@@ -20,16 +20,18 @@ async def answer_question(
     candidate: ModelSpec,
     arm: str = "",
     repeat: int = 0,
+    attempt: int = 0,
     library: PromptLibrary | None = None,
 ) -> Asked[Response]:
     """Return the candidate's response as it stands.
 
     A refusing or truncated text is a response, flagged; only an empty or filtered answer, or a call without an answer,
-    is a failure. In the arm `blind` the candidate gets the question without the image.
+    is a failure. In the arm `blind` the candidate gets the question without the image. A later `attempt` is a new draw
+    for the same repeat.
     """
     images = () if arm == BLIND else sample.images
     rendered = render("candidate", question_inputs(sample), images=images, library=library)
-    answer = await chat(rendered, gateway=gateway, spec=candidate, repeat=repeat)
+    answer = await chat(rendered, gateway=gateway, spec=candidate, repeat=draw(repeat, attempt))
     if isinstance(answer, Failed):
         return Asked(None, answer, None)
     reply = answer.reply

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from dokimasia.agents.asking import Asked, ask_judge
+from dokimasia.agents import schemas
+from dokimasia.agents.asking import Asked, ask_judge, draw
 from dokimasia.agents.solver import question_inputs
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import CriteriaSet
@@ -37,23 +38,26 @@ async def score_checkpoints(
     judge: ModelSpec,
     show_image: bool = False,
     repeat: int = 0,
+    attempt: int = 0,
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
 ) -> Asked[Sequence[int]]:
     """Return the judge's scores, 1 to 5, in the order of the criteria (5: fully agrees with the ground truth).
 
-    The judge is shown question, criteria with ground truth and the response; with `show_image` also the image.
+    The judge is shown question, criteria with ground truth and the response; with `show_image` also the image. A later
+    `attempt` is a new draw for the same repeat.
     """
     expected = len(criteria.criteria)
     return await ask_judge(
         "checkpoints",
         {**question_inputs(sample), "criteria": criteria_text(criteria), "response": response},
         parse=lambda text: parse_checkpoint_scores(text, expected),
+        structured=schemas.checkpoint_scores(expected),
         shown=("question", "criteria", "response", *(("image",) if show_image and sample.images else ())),
         gateway=gateway,
         judge=judge,
         images=sample.images if show_image else (),
-        repeat=repeat,
+        repeat=draw(repeat, attempt),
         rejected=rejected,
         library=library,
     )

@@ -1,6 +1,7 @@
 """The solver: a judge that replays the reasoning to a question as a textbook would (ATOM, section 3.1)."""
 
-from dokimasia.agents.asking import Asked, ask_judge
+from dokimasia.agents import schemas
+from dokimasia.agents.asking import Asked, ask_judge, draw
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.domain.judgement import Rejected
@@ -23,10 +24,14 @@ async def write_chain(
     *,
     gateway: Gateway,
     judge: ModelSpec,
+    attempt: int = 0,
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
 ) -> Asked[ReferenceChain]:
-    """Return the judge's reference chain for a sample; it sees image, question and the reference answer if there is one."""
+    """Return the judge's reference chain for a sample; it sees image, question and the reference answer if there is one.
+
+    A later `attempt` is a new draw.
+    """
     inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]
     if sample.reference_answer is not None:
@@ -40,6 +45,7 @@ async def write_chain(
         gateway=gateway,
         judge=judge,
         images=sample.images,
+        repeat=draw(0, attempt),
         rejected=rejected,
         library=library,
     )
@@ -51,10 +57,13 @@ async def judge_equivalence(
     *,
     gateway: Gateway,
     judge: ModelSpec,
+    attempt: int = 0,
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
 ) -> Asked[bool]:
     """Return whether the judge holds an answer to say the same as the sample's reference answer.
+
+    A later `attempt` is a new draw.
 
     Raises:
         ValueError: if the sample has no reference answer.
@@ -65,9 +74,11 @@ async def judge_equivalence(
         "equivalence",
         {**question_inputs(sample), "answer": answer, "reference_answer": sample.reference_answer},
         parse=parse_equivalence,
+        structured=schemas.equivalence(),
         shown=("question", "answer", "reference_answer"),
         gateway=gateway,
         judge=judge,
+        repeat=draw(0, attempt),
         rejected=rejected,
         library=library,
     )

@@ -1,11 +1,12 @@
-"""`dokimasia criteria`: export and import sets of atomic criteria, made once and reused for ever."""
+"""`dokimasia criteria`: export, import and check sets of atomic criteria, made once and reused for ever."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.cli.shared import common, console, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Export the criteria of a run, or import a file of them to score any model by."""
+    """Export the criteria of a run, import a file of them to score any model by, or see what they leave out."""
 
 
 @command.command()
@@ -33,7 +34,7 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
     with Home.open(settings.home, write=False) as home:
         data = b"".join(asyncio.run(export_criteria(home, resolve_run(home, run))))
     if output is None:
-        click.get_binary_stream("stdout").write(data)
+        sys.stdout.buffer.write(data)
         return
     temporary = output.with_name(f".{output.name}.part")
     temporary.write_bytes(data)
@@ -62,3 +63,52 @@ def import_(settings: "Settings", file: Path, as_json: bool) -> None:
             f"collection {collection}: criteria for {size} samples. "
             f"Use it: dokimasia evaluate DATA --criteria {collection} …"
         )
+
+
+@command.command()
+@click.argument("run")
+@json_option
+@common
+def coverage(settings: "Settings", run: str, as_json: bool) -> None:
+    """Show which sentences of the reference answers no criterion of RUN touches.
+
+    Found by shared words, without a model: a hint where to look, and no verdict.
+    """
+    import asyncio
+
+    from dokimasia.runner.coverage import coverage_of, covered_share
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import resolve_run
+
+    with Home.open(settings.home, write=False) as home:
+        found = resolve_run(home, run)
+        samples = asyncio.run(coverage_of(home, found))
+    share = covered_share(samples)
+    if as_json:
+        plain = [one.model_dump(mode="json") | {"share": one.share} for one in samples]
+        print_json({"run": found.id, "share": share, "samples": plain})
+        return
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    if share is None:
+        out.print(f"run {found.id}: no sample with criteria has a reference answer to hold them against")
+        return
+    out.print(
+        f"[bold]run {found.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
+    )
+    missed = [one for one in samples if one.uncovered]
+    if not missed:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("sample", overflow="fold", min_width=12)
+    for name in ("criteria", "sentences", "covered"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("touched by no criterion", overflow="fold", ratio=1)
+    for one in sorted(missed, key=lambda one: one.share):
+        sentences = "\n".join(f"- {sentence}" for sentence in one.uncovered)
+        table.add_row(escape(one.sample), str(one.criteria), str(one.sentences), f"{one.share:.0%}", escape(sentences))
+    out.print(table)
+    out.print("[dim]by shared words: a hint where to look, and no verdict[/dim]")

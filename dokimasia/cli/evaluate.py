@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option
+from dokimasia.cli.shared import common, json_option, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
     from dokimasia.runner.evaluation import EvaluationRequest
@@ -15,7 +15,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("data", type=FILE)
+@click.argument("data", type=click.Path(exists=True, path_type=Path))
 @click.option("--judge", required=True, help="The judge: a name from dokimasia.toml or any LiteLLM name.")
 @click.option("--models", default="", help="The candidates, separated by commas.")
 @click.option(
@@ -27,6 +27,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the intervals.")
 @click.option("--criteria", help="Score by an imported collection of criteria (see: dokimasia criteria).")
 @click.option("--responses", type=FILE, help="Score answers that exist: JSON lines of id, model, response, repeat.")
+@click.option("--prompt", help="The question of samples that have none of their own, such as the images of a folder.")
+@prompts_option
 @click.option(
     "--on-bad-sample",
     type=click.Choice(["fail", "skip"]),
@@ -54,6 +56,8 @@ def command(
     seed: int,
     criteria: str | None,
     responses: Path | None,
+    prompt: str | None,
+    prompts: tuple[str, ...],
     on_bad_sample: str,
     allow_fetch: bool,
     max_cost: float | None,
@@ -63,7 +67,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Evaluate models on DATA (JSON lines of id, image or images, prompt, reference_answer, choices, category).
+    """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images (with --prompt).
 
     The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
     scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
@@ -82,6 +86,8 @@ def command(
         seed=seed,
         criteria=criteria,
         responses=responses.absolute() if responses else None,
+        prompt=prompt,
+        prompts=prompt_folders(prompts),
         fresh=fresh,
         on_bad_sample=on_bad_sample,
         allow_fetch=allow_fetch,

@@ -12,11 +12,19 @@ from dokimasia.errors import DokimasiaError
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("dokimasia.cli.init", "Write a commented dokimasia.toml."),
     "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
+    "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
     "evaluate": ("dokimasia.cli.evaluate", "Evaluate models on a data set by atomic criteria."),
+    "run": ("dokimasia.cli.run", "Walk a data set through a graph that a plug-in brings."),
     "resume": ("dokimasia.cli.resume", "Go on with a run that was interrupted."),
-    "runs": ("dokimasia.cli.runs", "List the runs of a home."),
+    "fork": ("dokimasia.cli.fork", "Do a run again from a step on, with another judge, model or prompt."),
+    "runs": ("dokimasia.cli.runs", "List the runs of a home, or delete one."),
     "show": ("dokimasia.cli.show", "Show a run's results, or one sample of it."),
+    "export": ("dokimasia.cli.export", "Write a run's answers and scores as JSON lines, CSV or Parquet."),
+    "diff": ("dokimasia.cli.diff", "Compare two runs, or two models, sample by sample."),
+    "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),
+    "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
+    "plugins": ("dokimasia.cli.plugins", "List the plug-ins that are installed."),
     "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
 }
 

@@ -4,15 +4,18 @@ from typing import Any
 
 import click
 
+from dokimasia.agents import schemas
 from dokimasia.agents.extractor import chain_text
+from dokimasia.agents.schemas import takes_schema
 from dokimasia.agents.scorer import criteria_text
 from dokimasia.agents.solver import question_inputs
 from dokimasia.cli.shared import console
 from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
-from dokimasia.prompts import Rendered, render
+from dokimasia.prompts import PromptLibrary, Rendered, render, with_form
 from dokimasia.runner.evaluation import EvaluationRequest, prepare
+from dokimasia.runner.inputs import library_of
 from dokimasia.settings import Settings
 from dokimasia.storage.memory import MemoryBlobs
 
@@ -25,13 +28,17 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
 def preview(request: EvaluationRequest, settings: Settings) -> dict[str, Any]:
     """Return the estimate and the prompts of the first sample, ready for JSON."""
     plan, samples, estimate = prepare(request, settings=settings, blobs=MemoryBlobs())
+    library = library_of(request.prompts)
+    prompts = _prompts(samples[0], library, show_image=request.show_image)
+    if takes_schema(plan.judge):
+        prompts = [_as_object(one, library) for one in prompts]
     return {
         "run": plan.run_id,
         "samples": estimate.samples,
         "calls": estimate.calls,
         "cost": estimate.cost,
         "models": {name: one.model_dump(mode="json") for name, one in estimate.models.items()},
-        "prompts": {one.name: _messages(one) for one in _prompts(samples[0], show_image=request.show_image)},
+        "prompts": {one.name: _messages(one) for one in prompts},
     }
 
 
@@ -49,22 +56,36 @@ def print_preview(shown: dict[str, Any]) -> None:
             click.echo(f"[{message['role']}{images}]\n{message['text']}\n")
 
 
-def _prompts(sample: Sample, *, show_image: bool) -> list[Rendered]:
+def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool) -> list[Rendered]:
     inputs = question_inputs(sample)
     reference = {"reference_answer": sample.reference_answer} if sample.reference_answer is not None else {}
     prompts = [
-        render("solver", {**inputs, **reference}, images=sample.images),
-        render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images),
-        render("candidate", inputs, images=sample.images),
+        render("solver", {**inputs, **reference}, images=sample.images, library=library),
+        render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images, library=library),
+        render("candidate", inputs, images=sample.images, library=library),
         render(
             "checkpoints",
             {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
             images=sample.images if show_image else (),
+            library=library,
         ),
     ]
     if reference:
-        prompts.insert(1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}))
+        prompts.insert(
+            1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}, library=library)
+        )
     return prompts
+
+
+def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
+    """Return a prompt as it is put to a judge that takes an output schema."""
+    forms = {
+        "criteria": schemas.criteria(1).form,
+        "checkpoints": schemas.checkpoint_scores(1).form,
+        "equivalence": schemas.equivalence().form,
+    }
+    form = forms.get(rendered.name)
+    return rendered if form is None else with_form(rendered, form, library=library)
 
 
 def _messages(rendered: Rendered) -> list[dict[str, Any]]:

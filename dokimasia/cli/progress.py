@@ -43,12 +43,19 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
         self.run_id = run_id
+        if not estimate.models:
+            click.echo(f"run {run_id}: {estimate.samples} samples; what the ledger has is not asked again", err=True)
+            self._start()
+            return
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         click.echo(
             f"run {run_id}: {estimate.samples} samples, about {estimate.calls} calls ({models}), "
             f"estimated cost {cost_text(estimate.cost)}; what the ledger has is not asked again",
             err=True,
         )
+        self._start()
+
+    def _start(self) -> None:
         if self._console.is_terminal and not self._quiet:
             self._live = Progress(
                 TextColumn("{task.description}"),

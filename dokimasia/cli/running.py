@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.markup import escape
@@ -14,16 +14,18 @@ from dokimasia.cli.shared import console, print_json
 from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
 from dokimasia.errors import Interrupted
 from dokimasia.runner.evaluation import EvaluationResult
+from dokimasia.runner.graph_run import GraphResult
 from dokimasia.runner.observer import Observer
 from dokimasia.runner.workshop import Stop
 from dokimasia.settings import Settings
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
-Work = Callable[[Observer, Stop], Awaitable[EvaluationResult]]
+R = TypeVar("R", EvaluationResult, GraphResult)
+Work = Callable[[Observer, Stop], Awaitable[R]]
 
 
-def run_to_end(work: Work, settings: Settings, *, quiet: bool = False) -> EvaluationResult:
+def run_to_end(work: Work[R], settings: Settings, *, quiet: bool = False) -> R:
     """Run the work under signals and a progress line, and say what was paid.
 
     Raises:
@@ -47,7 +49,7 @@ def run_to_end(work: Work, settings: Settings, *, quiet: bool = False) -> Evalua
     return result
 
 
-async def _supervised(work: Work, line: ProgressLine) -> EvaluationResult:
+async def _supervised(work: Work[R], line: ProgressLine) -> R:
     stop = Stop()
     task = asyncio.ensure_future(work(line, stop))
     loop = asyncio.get_running_loop()
@@ -91,6 +93,9 @@ def print_result(
         out.print(
             f"[red]{summary['open_items']} items have no result yet: the figures speak of a part of the data[/red]"
         )
+    origin = summary.get("forked_from")
+    if origin:
+        out.print(f"forked from run {origin['run']} at {origin['node']}: what comes before was taken over")
     if summary["skipped"]:
         out.print(f"[red]{len(summary['skipped'])} samples of the data file were left out:[/red]")
         for message in summary["skipped"][:20]:

@@ -20,8 +20,10 @@ def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_js
     """Show the results of RUN (the beginning of its id will do)."""
     import asyncio
 
+    from dokimasia.cli.run import print_graph_run
     from dokimasia.cli.running import print_result
     from dokimasia.runner.evaluation import read_plan
+    from dokimasia.runner.graph_plan import KIND
     from dokimasia.runner.inspection import sample_view
     from dokimasia.runner.results import summary_of
     from dokimasia.storage.home import Home
@@ -31,6 +33,11 @@ def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_js
         raise click.UsageError("--raw goes with --sample ID")
     with Home.open(settings.home, write=False) as home:
         found = resolve_run(home, run)
+        if found.options.get("kind") == KIND:
+            if raw:
+                raise click.UsageError("--raw shows the calls of an evaluation")
+            print_graph_run(settings, found.id, as_json=as_json, sample=sample)
+            return
         read_plan(found)
         if sample is None:
             print_result(summary_of(home, found), as_json=as_json)
@@ -79,6 +86,14 @@ def _print_view(view: dict[str, Any]) -> None:
         where = "whole image" if box is None else "[{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}]".format(**box)
         say(f"{number}. (weight {one['weight']}, {where}) {one['question']}")
         say(f"   {one['ground_truth']}", "green")
+    coverage = view["coverage"]
+    if coverage and coverage["uncovered"]:
+        missed, sentences = len(coverage["uncovered"]), coverage["sentences"]
+        say(f"\nno criterion touches (by its words) {missed} of the reference's {sentences} sentences", "bold yellow")
+        for sentence in coverage["uncovered"]:
+            say(f"- {sentence}")
+    elif coverage:
+        say("\nthe criteria touch every sentence of the reference (by its words)", "dim")
     for answer in view["answers"]:
         repeat = f" · repeat {answer['repeat']}" if answer["repeat"] else ""
         result = f"{answer['score']:.2f}" if answer["score"] is not None else f"{answer['failure']}: {answer['reason']}"
@@ -90,6 +105,10 @@ def _print_view(view: dict[str, Any]) -> None:
         if answer["judgement"]:
             scores = " ".join(f"{n}:{score}" for n, score in enumerate(answer["judgement"]["scores"], start=1))
             say(f"scores by criterion: {scores}", "cyan")
+    if view.get("earlier"):
+        say("\nasked anew", "bold")
+    for one in view.get("earlier", ()):
+        say(f"{one['item']}: before attempt {one['next_attempt']}: {one['failure']}: {one['reason']}", "dim")
     for call in view.get("calls", ()):
         out.rule(f"{call['label']} · {call['key']}")
         for who, text in call_texts(call):

@@ -34,19 +34,29 @@ def make(file: Path, samples: int, seed: int) -> None:
 @click.option(
     "--log", "log_path", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON line a request here."
 )
-def serve(port: int, host: str, latency: float, faults: str, log_path: Path | None) -> None:
+@click.option(
+    "--prompts",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Know the prompts of this folder, too, as `evaluate --prompts` asks by them.",
+)
+def serve(port: int, host: str, latency: float, faults: str, log_path: Path | None, prompts: tuple[Path, ...]) -> None:
     """Serve the simulated models on OpenAI's chat-completions format until Ctrl-C."""
     import asyncio
 
+    from dokimasia.prompts import default_library
     from dokimasia.simulation.faults import parse_faults
     from dokimasia.simulation.server import serve as serve_models
 
     planted = parse_faults(faults)
+    library = default_library().overridden(*prompts) if prompts else None
 
     def ready(url: str) -> None:
         click.echo(f"serving simulated models at {url} (Ctrl-C stops)")
 
     try:
-        asyncio.run(serve_models(host, port, latency=latency, faults=planted, log_path=log_path, ready=ready))
+        asyncio.run(
+            serve_models(host, port, latency=latency, faults=planted, log_path=log_path, ready=ready, library=library)
+        )
     except KeyboardInterrupt:
         click.echo("stopped", err=True)

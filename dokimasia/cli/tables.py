@@ -9,6 +9,7 @@ from rich.text import Text
 
 BAR = "━"
 BAR_WIDTH = 16
+MANY = 6
 
 
 def evaluation_table(summary: Mapping[str, Any], planted: Mapping[str, float] | None = None) -> Table:
@@ -40,10 +41,12 @@ def category_table(summary: Mapping[str, Any]) -> Table | None:
     categories = sorted({category for model in models.values() for category in model["by_category"]})
     if not categories:
         return None
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("by category", overflow="fold")
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), caption="mean, 95 % interval (n)", caption_justify="left"
+    )
+    table.add_column("by category", overflow="fold", min_width=14)
     for category in categories:
-        table.add_column(category, justify="right")
+        table.add_column(category, justify="right", no_wrap=len(categories) <= MANY)
     for name in sorted(models, key=lambda one: -(models[one]["score"] or {"mean": 0})["mean"]):
         cells = [models[name]["by_category"].get(category) for category in categories]
         table.add_row(name, *(_cell(cell) for cell in cells))
@@ -95,7 +98,7 @@ def _cell(measured: Mapping[str, Any] | None) -> Text | str:
         return "–"
     score = measured["score"]
     cell = Text(f"{score['mean']:.2f}", style="bold")
-    return cell.append(f"\n{score['low']:.1f} – {score['high']:.1f}, n {measured['n_scored']}", style="not bold dim")
+    return cell.append(f"\n{score['low']:.1f}–{score['high']:.1f} ({measured['n_scored']})", style="not bold dim")
 
 
 def _bar(score: Mapping[str, float]) -> Text:

@@ -1,19 +1,32 @@
 """Data files to samples: a stream with every problem named by file and line, before anything is paid for."""
 
+from dokimasia.datasets.checking import DataReport, Remark, check
+from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
 from dokimasia.datasets.images import MAX_PIXELS, read_image
-from dokimasia.datasets.jsonl import DataReport, check, problems_text, read_jsonl, scan
-from dokimasia.datasets.lines import Problem
+from dokimasia.datasets.jsonl import problems_text, read_jsonl, scan
+from dokimasia.datasets.lines import Problem, Row
+from dokimasia.datasets.opening import open_dataset
 from dokimasia.datasets.responses import GivenResponse, read_responses
+from dokimasia.datasets.sources import Embedded, OnDisk
 
 __all__ = [
     "MAX_PIXELS",
+    "READERS",
     "DataReport",
+    "Embedded",
     "GivenResponse",
+    "OnDisk",
     "Problem",
+    "Reader",
+    "Remark",
+    "Row",
     "check",
+    "format_of",
+    "open_dataset",
     "problems_text",
     "read_image",
     "read_jsonl",
     "read_responses",
+    "register_reader",
     "scan",
 ]

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from urllib.parse import urljoin, urlsplit
 
+from dokimasia.datasets.lines import Fault
 from dokimasia.errors import DataError
 
 MAX_BYTES = 32 * 2**20
@@ -83,13 +84,13 @@ def fetch_image(
             body, location = _one_hop(target, resolve, connect, max_bytes, max_seconds)
             target = urljoin(target, location or "")
         except DataError as error:
-            raise DataError(f"{where}: image {_shown(url)}: {error}") from error
+            raise Fault("image-url", f"{where}: image {_shown(url)}: {error}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             what = str(error) or type(error).__name__
-            raise DataError(f"{where}: image {_shown(url)} cannot be fetched: {what[:200]}") from error
+            raise Fault("image-url", f"{where}: image {_shown(url)} cannot be fetched: {what[:200]}") from error
         if location is None:
             return body
-    raise DataError(f"{where}: image {_shown(url)} is redirected more than {MAX_REDIRECTS} times")
+    raise Fault("image-url", f"{where}: image {_shown(url)} is redirected more than {MAX_REDIRECTS} times")
 
 
 def _one_hop(

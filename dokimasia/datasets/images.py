@@ -8,8 +8,8 @@ from typing import cast
 
 from PIL import Image, UnidentifiedImageError
 
+from dokimasia.datasets.lines import Fault
 from dokimasia.domain.sample import ImageRef, MediaType
-from dokimasia.errors import DataError
 
 MAX_PIXELS = 50_000_000
 """Width times height above which an image is refused before it is decoded."""
@@ -23,7 +23,7 @@ _FORMATS: dict[str, MediaType] = {
     "WEBP": "image/webp",
     "GIF": "image/gif",
 }
-_EXTENSIONS = {
+EXTENSIONS = {
     ".png": "PNG",
     ".apng": "PNG",
     ".jpg": "JPEG",
@@ -84,28 +84,32 @@ def read_image(
     """
     shown = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:
-        raise DataError(f"{shown} is empty")
+        raise Fault("image-empty", f"{shown} is empty")
     if len(data) > MAX_BYTES:
-        raise DataError(f"{shown} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller")
+        raise Fault(
+            "image-size", f"{shown} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller"
+        )
     found = image_format(data)
     if found is None:
-        raise DataError(f"{shown} is {_what_else(data)}; {_WAY_OUT}")
-    named = _EXTENSIONS.get(PurePath(name).suffix.lower())
+        raise Fault("image-format", f"{shown} is {_what_else(data)}; {_WAY_OUT}")
+    named = EXTENSIONS.get(PurePath(name).suffix.lower())
     for claim, how in ((named, "is named"), (declared, "is declared as")):
         if claim is not None and claim != found:
-            raise DataError(f"{shown} {how} {claim} but its content is {found}; rename or convert it")
+            raise Fault("image-disguised", f"{shown} {how} {claim} but its content is {found}; rename or convert it")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             width, height = _check_whole(data, found, shown, max_pixels)
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise DataError(f"{shown} has too many pixels to be decoded safely; make it smaller") from error
+            raise Fault("image-size", f"{shown} has too many pixels to be decoded safely; make it smaller") from error
         except UnidentifiedImageError as error:
-            raise DataError(f"{shown} begins as {found} but cannot be read; it is damaged or cut off") from error
+            raise Fault(
+                "image-damaged", f"{shown} begins as {found} but cannot be read; it is damaged or cut off"
+            ) from error
         except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError) as error:
             # What Pillow's decoders raise on damaged bytes; its messages say more of the decoder than of the file.
-            raise DataError(f"{shown} is damaged or cut off ({found}: {str(error)[:120]})") from error
+            raise Fault("image-damaged", f"{shown} is damaged or cut off ({found}: {str(error)[:120]})") from error
     sha256 = hashlib.sha256(data).hexdigest()
     return ImageRef(sha256=sha256, media_type=_FORMATS[found], width=width, height=height)
 
@@ -115,15 +119,16 @@ def _check_whole(data: bytes, found: str, shown: str, max_pixels: int) -> tuple[
     with Image.open(io.BytesIO(data), formats=[found]) as image:
         width, height = image.size
         if width < 1 or height < 1:
-            raise DataError(f"{shown} has no pixels")
+            raise Fault("image-damaged", f"{shown} has no pixels")
         if width * height > max_pixels:
-            raise DataError(
-                f"{shown} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller"
+            raise Fault(
+                "image-size",
+                f"{shown} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
             )
         # A JPEG of several frames is a photograph with a preview; any other format would be shown one of many.
         frames = 1 if found == "JPEG" else cast("int", getattr(image, "n_frames", 1))
         if frames > 1:
-            raise DataError(f"{shown} is animated ({frames} frames); save the frame that is meant as PNG")
+            raise Fault("image-animated", f"{shown} is animated ({frames} frames); save the frame that is meant as PNG")
         image.load()
     if found == "PNG":
         with Image.open(io.BytesIO(data), formats=[found]) as image:

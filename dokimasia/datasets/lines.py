@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -19,24 +19,46 @@ _BOM = b"\xef\xbb\xbf"
 class Problem(NamedTuple):
     """What is wrong with one line: its number (from 1; 0 is the whole file), the sample's id if it is known, the message.
 
-    The message names the file and the line by itself.
+    The message names the file and the line by itself; `kind` is a short name for counting (`id`, `image-format`, ...).
     """
 
     line: int
     id: str | None
     message: str
+    kind: str = "other"
+
+
+class Fault(DataError):
+    """A data error that knows its kind, so that a report can count."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def kind_of(error: DataError) -> str:
+    """Return the kind of a data error, `other` where it has none."""
+    return error.kind if isinstance(error, Fault) else "other"
 
 
 class Row(NamedTuple):
-    """One line's object and its number, from 1."""
+    """One sample as a reader found it, before anything in it is checked.
+
+    `line` counts from 1, in whatever the file consists of (lines, rows, files); `fields` are those of the JSONL format.
+    `unit` is what messages call one of them; `names` are the file's own names for fields, for messages too; `faults` are
+    (kind, text) of what the reader itself found wrong in this row.
+    """
 
     line: int
     fields: dict[str, Any]
+    unit: str = "line"
+    names: Mapping[str, str] = {}
+    faults: tuple[tuple[str, str], ...] = ()
 
 
-def place(path: Path, line: int) -> str:
-    """Return how messages name a line."""
-    return f"{path}, line {line}"
+def place(path: Path, line: int, unit: str = "line") -> str:
+    """Return how messages name a line, a row or whatever the file consists of."""
+    return f"{path}, {unit} {line}"
 
 
 def read_rows(path: Path) -> Iterator[Row | Problem]:
@@ -66,12 +88,12 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
                 return
             number += 1
             if len(raw) > MAX_LINE_BYTES:
-                yield Problem(number, None, f"{place(path, number)}: longer than {MAX_LINE_BYTES:,} bytes")
+                yield Problem(number, None, f"{place(path, number)}: longer than {MAX_LINE_BYTES:,} bytes", "syntax")
                 return
             if number == 1:
                 raw = raw.removeprefix(_BOM)
                 if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    yield Problem(1, None, f"{place(path, 1)}: the file is UTF-16; save it as UTF-8")
+                    yield Problem(1, None, f"{place(path, 1)}: the file is UTF-16; save it as UTF-8", "encoding")
                     return
             if raw.strip():
                 yield _row(path, number, raw)
@@ -82,15 +104,15 @@ def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
         value = _strict_json(raw.rstrip(b"\r\n"))
     except UnicodeDecodeError as error:
         wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
-        return Problem(number, None, f"{place(path, number)}: {wrong}")
+        return Problem(number, None, f"{place(path, number)}: {wrong}", "encoding")
     except json.JSONDecodeError as error:
         wrong = f"broken JSON at character {error.pos + 1}: {error.msg}"
-        return Problem(number, None, f"{place(path, number)}: {wrong}{_hint(raw)}")
+        return Problem(number, None, f"{place(path, number)}: {wrong}{_hint(raw)}", "syntax")
     except (ValueError, RecursionError) as error:
         wrong = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Problem(number, None, f"{place(path, number)}: {wrong}")
+        return Problem(number, None, f"{place(path, number)}: {wrong}", "syntax")
     if not isinstance(value, dict):
-        return Problem(number, None, f"{place(path, number)}: not a JSON object{_hint(raw)}")
+        return Problem(number, None, f"{place(path, number)}: not a JSON object{_hint(raw)}", "syntax")
     return Row(number, value)
 
 

@@ -4,14 +4,39 @@ import base64
 import binascii
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from dokimasia.datasets.fetch import fetch_image
 from dokimasia.datasets.images import MAX_BYTES, MAX_PIXELS, image_format, media_format, read_image
+from dokimasia.datasets.lines import Fault
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
-from dokimasia.errors import DataError
 
 _LONGEST_PATH = 4096
+
+
+class Embedded(NamedTuple):
+    """An image's bytes as they stand in the data file, with its file name where there is one."""
+
+    data: bytes
+    name: str = ""
+
+
+class OnDisk(NamedTuple):
+    """An image file by its path, and the name by which messages and ids know it."""
+
+    path: Path
+    name: str
+
+
+class Earlier(NamedTuple):
+    """A text that is the id of an earlier sample, whose images these are, or else names or holds an image itself."""
+
+    text: str
+
+
+Image = str | Embedded | OnDisk | Earlier
+"""What a reader may give as an image; a text is a data URI, a path relative to the data file, base64 or a URL."""
 
 
 class ImageSource:
@@ -41,12 +66,21 @@ class ImageSource:
         self._fetch = fetch
         self._known: dict[str, ImageRef] = {}
 
-    def read(self, value: str, where: str) -> ImageRef:
-        """Return the image that a field's text names or holds.
+    def read(self, value: Image, where: str) -> ImageRef:
+        """Return the image that a field names or holds.
 
         Raises:
             DataError: there is none, or it cannot be used; the message begins with `where`.
         """
+        if isinstance(value, Embedded):
+            return self._keep(value.data, where, name=value.name)
+        if isinstance(value, OnDisk):
+            return self._once(str(value.path), lambda: self._from_file(value.path, value.name, where))
+        if isinstance(value, Earlier):
+            return self._read_text(value.text, where)
+        return self._read_text(value, where)
+
+    def _read_text(self, value: str, where: str) -> ImageRef:
         if value[:5].lower() == "data:":
             data, declared = _data_uri(value, where)
             return self._keep(data, where, declared=declared)
@@ -57,7 +91,7 @@ class ImageSource:
             return self._once(str(path), lambda: self._from_file(path, value, where))
         data = _base64(value, where)
         if data is None:
-            raise DataError(f"{where}: there is no image file {_shown(value)} in {self._folder}")
+            raise Fault("image-missing", f"{where}: there is no image file {_shown(value)} in {self._folder}")
         return self._keep(data, where)
 
     def _once(self, key: str, read: Callable[[], ImageRef]) -> ImageRef:
@@ -79,14 +113,17 @@ class ImageSource:
             with path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except OSError as error:
-            raise DataError(f"{where}: image {_shown(value)} cannot be read: {error.strerror or error}") from error
+            raise Fault(
+                "image-missing", f"{where}: image {_shown(value)} cannot be read: {error.strerror or error}"
+            ) from error
         return self._keep(data, where, name=value)
 
     def _from_web(self, url: str, where: str) -> ImageRef:
         if not self._allow_fetch:
-            raise DataError(
+            raise Fault(
+                "image-url",
                 f"{where}: image {_shown(url)} is a URL and is not fetched; save the image beside the data file, "
-                "or allow it with --allow-fetch"
+                "or allow it with --allow-fetch",
             )
         return self._keep(self._fetch(url, where), where)
 
@@ -102,15 +139,18 @@ def _data_uri(value: str, where: str) -> tuple[bytes, str | None]:
     header, comma, payload = value.partition(",")
     media_type, *parameters = header[5:].split(";")
     if not comma or "base64" not in [parameter.strip().lower() for parameter in parameters]:
-        raise DataError(f"{where}: the image's data URI is not of the form data:image/png;base64,...")
+        raise Fault("image-encoding", f"{where}: the image's data URI is not of the form data:image/png;base64,...")
     declared = media_format(media_type)
     if declared is None:
         shown = media_type.strip()[:60] or "nothing"
-        raise DataError(f"{where}: the image's data URI declares {shown}; use PNG, JPEG, WebP, or a GIF of one frame")
+        raise Fault(
+            "image-format",
+            f"{where}: the image's data URI declares {shown}; use PNG, JPEG, WebP, or a GIF of one frame",
+        )
     try:
         return _decoded(payload), declared
     except (binascii.Error, ValueError) as error:
-        raise DataError(f"{where}: the image's data URI is not valid base64") from error
+        raise Fault("image-encoding", f"{where}: the image's data URI is not valid base64") from error
 
 
 def _base64(value: str, where: str) -> bytes | None:
@@ -125,7 +165,9 @@ def _base64(value: str, where: str) -> bytes | None:
     try:
         return _decoded(value)
     except (binascii.Error, ValueError) as error:
-        raise DataError(f"{where}: the image begins as a base64 {begins} but is not valid base64 to its end") from error
+        raise Fault(
+            "image-encoding", f"{where}: the image begins as a base64 {begins} but is not valid base64 to its end"
+        ) from error
 
 
 def _decoded(payload: str) -> bytes:

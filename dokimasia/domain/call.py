@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.sample import ImageRef, Part
@@ -10,7 +10,7 @@ from dokimasia.domain.sample import ImageRef, Part
 KEY_VERSION = 1
 """Goes up when the meaning of a ledger key changes, so that old entries are no longer served."""
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknown"]
 Capability = Literal["vision", "json_schema", "tools"]
 
@@ -54,11 +54,41 @@ class Sampling(Value):
     extra: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class ToolSpec(Value):
+    """A tool that is offered to a model; `parameters` is the JSON schema of its arguments, an object."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    description: str
+    parameters: dict[str, JsonValue]
+
+
+class ToolCall(Value):
+    """A tool that the model asks for; `arguments` is the JSON text that it wrote, unread."""
+
+    id: str
+    name: str
+    arguments: str
+
+
 class Message(Value):
-    """One message: a role and its parts, images by reference."""
+    """One message: a role and its parts, images by reference.
+
+    Where tools are used, the assistant's message repeats the `tool_calls` that it asked for, and each of their results
+    is a message of the role `tool` that names its call by `tool_call_id`.
+    """
 
     role: Role
     parts: tuple[Part, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    @model_validator(mode="after")
+    def _tools_fit_the_role(self) -> "Message":
+        if (self.role == "tool") != (self.tool_call_id is not None):
+            raise ValueError("a message of the role tool names its tool_call_id, and no other message does")
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError("only the assistant's messages have tool_calls")
+        return self
 
     @property
     def text(self) -> str:
@@ -72,13 +102,17 @@ class Message(Value):
 
 
 class Chat(Value):
-    """A chat completion. `repeat` tells independent draws of one request apart and is sent as `seed` where one is taken."""
+    """A chat completion. `repeat` tells independent draws of one request apart and is sent as `seed` where one is taken.
+
+    `tools` are offered to the model, which may ask for them in its reply; what it is not offered it cannot ask for.
+    """
 
     kind: Literal["chat"] = "chat"
     model: ModelRef
     messages: tuple[Message, ...] = Field(min_length=1)
     sampling: Sampling = Sampling()
     output_schema: dict[str, JsonValue] | None = None
+    tools: tuple[ToolSpec, ...] = ()
     repeat: int = Field(default=0, ge=0)
 
 
@@ -114,14 +148,6 @@ class Usage(Value):
     def known(self) -> bool:
         """Whether both figures were reported."""
         return self.input_tokens is not None and self.output_tokens is not None
-
-
-class ToolCall(Value):
-    """A tool that the model asks for; `arguments` is the JSON text that it wrote, unread."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 class ChatReply(Value):
@@ -166,11 +192,16 @@ class Answer(Value):
 
 
 def canonical_request(call: ModelCall) -> dict[str, Any]:
-    """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, repeat, key version.
+    """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
+    version.
 
-    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked.
+    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked. Tools appear
+    only where there are any, so that a call without them has one identity, older or newer than tools are.
     """
     body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
+    for holder, field in ((body, "tools"), *((message, "tool_calls") for message in body.get("messages", ()))):
+        if field in holder and not holder[field]:
+            del holder[field]
     body["model"] = call.model.model
     body["endpoint"] = call.model.endpoint
     body["key_version"] = KEY_VERSION

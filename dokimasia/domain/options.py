@@ -9,11 +9,13 @@ from dokimasia.domain.identity import Value
 class GraphOptions(Value):
     """Options of the evaluation graphs.
 
-    `models` maps a shown name to how that model is reached and sampled; `judge` is one of those names.
+    `models` maps a shown name to how that model is reached and sampled; `judge` is one of those names. `judges` names,
+    by node, those that another judge than `judge` serves, as in a run that was forked from another.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
     """
 
     judge: str
+    judges: dict[str, str] = Field(default_factory=dict)
     models: dict[str, ModelSpec] = Field(default_factory=dict)
     show_image: bool = False
 
@@ -24,6 +26,10 @@ class GraphOptions(Value):
             KeyError: if the name is not among `models`.
         """
         return self.models[name]
+
+    def judge_of(self, node: str) -> ModelSpec:
+        """Return how the judge that serves a node is reached."""
+        return self.models[self.judges.get(node, self.judge)]
 
     def ref(self, name: str) -> ModelRef:
         """Return the named model's identity."""

@@ -111,6 +111,7 @@ def _estimate_chat(call: Chat) -> Usage:
     tokens += sum(_image_tokens(image) for message in call.messages for image in message.images)
     if call.output_schema is not None:
         tokens += len(orjson.dumps(call.output_schema)) // 4
+    tokens += sum(len(orjson.dumps(tool.model_dump(mode="json"))) // 4 for tool in call.tools)
     return Usage(input_tokens=tokens, output_tokens=call.sampling.max_tokens or DEFAULT_OUTPUT_TOKENS)
 
 

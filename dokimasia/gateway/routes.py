@@ -1,18 +1,25 @@
 """From a model's configuration to what a request needs on its way: transport, key, limits and price."""
 
 import hashlib
+import re
 import time
 from asyncio import sleep as asyncio_sleep
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
+from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Pace, Sleep
 from dokimasia.gateway.pricing import Price, known_price
 
 DEFAULT_TRANSPORT = "litellm"
+DIRECT = "direct"
+
+_OPENAI_HOSTS = (".openai.com", ".azure.com")
+_OPENAI_REASONING = re.compile(r"o\d|gpt-5")
 
 LimitListener = Callable[[str, int, str], None]
 """Told an endpoint, its new limit and the reason."""
@@ -32,24 +39,66 @@ class Route:
 
 
 def choose_transport(spec: ModelSpec, transports: Mapping[str, Transport]) -> Transport:
-    """Return the transport that a model names.
-
-    `auto` takes the transport that is called like the first part of the model's name (`sim` for `sim/judge`),
-    else the one called `litellm`, else the only one there is.
+    """Return the transport that a model goes by, of those there are (see `chosen_transport_name`).
 
     Raises:
-        ConfigError: if there is none of that name.
+        ConfigError: there is none of that name, or the model cannot go by it.
     """
-    name = spec.transport
-    if name == "auto":
-        prefix = spec.ref.model.split("/", 1)[0]
-        name = prefix if prefix in transports else DEFAULT_TRANSPORT
-        if name not in transports and len(transports) == 1:
-            return next(iter(transports.values()))
-    if name not in transports:
-        known = ", ".join(sorted(transports)) or "none"
+    return transports[chosen_transport_name(spec, transports)]
+
+
+def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
+    """Return the name of the transport that a model goes by.
+
+    What the configuration names is taken as it stands. `auto` takes, in this order:
+
+    1. the transport that is called like the first part of the model's name (`sim` for `sim/judge`);
+    2. `direct`, for a model with an `api_base` whose first part stands for a server of the OpenAI format
+       (`openai/`, `hosted_vllm/`, `lm_studio/`, ...; `ollama/` only at an address that ends with `/v1`). Not for
+       OpenAI's and Azure's own hosts, nor for models called like OpenAI's reasoning models: they refuse parameters
+       that LiteLLM knows how to rename;
+    3. `litellm`, or else the only one there is.
+
+    Replies are kept without the transport's name, so a model may change it and is asked nothing twice.
+
+    Args:
+        spec: how the model is reached.
+        available: the names of the transports there are.
+
+    Raises:
+        ConfigError: there is none of that name, or it is `direct` and the model has no `api_base`.
+    """
+    name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
+    if name not in available:
+        known = ", ".join(sorted(available)) or "none"
         raise ConfigError(f"model {spec.ref.name!r}: no transport {name!r}; there are: {known}")
-    return transports[name]
+    if name == DIRECT and spec.api_base is None:
+        raise ConfigError(
+            f"model {spec.ref.name!r}: the direct transport needs api_base, the address of the server, such as "
+            "http://127.0.0.1:8000/v1"
+        )
+    return name
+
+
+def _automatic_name(spec: ModelSpec, available: Collection[str]) -> str:
+    prefix = spec.ref.model.split("/", 1)[0]
+    if prefix in available:
+        return prefix
+    if DIRECT in available and spec.api_base is not None and _speaks_openai(spec.ref.model, spec.api_base):
+        return DIRECT
+    if DEFAULT_TRANSPORT not in available and len(available) == 1:
+        return next(iter(available))
+    return DEFAULT_TRANSPORT
+
+
+def _speaks_openai(model: str, api_base: str) -> bool:
+    prefix, _, rest = model.partition("/")
+    if prefix in OLLAMA_PREFIXES:
+        return api_base.rstrip("/").endswith("/v1")
+    if prefix not in NATIVE_PREFIXES:
+        return False
+    host = f".{urlsplit(api_base).hostname or ''}"
+    return prefix != "openai" or not (host.endswith(_OPENAI_HOSTS) or _OPENAI_REASONING.match(rest))
 
 
 class Routes:

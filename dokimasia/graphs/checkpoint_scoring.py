@@ -6,8 +6,8 @@
                ▲ │ repair
                └─┘
 
-A response that exists already enters at `score`. Straight but for the repair edge, so it runs without checkpoints:
-the ledger and the result row carry it over any crash.
+A response that exists already, also one whose judgement failed before, enters at `score`. Straight but for the repair
+edge, so it runs without checkpoints: the ledger and the result row carry it over any crash.
 """
 
 import operator
@@ -28,13 +28,17 @@ VERSION = 1
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of values in the store; `model` is the candidate's shown name, `arm` is empty or `blind`."""
+    """Ids of values in the store; `model` is the candidate's shown name, `arm` is empty or `blind`.
+
+    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own.
+    """
 
     sample: str
     criteria: str
     model: str
     arm: str
     repeat: int
+    attempt: int
     response: str
     judgement: str
     rejected: str
@@ -50,6 +54,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
         candidate=context.options.spec(state["model"]),
         arm=state.get("arm", ""),
         repeat=state.get("repeat", 0),
+        attempt=state.get("attempt", 0),
         library=context.prompts,
     )
     calls = [asked.call] if asked.call else []
@@ -69,9 +74,10 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
         criteria,
         response.text,
         gateway=context.gateway,
-        judge=context.judge,
+        judge=context.judge_of("score"),
         show_image=context.options.show_image,
         repeat=state.get("repeat", 0),
+        attempt=state.get("attempt", 0),
         rejected=await context.store.get(Rejected, rejected) if rejected else None,
         library=context.prompts,
     )

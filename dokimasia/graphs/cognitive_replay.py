@@ -8,7 +8,8 @@
 
 A reply that cannot be read is sent back once; a chain whose answer contradicts the reference is asked for once more,
 then the sample fails as `reference_contradicted`; a criteria set that breaks a rule is sent back once with the broken
-rules named, then weights alone may be rescaled. The state holds ids and small words only.
+rules named, then weights alone may be rescaled. The state holds ids and small words only. A chain that exists from an
+earlier attempt enters at `check_chain`, or, where a judge already agreed with it, at `extract_criteria`.
 """
 
 import operator
@@ -37,10 +38,12 @@ class State(Failure, TypedDict, total=False):
     """Ids of values in the store, and where the work stands.
 
     `rejected` is the id of a reply that goes back with the next ask; `agreed` is how the chain's answer was found to
-    agree with the reference (a rule's name, `judge`, or `no reference`).
+    agree with the reference (a rule's name, `judge`, or `no reference`). `attempt` counts how often the item failed and
+    was asked anew; each attempt is a draw of its own.
     """
 
     sample: str
+    attempt: int
     chain: str
     chain_call: str
     criteria: str
@@ -57,7 +60,8 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
     asked = await ask_for_chain(
         await context.store.get(Sample, state["sample"]),
         gateway=context.gateway,
-        judge=context.judge,
+        judge=context.judge_of("write_chain"),
+        attempt=state.get("attempt", 0),
         rejected=await _rejected(state, context),
         library=context.prompts,
     )
@@ -91,7 +95,8 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
         sample,
         chain.answer,
         gateway=context.gateway,
-        judge=context.judge,
+        judge=context.judge_of("judge_chain"),
+        attempt=state.get("attempt", 0),
         rejected=await _rejected(state, context),
         library=context.prompts,
     )
@@ -111,7 +116,8 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
         sample,
         await context.store.get(ReferenceChain, state["chain"]),
         gateway=context.gateway,
-        judge=context.judge,
+        judge=context.judge_of("extract_criteria"),
+        attempt=state.get("attempt", 0),
         rejected=await _rejected(state, context),
         library=context.prompts,
     )
@@ -130,6 +136,13 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
     rejected = Rejected(text=_as_written(asked.value), problem=text, call=asked.call or "")
     failed = failure("unparsable", "criteria break the rules: " + "; ".join(problems))
     return {**update, **await _mend_or_fail(rejected, failed, state, context)}
+
+
+def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria"]:
+    """What an earlier attempt achieved is not asked again."""
+    if not state.get("chain"):
+        return "write_chain"
+    return "extract_criteria" if state.get("agreed") else "check_chain"
 
 
 def after_chain(state: State) -> Literal["write_chain", "check_chain", "__end__"]:
@@ -169,7 +182,7 @@ def build() -> StateGraph[State, Context]:
     graph.add_node("check_chain", check_chain)
     graph.add_node("judge_chain", judge_chain)
     graph.add_node("extract_criteria", extract_criteria)
-    graph.add_edge(START, "write_chain")
+    graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
     graph.add_conditional_edges("judge_chain", after_judging)

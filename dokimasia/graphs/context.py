@@ -28,6 +28,10 @@ class Context:
         """How the judge is reached."""
         return self.options.spec(self.options.judge)
 
+    def judge_of(self, node: str) -> ModelSpec:
+        """How the judge that serves a node is reached; ordinarily one judge serves all."""
+        return self.options.judge_of(node)
+
 
 class Failure(TypedDict, total=False):
     """The part of a state that says that a work item failed: a kind (empty: it did not) and a reason."""

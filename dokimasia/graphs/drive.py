@@ -41,6 +41,11 @@ GRAPHS: dict[str, GraphFile] = {
 }
 
 
+def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) -> CompiledStateGraph[Any, Context]:
+    """Return any graph file's graph compiled, such as a plug-in's; with a saver its threads can be resumed."""
+    return graph.build().compile(checkpointer=saver, name=graph.NAME)
+
+
 @cache
 def straight(name: str) -> CompiledStateGraph[Any, Context]:
     """Return the named graph compiled without a saver; compiled once a process."""
@@ -74,11 +79,13 @@ async def start_or_resume(
 ) -> dict[str, Any]:
     """Continue a thread from its last checkpoint, or start it from its inputs where there is none.
 
-    Every step is checkpointed before the next begins (`durability="sync"`).
+    Every step is checkpointed before the next begins (`durability="sync"`). A thread is finished when no task is left:
+    `next` alone is also empty where a process died after a task's writes were kept and before the checkpoint that
+    takes them in.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
     state = await graph.aget_state(config)
-    if state.created_at is not None and not state.next:
+    if state.created_at is not None and not state.tasks:
         return dict(state.values)
     begin = None if state.created_at is not None else dict(inputs)
     return await graph.ainvoke(begin, config, context=context, durability="sync")

@@ -6,6 +6,7 @@ from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.refusals import looks_like_refusal
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
 __all__ = [
@@ -17,4 +18,6 @@ __all__ = [
     "parse_equivalence",
     "parse_final_answer",
     "parse_rating",
+    "parse_structured_equivalence",
+    "parse_structured_scores",
 ]

@@ -2,7 +2,16 @@
 
 from dokimasia.prompts.fence import escape, unescape
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
-from dokimasia.prompts.rendering import Recognised, Rendered, choices_text, recognise, render, with_repair
+from dokimasia.prompts.rendering import (
+    Recognised,
+    Rendered,
+    choices_text,
+    recognise,
+    render,
+    with_form,
+    with_repair,
+    without_form,
+)
 
 __all__ = [
     "Prompt",
@@ -15,5 +24,7 @@ __all__ = [
     "recognise",
     "render",
     "unescape",
+    "with_form",
     "with_repair",
+    "without_form",
 ]

@@ -66,6 +66,50 @@ class PromptLibrary:
         """
         return cls(load_prompt(path) for folder in folders for path in sorted(folder.glob("*.md")))
 
+    def overridden(self, *folders: Path, more: bool = False) -> "PromptLibrary":
+        """Return the library with every `*.md` of the folders in place of the prompt of its name; later folders win.
+
+        A replacement takes the same inputs in the same way: what a judge is shown between fences stays between fences.
+
+        Args:
+            folders: where the replacements lie.
+            more: whether prompts of names that the library does not have are taken in, too.
+
+        Raises:
+            ConfigError: a folder is not there or has no prompt in it, or a file is broken, replaces nothing, or takes
+                other inputs than what it replaces; the message names the file.
+        """
+        prompts = dict(self._prompts)
+        for folder in folders:
+            if not folder.is_dir():
+                raise ConfigError(
+                    f"{folder}: there is no such folder of prompts; if it has moved, name it with --prompts"
+                )
+            files = sorted(folder.glob("*.md"))
+            if not files:
+                raise ConfigError(
+                    f"{folder}: no prompt in it; a prompt is a file such as {sorted(self._prompts)[0]}.md"
+                )
+            for path in files:
+                prompt = load_prompt(path)
+                self._check_replacement(path, prompt, more=more)
+                prompts[prompt.name] = prompt
+        return PromptLibrary(prompts.values())
+
+    def _check_replacement(self, path: Path, prompt: Prompt, *, more: bool) -> None:
+        replaced = self._prompts.get(prompt.name)
+        if replaced is None:
+            if more:
+                return
+            raise ConfigError(
+                f"{path}: replaces nothing: no prompt is called {prompt.name!r}; there are: {', '.join(self.names())}"
+            )
+        if prompt.inputs != replaced.inputs:
+            raise ConfigError(
+                f"{path}: takes other inputs than the prompt {prompt.name!r} that it replaces, which takes "
+                f"{_inputs_text(replaced)}; it declares {_inputs_text(prompt)}"
+            )
+
     def get(self, name: str) -> Prompt:
         """Return the prompt of that name.
 
@@ -92,10 +136,16 @@ def load_prompt(path: Path) -> Prompt:
         ConfigError: naming the file and what is wrong with it.
     """
     data = path.read_bytes()
-    matched = _FRONT.match(data.decode("utf-8"))
+    try:
+        matched = _FRONT.match(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8") from None
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
-    head = yaml.safe_load(matched[1])
+    try:
+        head = yaml.safe_load(matched[1])
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: the front matter is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(head, dict):
         raise ConfigError(f"{path}: the front matter is not a mapping of name, version, output, inputs, source")
     pieces = _SECTION.split(matched[2])
@@ -117,6 +167,10 @@ def load_prompt(path: Path) -> Prompt:
             f"and the system part none; it uses {sorted(slots)}"
         )
     return prompt
+
+
+def _inputs_text(prompt: Prompt) -> str:
+    return ", ".join(f"{name} ({rule})" for name, rule in prompt.inputs.items())
 
 
 @cache

@@ -73,8 +73,40 @@ def with_repair(rendered: Rendered, bad_reply: str, problem: str, *, library: Pr
     return rendered.model_copy(update={"messages": messages})
 
 
+def with_form(rendered: Rendered, form: str, *, library: PromptLibrary | None = None) -> Rendered:
+    """Return the messages with a sentence in the instructions that asks for the reply as one JSON object.
+
+    It goes along with a native output schema, which many servers enforce without showing it to the model.
+
+    Args:
+        rendered: a judge's prompt.
+        form: the object, as an example with a value or a few words in each field.
+        library: prompts that replace the package's own.
+    """
+    added = render("structured", {"form": form}, library=library).messages[0].text
+    head, rest = _instructions(rendered.messages)
+    text = f"{head}\n\n{added}" if head else added
+    return rendered.model_copy(update={"messages": (_system(text), *rest)})
+
+
+def without_form(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
+    """Return the messages as they were before `with_form`; others as they are."""
+    known = library or default_library()
+    head, rest = _instructions(messages)
+    if not head or "structured" not in known.names():
+        return tuple(messages)
+    found = re.fullmatch(
+        r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get("structured"), ()), head, re.DOTALL
+    )
+    if found is None:
+        return tuple(messages)
+    return (_system(found["before"]), *rest) if found["before"] else rest
+
+
 def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
     """Return which prompt the messages are, with its inputs, or None where they are none of the library's.
+
+    It is the same prompt with and without `with_form`.
 
     The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
     inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
@@ -87,6 +119,7 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
             return None
         problem = repair["problem"]
         messages = messages[:-2]
+    messages = without_form(messages, library=known)
     prompts = sorted(map(known.get, known.names()), key=lambda prompt: not prompt.has_fence)
     for prompt in prompts:
         inputs = _match(prompt, messages)
@@ -110,6 +143,17 @@ def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
             )
         )
     return "\n\n".join(lines)
+
+
+def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:
+    """Return the text of the system message that comes first, empty where there is none, and the other messages."""
+    if messages and messages[0].role == "system":
+        return messages[0].text, tuple(messages[1:])
+    return "", tuple(messages)
+
+
+def _system(text: str) -> Message:
+    return Message(role="system", parts=(TextPart(text=text),))
 
 
 def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None:

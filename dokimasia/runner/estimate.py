@@ -63,7 +63,8 @@ def size_of(sample: Sample) -> SampleSize:
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
     """Return what a plan will ask over samples of these sizes."""
-    totals: dict[str, list[int]] = {spec.ref.name: [0, 0, 0] for spec in (*plan.candidates, plan.judge)}
+    totals: dict[str, list[int]] = {spec.ref.name: [0, 0, 0] for spec in plan.specs()}
+    asks, judge_of = plan.asks, plan.judge_of
 
     def add(spec: ModelSpec, sent: int, received: int) -> None:
         total = totals[spec.ref.name]
@@ -74,20 +75,23 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
     samples = 0
     for size in sizes:
         samples += 1
-        if plan.criteria is None:
-            add(plan.judge, INSTRUCTION_TOKENS + size.text + size.images + size.reference, CHAIN_TOKENS)
-            add(plan.judge, INSTRUCTION_TOKENS + size.text + size.images + CHAIN_TOKENS, CRITERIA_TOKENS)
-            if size.reference:
-                add(plan.judge, INSTRUCTION_TOKENS + size.text + size.reference * 2, VERDICT_TOKENS)
-        shown = size.images if plan.show_image else 0
+        shown = INSTRUCTION_TOKENS + size.text + size.images
+        if "write_chain" in asks:
+            add(judge_of("write_chain"), shown + size.reference, CHAIN_TOKENS)
+        if "extract_criteria" in asks:
+            add(judge_of("extract_criteria"), shown + CHAIN_TOKENS, CRITERIA_TOKENS)
+        if "judge_chain" in asks and size.reference:
+            add(judge_of("judge_chain"), INSTRUCTION_TOKENS + size.text + size.reference * 2, VERDICT_TOKENS)
+        pictures = size.images if plan.show_image else 0
         for candidate in plan.candidates:
             for arm in plan.arms:
                 for _ in range(plan.repeats):
-                    if plan.responses is None:
+                    if "answer" in asks:
                         add(candidate, size.text + (0 if arm else size.images), ANSWER_TOKENS)
-                    asked = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + shown
-                    add(plan.judge, asked, SCORES_TOKENS)
-    specs = {spec.ref.name: spec for spec in (*plan.candidates, plan.judge)}
+                    if "score" in asks:
+                        asked = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
+                        add(judge_of("score"), asked, SCORES_TOKENS)
+    specs = {spec.ref.name: spec for spec in plan.specs()}
     return Estimate(
         samples=samples,
         models={

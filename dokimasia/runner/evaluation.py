@@ -1,65 +1,46 @@
 """Evaluate models on a data set: accept the run, do what has no result yet, and return its figures."""
 
 import asyncio
-import hashlib
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import orjson
-from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.datasets import Problem, problems_text, read_responses, scan
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.datasets import Problem
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest, value_id
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
-from dokimasia.gateway.budget import Budget
+from dokimasia.errors import ConfigError, DataError, Interrupted, NotFound
 from dokimasia.graphs.context import Context
+from dokimasia.runner.capabilities import with_capabilities
 from dokimasia.runner.estimate import Estimate, SampleSize, estimate, size_of
+from dokimasia.runner.inputs import (
+    EvaluationRequest,
+    Responses,
+    answered_by,
+    check_accepted,
+    check_collection,
+    check_prompts,
+    library_of,
+    read_answers,
+    read_samples,
+)
 from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.plan import EvaluationPlan, prompt_identity
 from dokimasia.runner.results import summary_of
+from dokimasia.runner.taking import models_of_fork, taken_by
 from dokimasia.runner.worker import EvaluationWorker
 from dokimasia.runner.workshop import Stop, check_prices, open_workshop, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import record_event, reopen, result_failures
+from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
+from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, add_samples, create_run, get_run, load_samples, run_samples, set_status
-
-Responses = dict[tuple[str, str, int], str]
-
-
-class EvaluationRequest(Value):
-    """What the user asks: a data file, a judge and candidates by name, and the options. Paths are kept absolute.
-
-    `max_cost` is in US dollars. `fresh` makes a new run of the same plan, which the ledger answers where it can.
-    """
-
-    data: Path
-    judge: str
-    models: tuple[str, ...] = ()
-    repeats: int = Field(default=1, ge=1)
-    no_image: bool = False
-    show_image: bool = False
-    limit: int | None = Field(default=None, ge=1)
-    seed: int = Field(default=0, ge=0)
-    criteria: str | None = None
-    responses: Path | None = None
-    fresh: bool = False
-    on_bad_sample: str = Field(default="fail", pattern="^(fail|skip)$")
-    allow_fetch: bool = False
-    max_cost: float | None = Field(default=None, ge=0)
-    max_calls: int | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=0)
-
-    @property
-    def budget(self) -> Budget:
-        """The limits on what this sitting may spend; no part of the run's identity."""
-        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
 
 
 class EvaluationResult(Value):
@@ -95,8 +76,9 @@ async def evaluate(
         Interrupted: the run was asked to stop; what is finished is kept.
     """
     settings = settings or load_settings()
+    prompts = prompts or library_of(request.prompts)
     with Home.open(settings.home, write=True) as home:
-        responses, hashed = _read_responses(request)
+        responses, hashed = read_answers(request)
         plan, samples, skipped = await asyncio.to_thread(_accept, request, settings, home, responses, hashed, prompts)
         if request.fresh:
             plan = _next_fresh(home, plan)
@@ -104,7 +86,7 @@ async def evaluate(
         run, new = await create_run(home, _run_row(plan, request, skipped))
         if new or len(run_samples(home, plan.run_id)) != len(samples):
             await add_samples(home, plan.run_id, samples)
-        return await _carry_out(
+        return await carry_out(
             home, run, plan, request, settings, responses, observer, stop, transports, prompts, map(size_of, samples)
         )
 
@@ -118,34 +100,35 @@ async def resume(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     prompts: PromptLibrary | None = None,
+    retry: Collection[FailureKind] = (),
 ) -> EvaluationResult:
     """Go on with an accepted run, from the store alone: the data file is not needed any more.
 
     Args:
         run: the run's row.
         request: replaces the limits on spending; by default there are none.
+        retry: kinds of failure whose items are asked anew, each from the step that failed, under a new repeat index.
 
     Raises:
         ConfigError: the prompts are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
     plan, accepted = read_plan(run)
-    if prompt_identity(prompts) != dict(plan.prompts):
-        raise ConfigError(
-            f"run {run.id} was accepted with other prompts ({_prompt_difference(plan, prompts)}): go on with the version "
-            "that made it, or evaluate anew; the ledger answers what did not change"
-        )
-    plan = _reached_anew(plan, settings)
     request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    if run.status != "done" or retry:
+        prompts = prompts or library_of(request.prompts)
+        check_prompts(plan.prompts, prompt_identity(prompts, structured_output=True), request.prompts, run.id)
+    plan = reached_anew(plan, settings)
     with Home.open(settings.home, write=True, create=False) as home:
-        responses, hashed = _read_responses(request)
+        check_accepted(home, run.id, plan.data)
+        responses, hashed = read_answers(request)
         if hashed != plan.responses:
             raise DataError(
                 f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run"
             )
         sizes = (size_of(sample) for sample in load_samples(home, run.id))
-        return await _carry_out(
-            home, run, plan, request, settings, responses, observer, stop, transports, prompts, sizes
+        return await carry_out(
+            home, run, plan, request, settings, responses, observer, stop, transports, prompts, sizes, retry
         )
 
 
@@ -157,8 +140,9 @@ def prepare(
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    responses, hashed = _read_responses(request)
-    samples, _ = _samples(request, blobs)
+    prompts = prompts or library_of(request.prompts)
+    responses, hashed = read_answers(request)
+    samples, _ = read_samples(request, blobs)
     plan = _plan(request, settings, samples, responses, hashed, prompts)
     return plan, samples, estimate(plan, map(size_of, samples))
 
@@ -174,7 +158,7 @@ def read_plan(run: Run) -> tuple[EvaluationPlan, EvaluationRequest]:
     return EvaluationPlan.model_validate(run.options["plan"]), EvaluationRequest.model_validate(run.options["request"])
 
 
-async def _carry_out(
+async def carry_out(
     home: Home,
     run: Run,
     plan: EvaluationPlan,
@@ -186,16 +170,16 @@ async def _carry_out(
     transports: Mapping[str, Transport] | None,
     prompts: PromptLibrary | None,
     sizes: Iterator[SampleSize],
+    retry: Collection[FailureKind] = (),
 ) -> EvaluationResult:
+    """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork."""
     watching = observer or Silent()
-    if run.status == "done":
+    if run.status == "done" and not count_failed(home, run.id, retry):
         return EvaluationResult(run=run.id, complete=True, summary=summary_of(home, run))
-    specs = dict(plan.options.models)
-    check_prices(specs, max_cost=request.max_cost)
+    taken = taken_by(home, plan)
+    reached = plan.models_for(plan.asks) if plan.fork is None else models_of_fork(home, run.id, plan, taken, retry)
+    check_prices(reached, max_cost=request.max_cost)
     watching.planned(run.id, estimate(plan, sizes))
-    await reopen(home, run.id, failures=("budget",))
-    await set_status(home, run.id, "running")
-    reached = {spec.ref.name: spec for spec in specs.values() if plan.responses is None or spec is plan.judge}
     try:
         async with open_workshop(
             home,
@@ -206,7 +190,11 @@ async def _carry_out(
             observer=watching,
             stop=stop or Stop(),
             transports=transports,
+            prompts=prompts,
         ) as workshop:
+            await reopen(home, run.id, failures=("budget",))
+            await retry_failed(home, run.id, failures=retry)
+            await set_status(home, run.id, "running")
             worker = EvaluationWorker(
                 home=home,
                 plan=plan,
@@ -216,6 +204,7 @@ async def _carry_out(
                 stats=workshop.gateway.stats,
                 criteria=_collected(home, plan),
                 responses=responses,
+                taken=taken,
             )
             count = len(run_samples(home, run.id))
             await worker.work(load_samples(home, run.id), count)
@@ -238,26 +227,11 @@ def _accept(
     hashed: str | None,
     prompts: PromptLibrary | None,
 ) -> tuple[EvaluationPlan, list[Sample], tuple[Problem, ...]]:
-    samples, skipped = _samples(request, home.blobs)
+    samples, skipped = read_samples(request, home.blobs)
     plan = _plan(request, settings, samples, responses, hashed, prompts)
     if plan.criteria is not None:
-        _check_collection(home, plan.criteria, samples)
+        check_collection(home, plan.criteria, samples)
     return plan, samples, skipped
-
-
-def _samples(request: EvaluationRequest, blobs: BlobStore) -> tuple[list[Sample], tuple[Problem, ...]]:
-    """Read the whole file once: its samples, and what had to be skipped where that was asked for."""
-    samples: list[Sample] = []
-    problems: list[Problem] = []
-    for found in scan(request.data, blobs=blobs, allow_fetch=request.allow_fetch, limit=request.limit):
-        if isinstance(found, Sample):
-            samples.append(found)
-        else:
-            problems.append(found)
-    if problems and (request.on_bad_sample == "fail" or not samples):
-        hint = "" if not samples else "\n(--on-bad-sample skip leaves such samples out)"
-        raise DataError(problems_text(problems) + hint)
-    return samples, tuple(problems)
 
 
 def _plan(
@@ -275,13 +249,14 @@ def _plan(
             raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
         candidates = tuple(with_known_price(resolve_model(settings, name)) for name in request.models)
     else:
-        candidates = _answered(request, samples, responses)
+        candidates = answered_by(request, samples, responses)
     names = [spec.ref.name for spec in candidates]
     if len(set(names)) < len(names):
         raise ConfigError(f"a model is named twice in --models: {', '.join(sorted(names))}")
+    judge = with_capabilities(with_known_price(resolve_model(settings, request.judge)), settings.home)
     return EvaluationPlan(
         data=digest("data", [[sample.id, value_id(sample)] for sample in samples]),
-        judge=with_known_price(resolve_model(settings, request.judge)),
+        judge=judge,
         candidates=candidates,
         repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
         no_image=request.no_image,
@@ -290,51 +265,8 @@ def _plan(
         seed=request.seed,
         criteria=request.criteria,
         responses=hashed,
-        prompts=prompt_identity(prompts),
+        prompts=prompt_identity(prompts, structured_output=takes_schema(judge)),
     )
-
-
-def _answered(request: EvaluationRequest, samples: list[Sample], responses: Responses) -> tuple[ModelSpec, ...]:
-    """Return the models whose answers are in the file, checked to have answered every sample."""
-    if request.no_image:
-        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
-    named = list(dict.fromkeys(model for _, model, _ in responses))
-    wanted = list(request.models) or named
-    for model in wanted:
-        missing = [sample.id for sample in samples if (sample.id, model, 0) not in responses]
-        if missing:
-            raise DataError(
-                f"{request.responses}: {model} has no answer to {len(missing)} of {len(samples)} samples "
-                f"({', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}); add them, choose models with --models, "
-                f"or shorten the data with --limit"
-            )
-    return tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
-
-
-def _read_responses(request: EvaluationRequest) -> tuple[Responses | None, str | None]:
-    if request.responses is None:
-        return None, None
-    responses = {
-        (answer.sample_id, answer.model, answer.repeat): answer.text for answer in read_responses(request.responses)
-    }
-    if not responses:
-        raise DataError(f"{request.responses}: no answer in it")
-    return responses, hashlib.sha256(request.responses.read_bytes()).hexdigest()[:32]
-
-
-def _check_collection(home: Home, collection: str, samples: list[Sample]) -> None:
-    known = {entry.sample_digest for entry in load_collection(home, collection)}
-    if not known:
-        raise NotFound(
-            f"no criteria collection {collection!r} in {home.path}; import one: dokimasia criteria import FILE"
-        )
-    missing = [sample.id for sample in samples if sample.digest not in known]
-    if missing:
-        raise InputError(
-            f"criteria {collection} have nothing for {len(missing)} of {len(samples)} samples "
-            f"({', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}): their question, image, options or reference "
-            "differ from those that the criteria were made for; leave --criteria out to have the judge make them"
-        )
 
 
 def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriteria] | None:
@@ -370,8 +302,11 @@ def _next_fresh(home: Home, plan: EvaluationPlan) -> EvaluationPlan:
             return plan
 
 
-def _reached_anew(plan: EvaluationPlan, settings: Settings) -> EvaluationPlan:
-    """Return the plan with each model reached as the configuration says now, if it is still the same model."""
+def reached_anew(plan: EvaluationPlan, settings: Settings) -> EvaluationPlan:
+    """Return the plan with each model reached as the configuration says now, if it is still the same model.
+
+    Its capabilities stay as they were settled when the run was accepted: they decide what it is asked.
+    """
 
     def now(spec: ModelSpec) -> ModelSpec:
         try:
@@ -379,12 +314,8 @@ def _reached_anew(plan: EvaluationPlan, settings: Settings) -> EvaluationPlan:
         except ConfigError:
             return spec
         same = found.ref == spec.ref and found.sampling == spec.sampling
-        return with_known_price(found) if same else spec
+        return with_known_price(found).model_copy(update={"capabilities": spec.capabilities}) if same else spec
 
     candidates = plan.candidates if plan.responses is not None else tuple(now(spec) for spec in plan.candidates)
-    return plan.model_copy(update={"judge": now(plan.judge), "candidates": candidates})
-
-
-def _prompt_difference(plan: EvaluationPlan, prompts: PromptLibrary | None) -> str:
-    now = prompt_identity(prompts)
-    return ", ".join(name for name, version in sorted(plan.prompts.items()) if now.get(name) != version)
+    judges = {node: now(spec) for node, spec in plan.judges.items()}
+    return plan.model_copy(update={"judge": now(plan.judge), "judges": judges, "candidates": candidates})

@@ -8,10 +8,12 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
+from dokimasia.runner.coverage import sample_coverage
 from dokimasia.runner.results import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
 
@@ -29,8 +31,14 @@ async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False
         "run": run.id,
         "sample": sample.model_dump(mode="json"),
         "replay": await _replay(store, replay),
+        "coverage": await _coverage(store, sample, replay),
         "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
     }
+    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample.id]
+    if earlier:
+        view["earlier"] = [
+            {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
+        ]
     if raw:
         ledger = SqliteLedger(home)
         keys = dict.fromkeys(key for row in rows for key in row.calls)
@@ -59,6 +67,13 @@ async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any
         "criteria": await _value(store, CriteriaSet, row.criteria_id),
         "calls": list(row.calls),
     }
+
+
+async def _coverage(store: SqliteRunStore, sample: Sample, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None or row.criteria_id is None:
+        return None
+    found = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
+    return None if found is None else found.model_dump(mode="json", exclude={"sample"}) | {"share": found.share}
 
 
 async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:

@@ -28,8 +28,9 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "open_items": _open_items(run, len(samples), done=len(rows)),
         "skipped": run.options.get("skipped", []),
         "judge": _judge(run),
+        "forked_from": forked_from(run),
         "seed": run.seed,
-        "simulated": _simulated(run),
+        "simulated": simulated_models(run),
         **summarise(scored, preparation=preparation, figures=figures, seed=run.seed),
     }
 
@@ -47,6 +48,13 @@ def _open_items(run: Run, samples: int, *, done: int) -> int:
     return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
 
 
+def forked_from(run: Run) -> dict[str, str] | None:
+    """Return the run that a run branched off, and the step; None where it is no fork."""
+    plan: Any = run.options.get("plan")
+    fork = plan.get("fork") if isinstance(plan, dict) else None
+    return None if fork is None else {"run": fork["parent"], "node": fork["node"]}
+
+
 def _row(row: ResultRow, cluster: str, category: str | None) -> Row:
     return Row(
         sample_id=row.sample_id,
@@ -62,14 +70,14 @@ def _row(row: ResultRow, cluster: str, category: str | None) -> Row:
 
 def _specs(run: Run) -> list[dict[str, Any]]:
     plan: Any = run.options["plan"]
-    return [plan["judge"], *plan["candidates"]]
+    return [plan["judge"], *plan["candidates"], *plan.get("judges", {}).values()]
 
 
 def _judge(run: Run) -> str:
     return _specs(run)[0]["ref"]["name"]
 
 
-def _simulated(run: Run) -> list[str]:
+def simulated_models(run: Run) -> list[str]:
     """Names of the run's models that are simulated, so that every report can say so."""
     named = (spec["ref"] for spec in _specs(run))
     return sorted({ref["name"] for ref in named if "sim" in ref["model"].split("/")[:-1]})

@@ -1,28 +1,28 @@
 """The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayStats
 from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
 from dokimasia.graphs.context import Context
 from dokimasia.log import logger
+from dokimasia.runner.crowd import raise_worst, work_through
 from dokimasia.runner.observer import Observer, Progress
 from dokimasia.runner.plan import EvaluationPlan, ScoreItem, replay_item
+from dokimasia.runner.retrying import retried_replay, retried_score
+from dokimasia.runner.taking import Beginning
 from dokimasia.storage.checkpoints import Saver, delete_thread, sweep_orphans
 from dokimasia.storage.criteria import CollectedCriteria
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, get_result, record_result
+from dokimasia.storage.retries import Retry, retries
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
-
-SAMPLES_IN_FLIGHT = (8, 256)
-TICK = 0.5
 
 
 class EvaluationWorker:
@@ -43,8 +43,12 @@ class EvaluationWorker:
         stats: Callable[[], GatewayStats],
         criteria: Mapping[str, CollectedCriteria] | None = None,
         responses: Mapping[tuple[str, str, int], str] | None = None,
+        taken: Mapping[str, Beginning] | None = None,
     ) -> None:
-        """Prepare the work; `criteria` by sample digest and `responses` by (sample id, model, repeat) replace calls."""
+        """Prepare the work; `criteria` by sample digest and `responses` by (sample id, model, repeat) replace calls.
+
+        `taken` says, by item, what a fork takes over from the run that it branched off.
+        """
         self._home = home
         self._plan = plan
         self._run = plan.run_id
@@ -54,6 +58,8 @@ class EvaluationWorker:
         self._stats = stats
         self._criteria = criteria
         self._responses = responses
+        self._taken = taken or {}
+        self._retries: dict[str, Retry] = {}
         self._replay_graph = drive.checkpointed(cognitive_replay.NAME, saver)
         self._scoring_graph = drive.straight(checkpoint_scoring.NAME)
         self.progress = Progress()
@@ -66,46 +72,16 @@ class EvaluationWorker:
             StorageError: a result could not be kept.
         """
         await sweep_orphans(self._saver, live_threads(self._home))
+        self._retries = retries(self._home, self._run)
         progress = self.progress
         progress.samples = count
         progress.items = count * (1 + len(list(self._plan.items(""))))
         concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
-        width = min(max(concurrency, SAMPLES_IN_FLIGHT[0]), SAMPLES_IN_FLIGHT[1])
-        problems: list[BaseException] = []
+        await work_through(samples, self._one, width=min(concurrency, count), report=self._report)
 
-        async def worker() -> None:
-            for sample in samples:
-                if problems:
-                    return
-                try:
-                    await self._sample(sample)
-                except BaseException as problem:
-                    problems.append(problem)
-                    if isinstance(problem, asyncio.CancelledError):
-                        raise
-                    return
-                progress.samples_done += 1
-
-        async with self._reporting():
-            await asyncio.gather(*(worker() for _ in range(min(width, max(1, count)))))
-        if problems:
-            raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
-
-    @asynccontextmanager
-    async def _reporting(self) -> AsyncIterator[None]:
-        async def tick() -> None:
-            while True:
-                await asyncio.sleep(TICK)
-                self._report()
-
-        ticking = asyncio.create_task(tick())
-        try:
-            yield
-        finally:
-            ticking.cancel()
-            with suppress(asyncio.CancelledError):
-                await ticking
-            self._report()
+    async def _one(self, sample: Sample) -> None:
+        await self._sample(sample)
+        self.progress.samples_done += 1
 
     def _report(self) -> None:
         self.progress.stats = self._stats()
@@ -116,9 +92,7 @@ class EvaluationWorker:
         outcomes = await asyncio.gather(
             *(self._score(sample, item, replay) for item in self._plan.items(sample.id)), return_exceptions=True
         )
-        problems = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-        if problems:
-            raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+        raise_worst([outcome for outcome in outcomes if isinstance(outcome, BaseException)])
 
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
@@ -128,6 +102,9 @@ class EvaluationWorker:
             self.progress.restored += 1
             self.progress.count(row.failure)
             return row
+        begun = self._begin(item)
+        if begun.row is not None:
+            return await self._finish(begun.row)
         base: dict[str, Any] = {"run_id": self._run, "item": item, "kind": "replay", **_names(sample)}
         if self._criteria is not None:
             ready = self._criteria[sample.digest]
@@ -144,9 +121,9 @@ class EvaluationWorker:
                 graph_version=str(cognitive_replay.VERSION),
             ),
         )
-        state = await drive.start_or_resume(
-            self._replay_graph, {"sample": value_id(sample)}, context=self._context, thread=thread
-        )
+        retried = retried_replay(self._retries.get(item), SqliteLedger(self._home))
+        inputs = {"sample": value_id(sample), **begun.inputs, **retried}
+        state = await drive.start_or_resume(self._replay_graph, inputs, context=self._context, thread=thread)
         made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
         row = ResultRow(
             **base,
@@ -179,14 +156,20 @@ class EvaluationWorker:
             reason = f"no criteria for this sample: {replay.reason}"[:500]
             await self._finish(ResultRow(**base, outcome="failed", failure=replay.failure, reason=reason))
             return
+        begun = self._begin(item.name)
+        if begun.row is not None:
+            await self._finish(begun.row)
+            return
         inputs: dict[str, Any] = {
             "sample": value_id(sample),
             "criteria": replay.criteria_id,
             "model": item.model,
             "arm": item.arm,
             "repeat": item.repeat,
+            **begun.inputs,
+            **{name: value for name, value in retried_score(self._retries.get(item.name)).items() if value},
         }
-        if self._responses is not None:
+        if self._responses is not None and "response" not in inputs:
             text = self._responses.get((item.sample_id, item.model, item.repeat))
             if text is None:
                 self.progress.items -= 1
@@ -209,6 +192,15 @@ class EvaluationWorker:
                 calls=tuple(state.get("calls", ())),
             )
         )
+
+    def _begin(self, item: str) -> Beginning:
+        """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""
+        begun = self._taken.get(item, Beginning())
+        if begun.row is None:
+            return begun
+        if item in self._retries:
+            return Beginning()
+        return Beginning(row=begun.row.model_copy(update={"run_id": self._run}))
 
     async def _finish(self, row: ResultRow) -> ResultRow:
         await record_result(self._home, row)

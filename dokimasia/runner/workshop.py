@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
@@ -14,6 +15,7 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
 from dokimasia.log import Redactor
+from dokimasia.plugins import transports_for
 from dokimasia.runner.observer import Observer
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.checkpoints import Saver, open_saver
@@ -51,12 +53,26 @@ class Stop:
         await self._asked.wait()
 
 
-def default_transports() -> dict[str, Transport]:
-    """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it."""
+def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
+    """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it.
+
+    Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
+    """
     from dokimasia.gateway.direct.transport import DirectTransport
     from dokimasia.simulation.transport import SimTransport
 
-    return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport()}
+    return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport(library=prompts)}
+
+
+def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary | None = None) -> dict[str, Transport]:
+    """Return the package's own transports and, of the plug-ins', those that the models name; a plug-in replaces none.
+
+    Raises:
+        ConfigError: a plug-in's transport that a model names cannot be loaded.
+    """
+    own = default_transports(prompts)
+    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in specs.values()}
+    return {**dict(transports_for(named - set(own))), **own}
 
 
 def with_known_price(spec: ModelSpec) -> ModelSpec:
@@ -95,6 +111,7 @@ async def open_workshop(
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
     blobs: BlobStore | None = None,
+    prompts: PromptLibrary | None = None,
 ) -> AsyncIterator[Workshop]:
     """Open everything a run works with; at the end the calls in flight are finished and committed.
 
@@ -112,7 +129,7 @@ async def open_workshop(
         gateway = ModelGateway(
             ledger=ledger,
             blobs=blobs or home.blobs,
-            transports=transports or default_transports(),
+            transports=transports or transports_for_models(specs, prompts),
             specs=specs,
             api_keys=keys,
             budget=budget,

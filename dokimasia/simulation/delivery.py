@@ -9,6 +9,7 @@ import orjson
 from aiohttp import web
 
 from dokimasia.errors import ConfigError, NotFound, TransportError
+from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
@@ -65,7 +66,14 @@ class RequestLog:
             self._file.close()
 
 
-def decide(body: bytes, tries: Tries, models: Mapping[str, Profile], authorization: str) -> Delivery:
+def decide(
+    body: bytes,
+    tries: Tries,
+    models: Mapping[str, Profile],
+    authorization: str,
+    *,
+    library: PromptLibrary | None = None,
+) -> Delivery:
     """Work out what a request gets: a reply, an error, or the fault whose turn it is."""
     try:
         call, images = read_request(body)
@@ -77,7 +85,7 @@ def decide(body: bytes, tries: Tries, models: Mapping[str, Profile], authorizati
     if fault is not None:
         return _faulty(fault, authorization)._replace(request=key, model=name)
     try:
-        reply = tries.spoil(respond(call, images, known=models), call)
+        reply = tries.spoil(respond(call, images, known=models, library=library), call)
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from dokimasia.domain.call import Chat, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
+from dokimasia.prompts import without_form
 
 T = TypeVar("T")
 
@@ -21,9 +22,12 @@ def bare_name(model: str) -> str:
 
 
 def canonical_messages(messages: Sequence[Message]) -> list[Any]:
-    """Return roles, texts and image hashes in order; neighbouring texts are one, since transports split them."""
+    """Return roles, texts and image hashes in order; neighbouring texts are one, since transports split them.
+
+    The sentence that asks for an object stays out, as the output schema does that it goes with.
+    """
     canonical: list[Any] = []
-    for message in messages:
+    for message in without_form(messages):
         parts: list[list[str]] = []
         for part in message.parts:
             if part.kind == "image":
@@ -41,15 +45,15 @@ def request_hash(call: Chat) -> str:
 
     Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else.
     """
-    return digest(
-        "sim-request/1",
-        {
-            "model": bare_name(call.model.model),
-            "messages": canonical_messages(call.messages),
-            "sampling": call.sampling.model_dump(mode="json", exclude_none=True),
-            "seed": call.repeat,
-        },
-    )
+    asked = {
+        "model": bare_name(call.model.model),
+        "messages": canonical_messages(call.messages),
+        "sampling": call.sampling.model_dump(mode="json", exclude_none=True),
+        "seed": call.repeat,
+    }
+    if call.tools:
+        asked["tools"] = [tool.name for tool in call.tools]
+    return digest("sim-request/1", asked)
 
 
 class Draws:

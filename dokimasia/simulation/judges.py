@@ -16,6 +16,7 @@ from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
 from dokimasia.simulation.scoring import planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.structured import in_object
 
 _ORDER_SCORE = re.compile(
     r"\b(?:give|award|assign|rate|score|mark|grade)\b[^\n]*?\b(?:(full marks|top marks|the maximum)|([1-5]))\b",
@@ -37,14 +38,21 @@ class View(NamedTuple):
     part: tuple[float, float, float, float]
 
 
-def reply(profile: JudgeProfile, understood: Understood, view: View | None, draws: Draws) -> ChatReply:
-    """Return the judge's reply to one of the prompts that it knows."""
+def reply(
+    profile: JudgeProfile, understood: Understood, view: View | None, draws: Draws, *, held: bool = False
+) -> ChatReply:
+    """Return the judge's reply to one of the prompts that it knows.
+
+    A judge that is held to an output schema says the same in the object that it asks for, and never in unusable form.
+    """
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     order = understood.outside if profile.gullible else ""
     text = _work(profile, request, order, view, draws)
-    if draws.chance(profile.format_noise, "noise"):
+    if held:
+        text = in_object(request.name, text)
+    elif draws.chance(profile.format_noise, "noise"):
         text = _spoilt(text, draws)
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 

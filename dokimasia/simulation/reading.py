@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.call import Message
-from dokimasia.prompts import Prompt, Recognised, default_library, recognise
+from dokimasia.prompts import Prompt, PromptLibrary, Recognised, default_library, recognise, without_form
 from dokimasia.prompts.fence import read_fences
 
 _BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2>>>", re.DOTALL)
@@ -19,24 +19,27 @@ class Understood(NamedTuple):
     outside: str = ""
 
 
-def understand(messages: Sequence[Message]) -> Understood | None:
+def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Understood | None:
     """Return what is asked, or None where the messages are nothing that a simulated model knows.
 
     An exactly rendered prompt is recognised as such and has nothing outside. A judge's prompt to which something was
-    added outside of the fences is still understood, and the addition is returned apart.
+    added outside of the fences is still understood, and the addition is returned apart; what asks for the reply as an
+    object is none. `library` holds the prompts to
+    know; by default those that ship.
     """
-    exact = recognise(messages)
+    known = library or default_library()
+    messages = without_form(messages, library=known)
+    exact = recognise(messages, library=known)
     if exact is not None:
         return Understood(exact)
     if len(messages) >= 3 and messages[-2].role == "assistant":
-        inner = understand(messages[:-2])
+        inner = understand(messages[:-2], library=known)
         if inner is None:
             return None
         return inner._replace(request=inner.request.model_copy(update={"problem": messages[-1].text}))
     system = "\n".join(message.text for message in messages if message.role == "system")
     user = "\n".join(message.text for message in messages if message.role == "user")
-    library = default_library()
-    for prompt in map(library.get, library.names()):
+    for prompt in map(known.get, known.names()):
         if prompt.system and prompt.system in system:
             return _with_outside(prompt, system, user, messages)
     return None

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.errors import TransportError
+from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation import candidates, foreign, judges
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judges import View
 from dokimasia.simulation.picture import Sighting, read_scene
+from dokimasia.simulation.probing import answer_probe
 from dokimasia.simulation.profiles import CandidateProfile, Profile, as_candidate, as_judge, find_profile
 from dokimasia.simulation.reading import read_choices, understand
 from dokimasia.simulation.world import find_question
@@ -17,31 +19,41 @@ _seen: dict[str, Sighting | None] = {}
 """Scenes by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
 
 
-def respond(call: Chat, images: Mapping[str, bytes], *, known: Mapping[str, Profile] | None = None) -> ChatReply:
+def respond(
+    call: Chat,
+    images: Mapping[str, bytes],
+    *,
+    known: Mapping[str, Profile] | None = None,
+    library: PromptLibrary | None = None,
+) -> ChatReply:
     """Return the reply of the simulated model that the call names.
 
     Args:
         call: the request; `call.model.model` is the simulated model's name, with or without a provider before it.
         images: bytes by SHA-256 of the images that the messages name; asked only for images that were not seen before.
         known: the models there are; by default those that ship.
+        library: the prompts that judges know; by default those that ship.
 
     Raises:
         NotFound: no simulated model has that name; the message lists those there are.
     """
     profile = find_profile(bare_name(call.model.model), known=known)
     draws = Draws(request_hash(call))
-    understood = understand(call.messages)
+    understood = understand(call.messages, library=library)
     if understood is None:
         asked = call.messages[-1].text
         reply = _answer(profile, asked, [], call, images, draws)
+    elif understood.request.name == "probe":
+        reply = answer_probe(call, understood.request.inputs["task"], images, draws)
     elif understood.request.name == "candidate":
         inputs = understood.request.inputs
         reply = _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
     else:
         view = _look(call, images, understood.request.inputs.get("question", ""))
-        reply = judges.reply(as_judge(profile), understood, view, draws)
+        reply = judges.reply(as_judge(profile), understood, view, draws, held=call.output_schema is not None)
     reply = _limited(reply, call.sampling.max_tokens)
-    return reply.model_copy(update={"usage": usage_of(call, reply.text)})
+    written = reply.text + "".join(tool.name + tool.arguments for tool in reply.tool_calls)
+    return reply.model_copy(update={"usage": usage_of(call, written)})
 
 
 def _answer(

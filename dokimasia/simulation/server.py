@@ -9,6 +9,7 @@ from pathlib import Path
 from aiohttp import web
 
 from dokimasia.errors import ConfigError
+from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.delivery import RequestLog, decide, deliver, too_large
 from dokimasia.simulation.faults import Faults, Tries
 from dokimasia.simulation.profiles import Profile, profiles
@@ -24,6 +25,7 @@ def build_app(
     faults: Faults | None = None,
     log_path: Path | None = None,
     known: Mapping[str, Profile] | None = None,
+    library: PromptLibrary | None = None,
 ) -> web.Application:
     """Return the application: `POST /v1/chat/completions` and `GET /v1/models`.
 
@@ -33,6 +35,7 @@ def build_app(
         log_path: where a JSON line is appended for every request for a completion: `n`, `request` (the canonical
             request's hash), `model`, `status`, and `sent`: whether the reply left whole while the client was there.
         known: the models there are; by default those that ship.
+        library: the prompts that judges know; by default those that ship.
 
     Raises:
         ConfigError: the log cannot be written.
@@ -47,7 +50,7 @@ def build_app(
         except web.HTTPRequestEntityTooLarge:
             delivery = too_large(BODY_LIMIT)
         else:
-            delivery = decide(body, tries, models, request.headers.get("Authorization", ""))
+            delivery = decide(body, tries, models, request.headers.get("Authorization", ""), library=library)
         sent = False
         try:
             if latency:
@@ -80,6 +83,7 @@ async def serve(
     log_path: Path | None = None,
     ready: Callable[[str], None] | None = None,
     known: Mapping[str, Profile] | None = None,
+    library: PromptLibrary | None = None,
 ) -> None:
     """Serve until cancelled; `ready` is called with the base URL (`http://host:port/v1`) once connections are accepted.
 
@@ -88,7 +92,7 @@ async def serve(
     Raises:
         ConfigError: the address is taken or cannot be used, or the log cannot be written.
     """
-    app = build_app(latency=latency, faults=faults, log_path=log_path, known=known)
+    app = build_app(latency=latency, faults=faults, log_path=log_path, known=known, library=library)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
     await runner.setup()
     try:
@@ -112,6 +116,7 @@ def running_server(
     faults: Faults | None = None,
     log_path: Path | None = None,
     known: Mapping[str, Profile] | None = None,
+    library: PromptLibrary | None = None,
 ) -> Iterator[str]:
     """Serve on a free loopback port from a thread of its own; yields the base URL and stops at the end of the block.
 
@@ -128,7 +133,9 @@ def running_server(
         started.set()
 
     async def work() -> None:
-        await serve(port=0, latency=latency, faults=faults, log_path=log_path, ready=ready, known=known)
+        await serve(
+            port=0, latency=latency, faults=faults, log_path=log_path, ready=ready, known=known, library=library
+        )
 
     task = loop.create_task(work())
 

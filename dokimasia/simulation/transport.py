@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
+from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.faults import Faults, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
@@ -16,12 +17,18 @@ class SimTransport:
     """A `domain.ports.Transport` for models called `sim/...`."""
 
     def __init__(
-        self, latency: float = 0.0, faults: Faults | None = None, *, known: Mapping[str, Profile] | None = None
+        self,
+        latency: float = 0.0,
+        faults: Faults | None = None,
+        *,
+        known: Mapping[str, Profile] | None = None,
+        library: PromptLibrary | None = None,
     ) -> None:
-        """Plant a latency in seconds, faults, and, in place of the models that ship, others."""
+        """Plant a latency in seconds, faults, and, in place of the models and prompts that ship, others."""
         self._latency = latency
         self._tries = Tries(faults)
         self._known = known
+        self._library = library
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Return the simulated model's reply; `api_key` is not looked at, and in no error.
@@ -39,7 +46,7 @@ class SimTransport:
         if fault is not None:
             raise transport_error(fault)
         try:
-            reply = respond(call, _Images(call, blobs), known=self._known)
+            reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
         except NotFound as error:
             raise TransportError("not_found", str(error), retryable=False, status=404) from None
         return self._tries.spoil(reply, call)

@@ -12,7 +12,7 @@ import orjson
 from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
-from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling, ToolCall, ToolSpec
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import TransportError
 from dokimasia.simulation.draws import bare_name
@@ -27,6 +27,7 @@ _OTHER_FIELDS = (
     "model messages seed stream stream_options n user response_format tools tool_choice parallel_tool_calls metadata "
     "store max_tokens max_completion_tokens service_tier logprobs"
 )
+_ROLES = ("system", "developer", "user", "assistant", "tool")
 _NOT_SAMPLING = frozenset(_OTHER_FIELDS.split())
 _refs: dict[str, ImageRef] = {}
 
@@ -51,7 +52,6 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     if not isinstance(messages, list) or not messages:
         raise _bad("messages: a list of at least one message is required")
     images: dict[str, bytes] = {}
-    read = tuple(_message(message, f"messages[{number}]", images) for number, message in enumerate(messages))
     sampling: dict[str, Any] = {name: data.get(name) for name in _SAMPLING}
     limit = data.get("max_completion_tokens")
     sampling["max_tokens"] = data.get("max_tokens") if limit is None else limit
@@ -62,8 +62,10 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     try:
         return Chat(
             model=ModelRef(name=name, model=name),
-            messages=read,
+            messages=tuple(_message(message, f"messages[{at}]", images) for at, message in enumerate(messages)),
             sampling=Sampling.model_validate(sampling),
+            output_schema=_schema(data.get("response_format")),
+            tools=_tools(data.get("tools")),
             repeat=data.get("seed") or 0,
         ), images
     except ValidationError as error:
@@ -81,7 +83,7 @@ def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, Any]:
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": reply.text, "refusal": reply.refusal},
+                "message": _reply_message(reply),
                 "logprobs": None,
                 "finish_reason": reply.native_finish_reason or reply.finish_reason,
             }
@@ -104,15 +106,74 @@ def model_list(names: Mapping[str, object]) -> bytes:
     return orjson.dumps({"object": "list", "data": models})
 
 
+def _reply_message(reply: ChatReply) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    if reply.tool_calls:
+        message["content"] = reply.text or None
+        message["tool_calls"] = [
+            {"id": tool.id, "type": "function", "function": {"name": tool.name, "arguments": tool.arguments}}
+            for tool in reply.tool_calls
+        ]
+    return message
+
+
+def _schema(asked: Any) -> dict[str, Any] | None:
+    """Return the JSON schema of a `response_format`, or None where it asks for none."""
+    if not isinstance(asked, dict) or asked.get("type") != "json_schema":
+        return None
+    held = asked.get("json_schema")
+    schema = held.get("schema") if isinstance(held, dict) else None
+    if not isinstance(schema, dict):
+        raise _bad("response_format.json_schema.schema: an object is required")
+    return schema
+
+
+def _tools(offered: Any) -> tuple[ToolSpec, ...]:
+    """Return the functions among the `tools` that are offered."""
+    if offered is None:
+        return ()
+    if not isinstance(offered, list):
+        raise _bad("tools: a list of functions")
+    tools: list[ToolSpec] = []
+    for number, tool in enumerate(offered):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if not isinstance(function, dict):
+            raise _bad(f"tools[{number}].function: an object is required")
+        facts = {"name": function.get("name"), "description": function.get("description") or ""}
+        tools.append(ToolSpec.model_validate({**facts, "parameters": function.get("parameters") or {}}))
+    return tuple(tools)
+
+
 def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
-    if not isinstance(message, dict) or message.get("role") not in ("system", "developer", "user", "assistant"):
-        raise _bad(f"{where}.role: one of system, developer, user, assistant")
+    if not isinstance(message, dict) or message.get("role") not in _ROLES:
+        raise _bad(f"{where}.role: one of {', '.join(_ROLES)}")
+    if (message["role"] == "tool") != isinstance(message.get("tool_call_id"), str):
+        raise _bad(f"{where}.role: a tool's message names its tool_call_id, and no other does")
     content = message.get("content")
     pieces = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
     if not isinstance(pieces, list):
         raise _bad(f"{where}.content: a text or a list of parts")
     parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
-    return Message(role="system" if message["role"] == "developer" else message["role"], parts=parts)
+    return Message(
+        role="system" if message["role"] == "developer" else message["role"],
+        parts=parts,
+        tool_calls=tuple(_tool_call(call, where) for call in _list(message.get("tool_calls"), where)),
+        tool_call_id=message.get("tool_call_id"),
+    )
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise _bad(f"{where}.tool_calls: a list")
+    return value or []
+
+
+def _tool_call(call: Any, where: str) -> ToolCall:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        raise _bad(f"{where}.tool_calls: objects with id and function")
+    facts = {"id": call.get("id"), "name": function.get("name"), "arguments": function.get("arguments")}
+    return ToolCall.model_validate(facts)
 
 
 def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_newer"]
 
-MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", schema.first_tables),)
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
+    ("first_tables", schema.first_tables),
+    ("profiles", schema.profiles),
+    ("graph_results", schema.graph_results),
+)
 """In order: number 1 is the first. A migration that was released is never changed; a new one is added at the end."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -1,7 +1,7 @@
 """What came of each work item of a run, and what happened on the way: result rows and events."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -16,10 +16,16 @@ from dokimasia.storage.values import insert_statement
 __all__ = [
     "Event",
     "ResultRow",
+    "close_item_threads",
+    "count_failed",
     "events",
+    "failed_rows",
     "get_result",
+    "insert_event",
+    "read_result",
     "record_event",
     "record_result",
+    "remove_failed",
     "reopen",
     "result_failures",
     "result_items",
@@ -31,8 +37,8 @@ class ResultRow(Value):
     """The outcome of one work item.
 
     `item` names it within its run, `kind` says what was done. `outcome` is `scored` (then `score` is there), `failed`
-    (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `calls` are the
-    keys of all ledger entries that it used, in order.
+    (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are
+    what a graph of a plug-in made. `calls` are the keys of all ledger entries that it used, in order.
     """
 
     run_id: str
@@ -52,6 +58,7 @@ class ResultRow(Value):
     criteria_id: str | None = None
     response_id: str | None = None
     judgement_id: str | None = None
+    value_ids: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -79,7 +86,8 @@ async def record_result(home: Home, row: ResultRow) -> bool:
         StorageError: it could not be written, or there is no such run.
     """
     columns = row.model_dump(mode="json")
-    columns["calls"] = canonical_json(columns["calls"]).decode()
+    for name in ("calls", "value_ids"):
+        columns[name] = canonical_json(columns[name]).decode()
 
     def insert(connection: sqlite3.Connection) -> bool:
         return connection.execute(insert_statement("results", columns), columns).rowcount > 0
@@ -95,13 +103,13 @@ def results(home: Home, run_id: str) -> list[ResultRow]:
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
         (run_id,),
     )
-    return [_result(row) for row in rows]
+    return [read_result(row) for row in rows]
 
 
 def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:
     """Return an item's result, or None while it has none."""
     rows = home.rows("SELECT * FROM results WHERE run_id = ? AND item = ?", (run_id, item))
-    return _result(rows[0]) if rows else None
+    return read_result(rows[0]) if rows else None
 
 
 def result_failures(home: Home, run_id: str) -> dict[FailureKind, int]:
@@ -121,19 +129,44 @@ async def reopen(home: Home, run_id: str, *, failures: Iterable[FailureKind] = (
     What failed and why stays on record as an event `reopened`.
     """
     kinds = sorted(set(failures))
-    marks = ",".join("?" * len(kinds))
-    where = f"run_id = ? AND outcome = 'failed' AND failure IN ({marks})"
 
     def remove(connection: sqlite3.Connection) -> int:
-        sql = f"SELECT item, failure, reason FROM results WHERE {where} ORDER BY item"
-        removed = connection.execute(sql, (run_id, *kinds)).fetchall()
-        if removed:
-            connection.execute(f"DELETE FROM results WHERE {where}", (run_id, *kinds))
-            items = [{"item": item, "failure": failure, "reason": reason} for item, failure, reason in removed]
-            _insert_event(connection, run_id, "reopened", {"items": items})
-        return len(removed)
+        rows = failed_rows(connection, run_id, kinds)
+        if rows:
+            remove_failed(connection, run_id, kinds)
+            close_item_threads(connection, run_id, [row.item for row in rows])
+            items = [{"item": row.item, "failure": row.failure, "reason": row.reason} for row in rows]
+            insert_event(connection, run_id, "reopened", {"items": items})
+        return len(rows)
 
     return await home.write(remove)
+
+
+def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> int:
+    """Return how many of a run's items failed in these ways."""
+    return sum(count for kind, count in result_failures(home, run_id).items() if kind in failures)
+
+
+def failed_rows(connection: sqlite3.Connection, run_id: str, kinds: Sequence[FailureKind]) -> list[ResultRow]:
+    """Return, inside a writing job, a run's rows that failed in these ways, by item."""
+    cursor = connection.execute(f"SELECT * FROM results WHERE {_failed(kinds)} ORDER BY item", (run_id, *kinds))
+    names = [column[0] for column in cursor.description]
+    return [read_result(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+
+
+def remove_failed(connection: sqlite3.Connection, run_id: str, kinds: Sequence[FailureKind]) -> None:
+    """Remove, inside a writing job, a run's rows that failed in these ways."""
+    connection.execute(f"DELETE FROM results WHERE {_failed(kinds)}", (run_id, *kinds))
+
+
+def close_item_threads(connection: sqlite3.Connection, run_id: str, items: Iterable[str]) -> None:
+    """Forget, inside a writing job, the threads of items, so that none is continued that ended in the old outcome."""
+    connection.executemany("DELETE FROM threads WHERE run_id = ? AND item = ?", [(run_id, item) for item in items])
+
+
+def _failed(kinds: Sequence[FailureKind]) -> str:
+    marks = ",".join("?" * len(kinds))
+    return f"run_id = ? AND outcome = 'failed' AND failure IN ({marks})"
 
 
 async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] | None = None) -> None:
@@ -144,7 +177,7 @@ async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] 
     """
     details = data or {}
     canonical_json(details)  # what JSON has no form for is refused here, in the caller's own stack
-    await home.write(lambda connection: _insert_event(connection, run_id, kind, details))
+    await home.write(lambda connection: insert_event(connection, run_id, kind, details))
 
 
 def events(home: Home, run_id: str, *, kind: str | None = None) -> list[Event]:
@@ -153,11 +186,18 @@ def events(home: Home, run_id: str, *, kind: str | None = None) -> list[Event]:
     return [Event(id, at, name, orjson.loads(data)) for id, at, name, data in home.all(sql, (run_id, kind, kind))]
 
 
-def _result(row: dict[str, Any]) -> ResultRow:
-    return ResultRow.model_validate(row | {"calls": orjson.loads(row["calls"])})
+def read_result(row: dict[str, Any]) -> ResultRow:
+    """Return the result of a row of the table.
+
+    Raises:
+        ValueError: the row does not read as a result.
+    """
+    lists = {name: orjson.loads(row[name]) for name in ("calls", "value_ids")}
+    return ResultRow.model_validate(row | lists)
 
 
-def _insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
+def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
+    """Record, inside a writing job, that something happened in a run."""
     connection.execute(
         "INSERT INTO events (run_id, at, kind, data) VALUES (?, ?, ?, ?)",
         (run_id, datetime.now(UTC).isoformat(timespec="milliseconds"), kind, canonical_json(data).decode()),

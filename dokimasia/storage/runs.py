@@ -25,8 +25,10 @@ __all__ = [
     "add_samples",
     "create_run",
     "get_run",
+    "judgement_scores",
     "list_runs",
     "load_samples",
+    "now",
     "resolve_run",
     "run_samples",
     "set_status",
@@ -75,7 +77,7 @@ async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
     """Accept a run, durably; return it and whether it is new. A run of that id that exists is returned as it is."""
     row = run.model_dump(mode="json")
     row["options"] = canonical_json(row["options"]).decode()
-    row["created_at"] = row["updated_at"] = _now()
+    row["created_at"] = row["updated_at"] = now()
 
     def insert(connection: sqlite3.Connection) -> bool:
         return connection.execute(insert_statement("runs", row), row).rowcount > 0
@@ -93,7 +95,7 @@ async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
 
     def update(connection: sqlite3.Connection) -> int:
         sql = "UPDATE runs SET status = ?, updated_at = ? WHERE id = ?"
-        return connection.execute(sql, (status, _now(), run_id)).rowcount
+        return connection.execute(sql, (status, now(), run_id)).rowcount
 
     if not await home.write(update):
         raise NotFound(f"{home.path} has no run {run_id}.")
@@ -185,6 +187,12 @@ def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
         last = page[-1]["position"]
 
 
+def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
+    """Return the criteria's scores of each judgement of a run, by the judgement's id, in the order of the criteria."""
+    sql = "SELECT j.id, j.scores FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
+    return {id: tuple(orjson.loads(scores)) for id, scores in home.all(sql, (run_id,))}
+
+
 class SqliteRunStore:
     """The `RunStore` of a home: every domain value under its content id, once.
 
@@ -248,5 +256,6 @@ def _run(row: dict[str, Any]) -> Run:
     return Run.model_validate(row | {"options": orjson.loads(row["options"])})
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the present time as it is stored: UTC, in ISO form."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["first_tables"]
+__all__ = ["first_tables", "graph_results", "profiles"]
 
 
 def first_tables(db: "Database") -> None:
@@ -14,6 +14,31 @@ def first_tables(db: "Database") -> None:
     _make_values(db)
     _make_ledger(db)
     _make_results(db)
+
+
+def graph_results(db: "Database") -> None:
+    """Let a result name values of any type, as the graphs of plug-ins make them."""
+    db.execute("ALTER TABLE results ADD COLUMN value_ids TEXT NOT NULL DEFAULT '[]'")
+
+
+def profiles(db: "Database") -> None:
+    """Make the table of what endpoints were measured to do."""
+    _make(
+        db,
+        "profiles",
+        {
+            "model": "TEXT",
+            "endpoint": "TEXT",
+            "name": "TEXT",
+            "transport": "TEXT",
+            "findings": "TEXT",
+            "usage": "INTEGER",
+            "finish_reasons": "TEXT",
+            "latency": float,
+            "checked_at": "TEXT",
+        },
+        pk=("model", "endpoint"),
+    )
 
 
 def _make(db: "Database", name: str, columns: dict[str, Any], **options: Any) -> None:

@@ -11,7 +11,7 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
 
-__all__ = ["insert_statement", "read_value", "row_of", "shelf_of"]
+__all__ = ["SHELVES", "insert_statement", "read_value", "row_of", "shelf_of"]
 
 V = TypeVar("V", bound=Value)
 
@@ -87,7 +87,7 @@ def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
     }
 
 
-_SHELVES: dict[type[Value], Shelf] = {
+SHELVES: dict[type[Value], Shelf] = {
     Sample: Shelf("samples", ("prompt", "reference_answer"), _sample),
     ReferenceChain: Shelf("chains", ("reasoning", "answer"), lambda chain: {}),
     CriteriaSet: Shelf("criteria_sets", (), _criteria),
@@ -98,7 +98,7 @@ _SHELVES: dict[type[Value], Shelf] = {
 
 def shelf_of(type_: type[Value]) -> Shelf:
     """Return where values of a type lie; a type without a table of its own lies in `objects`, with its name."""
-    return _SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.__name__})
+    return SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.__name__})
 
 
 def row_of(value: Value, id: str) -> dict[str, Any]:

@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.cli.conftest import KEY, Program, command, environment, write_config
-
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.server import running_server
+from tests.cli.conftest import KEY, Program, command, environment, write_config
 
 KILLS = 20
 
@@ -42,7 +41,9 @@ def committed_requests(home: Path) -> list[str]:
 def sent_requests(log: Path) -> list[str]:
     """What the server's log says was asked and left whole, in order."""
     return [
-        line["request"] for line in map(json.loads, log.read_text().splitlines()) if line["sent"] and line["status"] == 200
+        line["request"]
+        for line in map(json.loads, log.read_text().splitlines())
+        if line["sent"] and line["status"] == 200
     ]
 
 

@@ -180,11 +180,11 @@ def test_other_encodings_are_named(write) -> None:
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    """A data file that is not there is not found, a folder is no data."""
+    """A data file that is not there is not found, a folder is no JSON lines."""
     with pytest.raises(NotFound, match="no data file"):
         check(tmp_path / "none.jsonl")
     with pytest.raises(DataError, match="cannot be read"):
-        check(tmp_path)
+        list(scan(tmp_path))
 
 
 def test_fingerprint_follows_content(write) -> None:

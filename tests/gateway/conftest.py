@@ -11,10 +11,20 @@ import pytest
 from aiohttp import web
 
 from dokimasia.domain.call import Answer, Chat, Message, ModelCall, ModelRef, ModelReply, ModelSpec, Sampling
+from dokimasia.domain.ports import Transport
 from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import StorageError
+from dokimasia.gateway.direct.transport import DirectTransport
+from dokimasia.gateway.litellm.transport import LiteLLMTransport
 
 KEY = "sk-loopback-0123456789abcdef"
+
+WAYS: dict[str, tuple[Callable[[], Transport], str]] = {
+    "litellm-openai": (LiteLLMTransport, "openai/m"),
+    "litellm-hosted_vllm": (LiteLLMTransport, "hosted_vllm/m"),
+    "direct": (DirectTransport, "hosted_vllm/m"),
+}
+"""Every way over HTTP: a transport and a model. LiteLLM takes a way of its own for each of the two providers."""
 
 
 @dataclass
@@ -166,6 +176,36 @@ async def server() -> AsyncIterator[FaultServer]:
     faults.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     yield faults
     await runner.cleanup()
+
+
+@dataclass
+class Way:
+    """One way to the loopback server: a transport's name, the transport, and the model that it is asked for."""
+
+    name: str
+    transport: Transport
+    model: str
+
+
+@pytest.fixture(params=list(WAYS))
+async def way(request: Any) -> AsyncIterator[Way]:
+    """Each way in turn; its transport is closed after the test."""
+    make, model = WAYS[request.param]
+    transport = make()
+    yield Way(name=request.param.split("-")[0], transport=transport, model=model)
+    await transport.aclose()
+
+
+@pytest.fixture
+def send(way: Way, server: FaultServer, blobs: MemoryBlobs) -> Any:
+    """Sends a call to the loopback server on each way."""
+
+    async def send(call: Any = None, *, api_key: str | None = KEY, **fields: Any) -> ModelReply:
+        model = spec(**({"model": way.model, "api_base": server.url, "timeout": 5.0} | fields))
+        call = (call or Acts.call()).model_copy(update={"model": model.ref})
+        return await way.transport.send(call, model, api_key=api_key, blobs=blobs)
+
+    return send
 
 
 @pytest.fixture

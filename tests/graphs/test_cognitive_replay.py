@@ -36,7 +36,9 @@ def criteria(weights: Sequence[int] = (5, 3, 2), **changes: Any) -> str:
     return json.dumps(rows)
 
 
-async def replay(replies: Sequence[Any], sample: Sample = SAMPLE) -> tuple[dict[str, Any], ScriptedGateway, MemoryStore]:
+async def replay(
+    replies: Sequence[Any], sample: Sample = SAMPLE
+) -> tuple[dict[str, Any], ScriptedGateway, MemoryStore]:
     gateway, store = ScriptedGateway(replies), MemoryStore()
     graph = drive.as_runnable("cognitive_replay", Context(gateway, store, OPTIONS))
     state = await graph.ainvoke({"sample": await store.put(sample)})

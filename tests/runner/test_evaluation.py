@@ -181,7 +181,7 @@ async def test_criteria_travel_as_files(settings: Settings, request_of: Requests
         assert as_bytes(second.summary) == as_bytes(first.summary)
         assert second.summary["preparation"]["calls"] == 0
     else:
-        with pytest.raises(InputError, match="criteria .* have nothing for"):
+        with pytest.raises(InputError, match=r"criteria .* have nothing for"):
             await evaluate(request_of(criteria=collection), settings=other, transports={"sim": transport})
 
 

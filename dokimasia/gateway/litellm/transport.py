@@ -11,10 +11,10 @@ from typing import Any
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
-from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import TransportError
+from dokimasia.gateway.chat_format import chat_fields, chat_messages
+from dokimasia.gateway.images import DEFAULT_CACHE_BYTES, EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify
-from dokimasia.gateway.litellm.messages import DEFAULT_CACHE_BYTES, DataUris, chat_messages, data_uri, response_format
 from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
 
 _OFFLINE = {
@@ -46,7 +46,7 @@ class LiteLLMTransport:
     def __init__(self, *, image_cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         """Make a transport that holds up to `image_cache_bytes` of encoded images."""
         self._closed = False
-        self._uris = DataUris(image_cache_bytes)
+        self._images = EncodedImages(data_uri, image_cache_bytes)
         self._loading = asyncio.Lock()
         self._litellm: ModuleType | None = None
 
@@ -66,8 +66,11 @@ class LiteLLMTransport:
         litellm = await self._load()
         arguments = _common(call, spec, api_key)
         if isinstance(call, Chat):
-            arguments |= _chat_arguments(call, spec)
-            arguments["messages"] = chat_messages(call.messages, await self._encode(call, blobs))
+            arguments = chat_fields(call, spec) | arguments
+            arguments["messages"] = chat_messages(call.messages, await self._image_urls(call, blobs))
+            if call.tools:
+                # Tools are ours to run; LiteLLM's own handler needs a package more.
+                arguments["_skip_mcp_handler"] = True
             send, read = litellm.acompletion, chat_reply
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
@@ -102,16 +105,10 @@ class LiteLLMTransport:
                     _open_transports += 1
         return self._litellm
 
-    async def _encode(self, call: Chat, blobs: BlobStore) -> dict[str, str]:
-        uris: dict[str, str] = {}
-        for image in (image for message in call.messages for image in message.images):
-            if image.sha256 not in uris:
-                uri = self._uris.get(image)
-                if uri is None:
-                    uri = await asyncio.to_thread(_read_uri, image, blobs)
-                    self._uris.put(image, uri)
-                uris[image.sha256] = uri
-        return uris
+    async def _image_urls(self, call: Chat, blobs: BlobStore) -> dict[str, dict[str, Any]]:
+        images = tuple(image for message in call.messages for image in message.images)
+        uris = await self._images.get_all(images, blobs)
+        return {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
 
 
 def load_litellm() -> ModuleType:
@@ -129,6 +126,7 @@ def load_litellm() -> ModuleType:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.num_retries = 0
+    litellm.DEFAULT_MAX_RETRIES = 0  # its embeddings take `max_retries=0` for "not given" and would send three times
     litellm.cache = None
     for name in ("callbacks", "input_callback", "success_callback", "failure_callback", "service_callback"):
         setattr(litellm, name, [])
@@ -168,24 +166,3 @@ def _common(call: Chat | Embedding, spec: ModelSpec, api_key: str | None) -> dic
         "max_retries": 0,
         "drop_params": True,
     }
-
-
-def _chat_arguments(call: Chat, spec: ModelSpec) -> dict[str, Any]:
-    sampling = call.sampling
-    chosen = {
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "max_tokens": sampling.max_tokens,
-        "reasoning_effort": sampling.reasoning_effort,
-    }
-    arguments: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    arguments["seed"] = call.repeat
-    if call.output_schema is not None and "json_schema" in spec.capabilities:
-        arguments["response_format"] = response_format(call.output_schema)
-    reserved = {"model", "messages", "api_base", "api_key", "timeout", "num_retries", "max_retries", "drop_params"}
-    extra = {name: value for name, value in sampling.extra.items() if name not in reserved}
-    return extra | arguments
-
-
-def _read_uri(image: ImageRef, blobs: BlobStore) -> str:
-    return data_uri(blobs.get(image.sha256), image.media_type)

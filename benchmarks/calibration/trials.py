@@ -1,0 +1,32 @@
+"""What one seed of a calibration yields: intervals beside their planted truth, p-values beside what they should find."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dokimasia.algorithms.statistics import Interval
+
+
+class Trial(NamedTuple):
+    """An interval drawn at one seed, and the planted value of this seed's things.
+
+    The truth that intervals are held against is the mean of `planted` over all seeds: the value in the population that
+    every seed draws its things from.
+    """
+
+    low: float
+    high: float
+    planted: float
+
+
+class Seed(NamedTuple):
+    """All that one family yields at one seed: intervals and p-values by name."""
+
+    intervals: Mapping[str, Trial]
+    p_values: Mapping[str, float]
+
+
+def trial(interval: Interval | Mapping[str, float], planted: float) -> Trial:
+    """Return a trial from an interval, or from a printed figure with `low` and `high`."""
+    if isinstance(interval, Interval):
+        return Trial(interval.low, interval.high, planted)
+    return Trial(interval["low"], interval["high"], planted)

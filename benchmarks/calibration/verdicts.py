@@ -1,0 +1,118 @@
+"""The rules that a calibration is held to, and the table of what came of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+from benchmarks.calibration.trials import Seed
+
+FULL = 400
+COVERS, NAMED_COVERS = 366, 370
+MOST_FALSE_ALARMS = 31
+KS_SEEDS, KS_P = 200, 0.01
+POWER = (0.74, 0.86)
+LEVEL = 0.05
+
+Rule = Literal["covers", "misses", "false alarms", "too many false alarms", "uniform", "power"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one figure: how often it did what the rule counts, what the rule asks, whether it was kept.
+
+    `count` of `seeds`: intervals that cover, or p-values at or below 5 %. `mean_width` and `truth` are in the figure's
+    unit; `too_low` and `too_high` count intervals wholly on one side of the truth; `p_uniform` is that of
+    Kolmogorov and Smirnov over the first 200 seeds.
+    """
+
+    name: str
+    rule: Rule
+    seeds: int
+    count: int
+    needed: str
+    kept: bool
+    truth: float | None = None
+    mean_width: float | None = None
+    too_low: int | None = None
+    too_high: int | None = None
+    p_uniform: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields that this rule has."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+def judge(seeds: Sequence[Seed]) -> list[Verdict]:
+    """Hold all figures of one family to their rules.
+
+    A figure is named where its name begins with "mean score" or "paired difference"; one whose name ends in
+    "unclustered" is there to show that the rule can be broken.
+    """
+    intervals = [_interval(name, seeds) for name in seeds[0].intervals]
+    return intervals + [verdict for name in seeds[0].p_values for verdict in _p_values(name, seeds)]
+
+
+def _interval(name: str, seeds: Sequence[Seed]) -> Verdict:
+    trials = [seed.intervals[name] for seed in seeds]
+    truth = fmean(one.planted for one in trials)
+    too_low, too_high = sum(one.high < truth for one in trials), sum(one.low > truth for one in trials)
+    covered = len(trials) - too_low - too_high
+    least = NAMED_COVERS if name.startswith(("mean score", "paired difference")) else COVERS
+    needed = _of(least, len(trials))
+    misses = name.endswith("unclustered")
+    return Verdict(
+        name,
+        "misses" if misses else "covers",
+        len(trials),
+        covered,
+        f"< {_of(COVERS, len(trials))}" if misses else f">= {needed}",
+        covered < _of(COVERS, len(trials)) if misses else covered >= needed,
+        truth=round(truth, 6),
+        mean_width=round(fmean(one.high - one.low for one in trials), 6),
+        too_low=too_low,
+        too_high=too_high,
+    )
+
+
+def _p_values(name: str, seeds: Sequence[Seed]) -> list[Verdict]:
+    values = [seed.p_values[name] for seed in seeds]
+    n, found = len(values), sum(value <= LEVEL for value in values)
+    if "power" in name:
+        low, high = round(POWER[0] * n), round(POWER[1] * n)
+        return [Verdict(name, "power", n, found, f"{low} to {high}", low <= found <= high)]
+    most = _of(MOST_FALSE_ALARMS, n)
+    if name.endswith("unclustered"):
+        return [Verdict(name, "too many false alarms", n, found, f"> {most}", found > most)]
+    p = _uniform(values[:KS_SEEDS])
+    return [
+        Verdict(name, "false alarms", n, found, f"<= {most}", found <= most),
+        Verdict(name, "uniform", min(n, KS_SEEDS), found, f"p > {KS_P}", p > KS_P, p_uniform=round(p, 6)),
+    ]
+
+
+def _of(threshold: int, seeds: int) -> int:
+    """Return a threshold that is stated for 400 seeds in proportion to fewer or more."""
+    return threshold * seeds // FULL
+
+
+def _uniform(values: Sequence[float]) -> float:
+    """Return how likely values at least as far from uniform are, were they uniform."""
+    from scipy import stats
+
+    return float(stats.kstest(list(values), "uniform")[1])
+
+
+def table(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    """Return the verdicts as text, a family at a time."""
+    lines: list[str] = []
+    for family, several in verdicts.items():
+        lines.append(family)
+        for one in several:
+            width = "" if one.mean_width is None else f"  width {one.mean_width:.3f}"
+            sides = "" if one.too_low is None else f"  missed {one.too_low} low, {one.too_high} high"
+            uniform = "" if one.p_uniform is None else f"  p = {one.p_uniform:.3f}"
+            mark = "ok  " if one.kept else "FAIL"
+            counted = f"{one.count}/{one.seeds}" if one.rule != "uniform" else ""
+            lines.append(f"  {mark} {one.name:<64} {counted:>7} {one.needed:>10}{width}{sides}{uniform}")
+    return "\n".join(lines)

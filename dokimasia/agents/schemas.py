@@ -1,0 +1,88 @@
+"""The output schemas of the judges: what a reply has to look like where the endpoint holds it to a JSON schema.
+
+Every schema is an object in which all properties are required and no others allowed, which is what strict modes demand,
+and uses only keywords that the usual servers know (no ranges, no lengths: allowed values are listed). A schema is an aid
+to the endpoint and never a proof: each reply is read by a parser that checks it all again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from pydantic import JsonValue
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.criterion import WEIGHT_TOTAL, Criterion
+from dokimasia.parsing import parse_criteria, parse_structured_equivalence, parse_structured_scores
+
+T = TypeVar("T")
+
+_NUMBER: JsonValue = {"type": "number"}
+_TEXT: JsonValue = {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[T]):
+    """A reply as a JSON object.
+
+    Attributes:
+        schema: what the endpoint is sent.
+        form: the same for the model to read, as an example.
+        parse: reads the reply's text, or raises UnparsableReply.
+    """
+
+    schema: dict[str, JsonValue]
+    form: str
+    parse: Callable[[str], T]
+
+
+def takes_schema(spec: ModelSpec) -> bool:
+    """Return whether replies of the model are asked for by a native JSON schema."""
+    return "json_schema" in spec.capabilities
+
+
+def checkpoint_scores(expected: int) -> Structured[Sequence[int]]:
+    """Return the form of a judge's scores of one response, one for each of the `expected` criteria."""
+    row = _closed(n=_one_of(range(1, expected + 1)), score=_one_of(range(1, 6)))
+    return Structured(
+        schema=_titled("checkpoint_scores", _closed(scores={"type": "array", "items": row})),
+        form='{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, ...]}',
+        parse=partial(parse_structured_scores, expected=expected),
+    )
+
+
+def criteria(image_count: int) -> Structured[Sequence[Criterion]]:
+    """Return the form of a set of atomic criteria on a sample of so many images."""
+    box: JsonValue = {"anyOf": [{"type": "array", "items": _NUMBER}, {"type": "null"}]}
+    anchor = _closed(image=_one_of(range(max(1, image_count))), box=box)
+    weight = _one_of(range(1, WEIGHT_TOTAL + 1))
+    row = _closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor)
+    return Structured(
+        schema=_titled("criteria", _closed(criteria={"type": "array", "items": row})),
+        form='{"criteria": [{"question": "...", "ground_truth": "...", "weight": 4, '
+        '"anchor": {"image": 0, "box": [0.1, 0.2, 0.5, 0.6]}}, ...]}; "box" is null for the whole image',
+        parse=partial(parse_criteria, image_count=image_count),
+    )
+
+
+def equivalence() -> Structured[bool]:
+    """Return the form of the verdict on whether two answers say the same."""
+    verdict: JsonValue = {"type": "string", "enum": ["same", "different"]}
+    return Structured(
+        schema=_titled("equivalence", _closed(reasoning=_TEXT, verdict=verdict)),
+        form='{"reasoning": "one short sentence", "verdict": "same"} or {"reasoning": "...", "verdict": "different"}',
+        parse=parse_structured_equivalence,
+    )
+
+
+def _one_of(values: Sequence[int]) -> JsonValue:
+    return {"type": "integer", "enum": list(values)}
+
+
+def _closed(**properties: JsonValue) -> dict[str, JsonValue]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _titled(title: str, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"title": title, **schema}

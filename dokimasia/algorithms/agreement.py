@@ -1,0 +1,181 @@
+# pyright: standard
+# statsmodels ships no types; what it returns here is made a float at once.
+"""How far raters agree beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+Weights = Literal["linear", "quadratic"]
+Scale = Literal["nominal", "ordinal", "interval"]
+
+
+def cohen_kappa(
+    first: Sequence[Hashable],
+    second: Sequence[Hashable],
+    *,
+    weights: Weights | None = None,
+    categories: Sequence[Hashable] | None = None,
+) -> float:
+    """Return Cohen's kappa: how far two raters agree beyond what their habits alone would bring.
+
+    Parameters
+    ----------
+    first, second : sequence of hashable
+        The category that each rater gave to each thing, in the same order. A thing that one of them did not rate has no
+        place here.
+    weights : {"linear", "quadratic"}, optional
+        Count a disagreement by how many categories lie between the two, or by its square; without it all count alike.
+    categories : sequence of hashable, optional
+        All categories in their order, also those that nobody used; needed with weights unless the ratings sort into the
+        right order and leave no category out.
+
+    Returns
+    -------
+    float
+        1 full agreement, 0 what chance would bring, below 0 less than that.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or are 0, a rating is no category, or both raters gave one and the same category to
+        everything, so that chance alone explains full agreement.
+
+    References
+    ----------
+    Cohen, A coefficient of agreement for nominal scales, 1960; Cohen, Weighted kappa, 1968.
+
+    Examples
+    --------
+    >>> cohen_kappa(["yes", "yes", "no", "no"], ["yes", "no", "no", "no"])
+    0.5
+    >>> round(cohen_kappa([1, 2, 3, 5], [1, 2, 4, 4], weights="quadratic", categories=[1, 2, 3, 4, 5]), 6)
+    0.870968
+    """
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    if len(first) != len(second) or not len(first):
+        raise ValueError(f"kappa needs the same things rated twice: {len(first)} and {len(second)} ratings")
+    places = _places([*first, *second], categories)
+    if len(set(first) | set(second)) == 1:
+        raise ValueError("both raters gave one and the same category to everything: kappa has no value")
+    table = np.zeros((len(places), len(places)))
+    for one, other in zip(first, second, strict=True):
+        table[places[one], places[other]] += 1
+    apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
+    distances = None if weights is None else apart ** (1 if weights == "linear" else 2)
+    return float(np.asarray(cohens_kappa(table, weights=distances, return_results=False)))
+
+
+def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
+    """Return Fleiss' kappa: how far any number of raters, not always the same ones, agree beyond chance.
+
+    Parameters
+    ----------
+    ratings : sequence of sequence of hashable
+        For each thing the categories that it was given, as many for each thing and at least two; their order within a
+        thing does not matter. Where ratings are missing, use `krippendorff_alpha`.
+
+    Returns
+    -------
+    float
+        1 full agreement, 0 what chance would bring, below 0 less than that.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing, the numbers of ratings differ or are below two, or all ratings are one category.
+
+    References
+    ----------
+    Fleiss, Measuring nominal scale agreement among many raters, 1971.
+
+    Examples
+    --------
+    >>> round(fleiss_kappa(["aaa", "aab", "bbb", "abb"]), 6)
+    0.333333
+    """
+    from statsmodels.stats.inter_rater import fleiss_kappa as kappa_of_table
+
+    if len({len(row) for row in ratings}) != 1 or len(ratings[0]) < 2:
+        raise ValueError("Fleiss' kappa needs the same number of ratings for each thing, at least two")
+    places = _places([rating for row in ratings for rating in row], None)
+    if len(places) == 1:
+        raise ValueError("all ratings are one category: kappa has no value")
+    table = np.zeros((len(ratings), len(places)))
+    for at, row in enumerate(ratings):
+        for rating in row:
+            table[at, places[rating]] += 1
+    return float(kappa_of_table(table))
+
+
+def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: Scale = "nominal") -> float:
+    """Return Krippendorff's alpha: agreement beyond chance for any number of raters, ratings missing or not.
+
+    Parameters
+    ----------
+    ratings : sequence of sequence of hashable
+        For each thing one place a rater, in the same order: a category or, on the other scales, a number; None where
+        the rater gave none. A thing with fewer than two ratings counts for nothing.
+    scale : {"nominal", "ordinal", "interval"}
+        What a disagreement is worth: all alike; by how many ratings lie between the two; by the squared difference.
+
+    Returns
+    -------
+    float
+        1 full agreement, 0 what chance would bring, below 0 less than that.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of places differ or are below two, no thing has two ratings, all ratings that count are one
+        value, or a rating is no finite number where the scale asks for one.
+
+    References
+    ----------
+    Hayes and Krippendorff, Answering the call for a standard reliability measure for coding data, 2007.
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[1, 1, None], [2, 2, 3], [3, 3, 3], [None, 1, None]], scale="interval"), 6)
+    0.840909
+    """
+    import krippendorff
+
+    if len({len(row) for row in ratings}) != 1 or len(ratings[0]) < 2:
+        raise ValueError(
+            "alpha needs the same number of places for each thing, at least two; None where none was given"
+        )
+    counted = [row for row in ratings if sum(rating is not None for rating in row) >= 2]
+    values = [rating for row in counted for rating in row if rating is not None]
+    if len(set(values)) < 2:
+        raise ValueError("no thing was rated twice, or all ratings are one value: alpha has no value")
+    if scale == "nominal":
+        places = _places(values, None)
+        codes = [[math.nan if rating is None else float(places[rating]) for rating in row] for row in counted]
+    else:
+        codes = [[math.nan if rating is None else _number(rating) for rating in row] for row in counted]
+    return float(krippendorff.alpha(np.array(codes).T, level_of_measurement=scale))
+
+
+def _places(ratings: Sequence[Hashable], categories: Sequence[Hashable] | None) -> dict[Hashable, int]:
+    """Return each category's place in their order; without categories the ratings' own order where they have one."""
+    if categories is not None:
+        places = {category: at for at, category in enumerate(categories)}
+        unknown = [rating for rating in ratings if rating not in places]
+        if unknown:
+            raise ValueError(f"the rating {unknown[0]!r} is none of the categories {list(categories)}")
+        return places
+    distinct: list[Any] = list(dict.fromkeys(ratings))
+    kinds = {type(rating) for rating in distinct}
+    if kinds <= {int, float, bool} or kinds == {str}:
+        distinct.sort()
+    return {category: at for at, category in enumerate(distinct)}
+
+
+def _number(rating: Hashable) -> float:
+    if not isinstance(rating, int | float) or not math.isfinite(rating):
+        raise ValueError(f"the rating {rating!r} is no finite number, which ordinal and interval scales need")
+    return float(rating)

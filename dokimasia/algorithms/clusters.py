@@ -1,0 +1,93 @@
+"""Values that belong together: grouped by cluster, and what leaving one cluster out tells of an estimate's error."""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-12
+
+
+class Clusters(NamedTuple):
+    """Values summed by cluster, in an order that depends on nothing but the values."""
+
+    sums: Floats
+    sizes: Floats
+
+    @property
+    def number(self) -> int:
+        """How many clusters there are."""
+        return len(self.sums)
+
+    @property
+    def mean(self) -> float:
+        """The mean of all values."""
+        return float(self.sums.sum() / self.sizes.sum())
+
+    @property
+    def alike(self) -> bool:
+        """Whether all clusters have the same mean, but for rounding."""
+        means = self.sums / self.sizes
+        return bool(np.ptp(means) <= _ROUNDING * np.abs(means).max())
+
+    @property
+    def left_out(self) -> Floats:
+        """The mean without each cluster in turn; there are at least two."""
+        return (self.sums.sum() - self.sums) / (self.sizes.sum() - self.sizes)
+
+
+def finite(values: Sequence[float]) -> Floats:
+    """Return values as an array; there is at least one, and all are finite, else ValueError."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError("the values are one sequence of finite numbers; what is missing is left out before")
+    if array.size == 0:
+        raise ValueError("at least one value is needed")
+    return array
+
+
+def number_clusters(clusters: Sequence[Hashable], n: int) -> NDArray[np.intp]:
+    """Return each of n things' cluster as a number from 0, in order of appearance."""
+    if len(clusters) != n:
+        raise ValueError(f"{n} values for {len(clusters)} cluster names")
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
+
+
+def by_cluster(array: Floats, clusters: Sequence[Hashable] | None) -> Clusters:
+    """Return values summed by cluster; without clusters each value is its own."""
+    if clusters is None:
+        ordered = np.sort(array)
+        return Clusters(ordered, np.ones_like(ordered))
+    index = number_clusters(clusters, len(array))
+    by_value = np.argsort(array, kind="stable")
+    sums = np.bincount(index[by_value], weights=array[by_value]).astype(np.float64)
+    sizes = np.bincount(index).astype(np.float64)
+    order = np.lexsort((sums, sizes))
+    return Clusters(sums[order], sizes[order])
+
+
+def jackknife_error(left_out: Floats) -> float:
+    """Return the standard error of an estimate from what it is without each of G clusters in turn."""
+    count = len(left_out)
+    return math.sqrt((count - 1) / count * float(np.square(left_out - left_out.mean()).sum()))
+
+
+def trusted_df(left_out: Floats) -> float:
+    """Return the degrees of freedom of a jackknife's standard error: G - 1, fewer where a few clusters make most of it.
+
+    The variance of an estimated variance grows with the kurtosis k: it is as well known as one with 2 (G - 1) / (k - 1)
+    degrees of freedom, which is G - 1 for normal values (k = 3).
+    """
+    count = len(left_out)
+    deviations = left_out - left_out.mean()
+    largest = float(np.abs(deviations).max())
+    if largest == 0:
+        return count - 1
+    squares = np.square(deviations / largest)
+    kurtosis = count * float(np.square(squares).sum()) / float(squares.sum()) ** 2
+    return (count - 1) / max(1.0, (kurtosis - 1) / 2)

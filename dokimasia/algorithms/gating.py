@@ -1,0 +1,109 @@
+"""Gated scores: easy-wrong rubrics count only where every must-right rubric holds."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+Assessment = tuple[Sequence[bool], Sequence[bool]]
+"""What a judge said of a response's must-right and of its easy-wrong rubrics: true is good."""
+
+
+class GatedSummary(NamedTuple):
+    """A model's gated figures over samples; all but the counts in percent, higher is better but for the gap.
+
+    `n` samples, of which `n_scored` have a judgement; `coverage` is their share. `overall` is the mean gated score,
+    `gate_pass` the share of open gates and `easy_wrong_mean` the mean over samples of the share of easy-wrong rubrics
+    that hold; `must_right_item` and `easy_wrong_item` are shares of all rubrics of their stream, samples pooled;
+    `reliability_gap` is must_right_item less gate_pass. A figure without anything to be computed from is None.
+    """
+
+    n: int
+    n_scored: int
+    coverage: float | None
+    overall: float | None
+    must_right_item: float | None
+    easy_wrong_item: float | None
+    gate_pass: float | None
+    easy_wrong_mean: float | None
+    reliability_gap: float | None
+
+
+def gate(must_right: Sequence[bool]) -> int:
+    """Return 1 if every must-right rubric holds, else 0; without any the gate is open.
+
+    Examples
+    --------
+    >>> gate([True, True]), gate([True, False]), gate([])
+    (1, 0, 1)
+    """
+    return int(all(must_right))
+
+
+def gated_score(must_right: Sequence[bool], easy_wrong: Sequence[bool]) -> float:
+    """Return the gated score of a response, 0 to 1, higher is better: the gate times the share of easy-wrong that hold.
+
+    Parameters
+    ----------
+    must_right, easy_wrong : sequence of bool
+        Whether each rubric holds. A rubric that the judge did not answer is a failure of the whole judgement and has no
+        place here. Without easy-wrong rubrics an open gate scores 1.
+
+    References
+    ----------
+    PerceptionRubrics, section 3.4.
+
+    Examples
+    --------
+    >>> gated_score([True, True], [True, False, True, True]), gated_score([True, False], [True]), gated_score([], [])
+    (0.75, 0.0, 1.0)
+    """
+    return gate(must_right) * _share(easy_wrong)
+
+
+def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
+    """Return a model's gated figures.
+
+    Parameters
+    ----------
+    samples : iterable of (must_right, easy_wrong) or None
+        Each sample's judged rubrics; None for a failed judgement, which counts in `n` and in nothing else.
+
+    Returns
+    -------
+    GatedSummary
+        In percent. A sample without rubrics of a stream is left out of that stream's item accuracy, and one without
+        easy-wrong rubrics also out of `easy_wrong_mean`; its gate and gated score count all the same.
+
+    References
+    ----------
+    PerceptionRubrics, section 4.1 and table 4.
+
+    Examples
+    --------
+    >>> summary = summarise([([True, True], [True, False]), ([True, False], [True, True]), None])
+    >>> summary.n_scored, summary.overall, summary.must_right_item, summary.gate_pass, summary.reliability_gap
+    (2, 25.0, 75.0, 50.0, 25.0)
+    """
+    everything = list(samples)
+    scored = [sample for sample in everything if sample is not None]
+    must_right = [hit for sample in scored for hit in sample[0]]
+    easy_wrong = [hit for sample in scored for hit in sample[1]]
+    item, passed = _percent(must_right), _percent([gate(sample[0]) for sample in scored])
+    return GatedSummary(
+        n=len(everything),
+        n_scored=len(scored),
+        coverage=_percent([sample is not None for sample in everything]),
+        overall=_percent([gated_score(*sample) for sample in scored]),
+        must_right_item=item,
+        easy_wrong_item=_percent(easy_wrong),
+        gate_pass=passed,
+        easy_wrong_mean=_percent([_share(sample[1]) for sample in scored if sample[1]]),
+        reliability_gap=item - passed if item is not None and passed is not None else None,
+    )
+
+
+def _share(hits: Sequence[bool]) -> float:
+    return sum(hits) / len(hits) if hits else 1.0
+
+
+def _percent(values: Sequence[float]) -> float | None:
+    return 100 * sum(values) / len(values) if values else None

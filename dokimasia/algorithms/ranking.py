@@ -1,0 +1,62 @@
+"""How faithfully predicted scores rank the responses of a sample as people do."""
+
+from collections.abc import Hashable, Sequence
+from itertools import combinations
+
+
+def pairwise_accuracy(
+    predicted: Sequence[float],
+    human: Sequence[float],
+    tie_margin: float = 0.0,
+    *,
+    samples: Sequence[Hashable] | None = None,
+) -> float:
+    """Return the share, 0 to 1, of pairs of responses on which win, tie or loss agrees; higher is better.
+
+    Parameters
+    ----------
+    predicted, human : sequence of float
+        A score for each response, in the same order; higher is better in both (ranks are negated by the caller). A
+        response that lacks one has no place here.
+    tie_margin : float
+        Predicted scores that differ by no more than this are a tie, not negative; human ones are a tie only where they
+        are equal. A margin other than 0 is fixed on other data than it is reported on.
+    samples : sequence of hashable, optional
+        The sample that each response answers: only responses to the same sample are compared, and the pairs of all
+        samples count alike. Without it all are responses to one sample.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, the margin is negative, or there is no pair.
+
+    References
+    ----------
+    ATOM, section 4.2 and table 1 (the three-way comparison).
+
+    Examples
+    --------
+    >>> pairwise_accuracy([3.0, 2.0, 1.0], [9, 9, 4])
+    0.6666666666666666
+    >>> pairwise_accuracy([3.1, 3.0, 1.0], [9, 9, 4], tie_margin=0.2)
+    1.0
+    """
+    if len(predicted) != len(human) or (samples is not None and len(samples) != len(human)):
+        raise ValueError("each response has one predicted and one human score, and one sample where samples are given")
+    if not tie_margin >= 0:
+        raise ValueError(f"a margin is not negative: {tie_margin}")
+    responses: dict[Hashable, list[int]] = {}
+    for at in range(len(human)):
+        responses.setdefault(samples[at] if samples is not None else None, []).append(at)
+    agreed = [
+        _side(predicted[one] - predicted[other], tie_margin) == _side(human[one] - human[other], 0.0)
+        for group in responses.values()
+        for one, other in combinations(group, 2)
+    ]
+    if not agreed:
+        raise ValueError("no sample has two responses: there is no pair to compare")
+    return sum(agreed) / len(agreed)
+
+
+def _side(difference: float, margin: float) -> int:
+    return 0 if abs(difference) <= margin else 1 if difference > 0 else -1

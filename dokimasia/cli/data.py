@@ -1,0 +1,136 @@
+"""`dokimasia data`: look at a data set before anything is paid for."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.datasets import DataReport, Problem
+
+BAD = 2
+"""The exit code of a data set with a problem."""
+
+SHOWN = 200
+"""Problems that are printed one by one; --json has them all."""
+
+
+@click.group()
+def command() -> None:
+    """Look at a data set before anything is paid for."""
+
+
+@command.command()
+@click.argument("data", type=click.Path(exists=True, path_type=Path))
+@click.option("--prompt", help="The question of samples that have none of their own, such as the images of a folder.")
+@click.option("--allow-fetch", is_flag=True, help="Fetch images that the data names by https URL, to check them too.")
+@json_option
+def check(data: Path, prompt: str | None, allow_fetch: bool, as_json: bool) -> int:
+    """Read DATA once and report everything that is wrong with it, and what it holds.
+
+    DATA is JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images. Every image is decoded. Nothing is sent and
+    nothing is kept. The exit code is 2 if there is any problem.
+    """
+    from dokimasia.datasets import check as check_data
+    from dokimasia.datasets import format_of
+    from dokimasia.runner.readers import bring_reader
+
+    bring_reader(data)
+    name = format_of(data).name
+    report = check_data(data, allow_fetch=allow_fetch, prompt=prompt)
+    if as_json:
+        print_json(_plain(data, name, report))
+    else:
+        _print(data, name, report)
+    return BAD if report.problems else 0
+
+
+def _plain(data: Path, name: str, report: "DataReport") -> dict[str, Any]:
+    return {
+        "data": str(data),
+        "format": name,
+        "samples": report.samples,
+        "images": report.images,
+        "without_image": report.without_image,
+        "with_reference": report.with_reference,
+        "with_choices": report.with_choices,
+        "categories": dict(report.categories),
+        "fingerprint": report.fingerprint,
+        "bad_lines": report.bad_lines,
+        "problem_kinds": report.kinds,
+        "problems": [problem._asdict() for problem in report.problems],
+        "warnings": [remark._asdict() for remark in report.remarks],
+    }
+
+
+def _print(data: Path, name: str, report: "DataReport") -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'good sample')}")
+    facts = {
+        "with images": f"{report.samples - report.without_image:,} ({_count(report.images, 'distinct image')})",
+        "with a reference answer": f"{report.with_reference:,}",
+        "with options": f"{report.with_choices:,}",
+        "categories": _categories(report),
+    }
+    for what, value in facts.items():
+        out.print(f"  {what}: {escape(value)}")
+    if report.remarks:
+        out.print(f"\n[yellow]{_count(len(report.remarks), 'warning')}[/yellow]")
+        _lines([remark.message for remark in report.remarks])
+    if not report.problems:
+        out.print("\n[green]nothing is wrong with it[/green]")
+        return
+    unit = "file" if name == "folder" else "row" if name == "parquet" else "line"
+    bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""
+    out.print(f"\n[bold red]{_count(len(report.problems), 'problem')}{bad}[/bold red]")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("count", justify="right", no_wrap=True)
+    table.add_column(f"{unit}s", overflow="fold")
+    for kind, count in report.kinds.items():
+        table.add_row(kind, f"{count:,}", _places([problem for problem in report.problems if problem.kind == kind]))
+    out.print(table)
+    _lines([problem.message for problem in report.problems])
+
+
+def _lines(messages: list[str]) -> None:
+    for message in messages[:SHOWN]:
+        click.echo(f"  {_printable(message)}")
+    if len(messages) > SHOWN:
+        click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
+
+
+def _printable(message: str) -> str:
+    """Return a message without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in message)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _categories(report: "DataReport") -> str:
+    if not report.categories:
+        return "none"
+    largest = sorted(report.categories.items(), key=lambda one: (-one[1], one[0]))
+    shown = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
+    return f"{len(largest)} ({shown}{', …' if len(largest) > 12 else ''})"
+
+
+def _places(problems: "list[Problem]") -> str:
+    """Return the lines of problems, runs of them as ranges, at most forty ranges."""
+    lines = sorted({problem.line for problem in problems})
+    starts = [lines[0], *(later for earlier, later in pairwise(lines) if later != earlier + 1)]
+    ends = [*(earlier for earlier, later in pairwise(lines) if later != earlier + 1), lines[-1]]
+    ranges = [
+        "all" if end == 0 else str(start) if start == end else f"{start}–{end}"
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    return ", ".join(ranges[:40]) + (", …" if len(ranges) > 40 else "")

@@ -1,0 +1,177 @@
+"""`dokimasia models`: what is configured, and, on request, what each model was found to do."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.runner.probing import Checked
+    from dokimasia.settings import Settings
+
+SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated"}
+MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--check", is_flag=True, help="Send three small paid requests to each model and keep what is seen.")
+@click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
+@json_option
+@common
+def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
+    """List the configured models, or NAMES only: transport, key, limits, prices and capabilities.
+
+    --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool. What is seen is
+    kept as the endpoint's profile; the requests are paid for and stand in the ledger. Exit code 1 if a model cannot be
+    reached.
+    """
+    from dokimasia.errors import ConfigError
+    from dokimasia.runner.models import chosen_models
+
+    specs = chosen_models(settings, names, simulated=simulated)
+    if check:
+        import asyncio
+
+        from dokimasia.runner.probing import check_models
+
+        if not specs:
+            raise ConfigError(
+                "no model is configured; name one, write [models.NAME] into dokimasia.toml, or --simulated"
+            )
+        checked = asyncio.run(check_models(specs, settings=settings))
+        _print_checked(checked, as_json=as_json)
+        if not all(one.reachable for one in checked):
+            raise click.exceptions.Exit(1)
+        return
+    from dokimasia.runner.models import list_models
+
+    listed = list_models(settings, specs)
+    if as_json:
+        print_json(listed)
+    elif not listed:
+        click.echo(
+            "no model is configured; `dokimasia init` writes a commented dokimasia.toml, --simulated lists others"
+        )
+    else:
+        _print_listed(listed)
+
+
+def _print_listed(listed: list[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("model", overflow="fold", min_width=20)
+    for name in ("by", "key", "limits"):
+        table.add_column(name, overflow="fold")
+    table.add_column("$/M in, out", no_wrap=True)
+    table.add_column("capabilities", no_wrap=True)
+    for one in listed:
+        table.add_row(
+            _named(one),
+            one["transport"] or "[red]none[/red]",
+            _key(one["key"]),
+            _limits(one),
+            _price(one["price"]),
+            _capabilities(one),
+        )
+    out = console()
+    out.print(table)
+    for one in listed:
+        if one["problem"]:
+            out.print(f"[red]{_plain(one['problem'])}[/red]")
+
+
+def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
+    if as_json:
+        print_json([one.model_dump(mode="json") for one in checked])
+        return
+    from rich import box
+    from rich.table import Table
+
+    out = console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for name in ("model", "by", "reached", "sees image", "JSON schema", "tools", "usage", "ends", "latency"):
+        table.add_column(name, overflow="fold")
+    for one in checked:
+        reached = [MARKS["yes" if one.reachable else "no"]]
+        table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", *reached, *_measured(one))
+    out.print(table)
+    for one in checked:
+        if one.problem is not None:
+            out.print(f"[bold]{_plain(one.name)}[/bold]: [red]{_plain(one.problem.kind)}[/red]: ", end="")
+            out.print(_plain(one.problem.message))
+        for capability, finding in (one.profile.findings if one.profile else {}).items():
+            if finding.verdict != "yes":
+                out.print(f"[bold]{_plain(one.name)}[/bold]: {capability}: {_plain(finding.note)}")
+    out.print(_paid(checked), style="dim")
+
+
+def _measured(one: "Checked") -> list[str]:
+    profile = one.profile
+    if profile is None:
+        return ["–"] * 6
+    return [
+        *(MARKS[finding.verdict] for finding in profile.findings.values()),
+        "reported" if profile.usage else "[red]missing[/red]",
+        _plain(", ".join(profile.finish_reasons)),
+        "–" if profile.latency is None else f"{profile.latency:.2f} s",
+    ]
+
+
+def _paid(checked: "list[Checked]") -> str:
+    from dokimasia.cli.tables import cost_text
+
+    costs = [one.cost for one in checked]
+    cost = None if None in costs else sum(cost or 0.0 for cost in costs)
+    return (
+        f"{sum(one.calls for one in checked)} paid calls, {cost_text(cost)}; they stand in the ledger as `probe`. "
+        "Profiles are kept for each model and endpoint."
+    )
+
+
+def _named(one: dict[str, Any]) -> str:
+    """The model's name, what it is asked as where that differs, and where it runs unless that is its provider's own."""
+    lines = [f"[bold]{_plain(one['name'])}[/bold]"]
+    if one["model"] != one["name"]:
+        lines.append(_plain(one["model"]))
+    if one["endpoint"] not in ("default", "sim"):
+        lines.append(f"[dim]{_plain(one['endpoint'])}[/dim]")
+    return "\n".join(lines)
+
+
+def _key(key: dict[str, Any] | None) -> str:
+    if key is None:
+        return "[dim]–[/dim]"
+    return f"{_plain(key['variable'])}\n" + ("[green]set[/green]" if key["present"] else "[red]not set[/red]")
+
+
+def _limits(one: dict[str, Any]) -> str:
+    limits = [f"{one['max_concurrency']} at once"]
+    limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
+    return "\n".join(limits)
+
+
+def _price(price: dict[str, Any]) -> str:
+    if price["source"] is None:
+        return "[yellow]unknown[/yellow]"
+    figures = ["?" if price[side] is None else f"{price[side]:g}" for side in ("input", "output")]
+    return f"{figures[0]}, {figures[1]}\n[dim]{SOURCES[price['source']]}[/dim]"
+
+
+def _capabilities(one: dict[str, Any]) -> str:
+    lines = [*one["capabilities"], "[dim]configured[/dim]"] if one["capabilities"] else []
+    measured = one["measured"]
+    if measured is None:
+        return "\n".join([*lines, "[dim]never checked[/dim]"])
+    found = [f"{name} {MARKS[measured[name]['verdict']]}" for name in ("vision", "json_schema", "tools")]
+    return "\n".join([*lines, *found, f"[dim]seen {measured['checked_at'][:10]}[/dim]"])
+
+
+def _plain(text: object) -> str:
+    """Return text that Rich prints as it stands."""
+    from rich.markup import escape
+
+    return escape(str(text))

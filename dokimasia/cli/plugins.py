@@ -1,0 +1,40 @@
+"""`dokimasia plugins`: list what other distributions bring: graphs, prompts, data readers, transports."""
+
+import click
+
+from dokimasia.cli.shared import console, json_option, print_json
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    from dokimasia.plugins import GROUPS, listing
+
+    plugins = listing()
+    if as_json:
+        print_json([plugin._asdict() for plugin in plugins])
+        return
+    out = console()
+    if not plugins:
+        out.print(f"no plug-ins are installed; a distribution announces them in {', '.join(GROUPS.values())}")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("kind", "name", "distribution", "what"):
+        table.add_column(name, overflow="fold")
+    for plugin in plugins:
+        state = "[green]" if plugin.problem is None else "[red]"
+        table.add_row(
+            plugin.kind,
+            f"{state}{escape(plugin.name)}[/]",
+            escape(f"{plugin.distribution} {plugin.version}".strip()),
+            escape(plugin.value),
+        )
+    out.print(table)
+    for plugin in plugins:
+        if plugin.problem is not None:
+            out.print(escape(plugin.problem), style="red")

@@ -1,0 +1,155 @@
+"""A Parquet file as rows, with Hugging Face image columns; it needs the extra `parquet`."""
+
+import datetime
+import decimal
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
+from dokimasia.datasets.lines import Problem, Row, place
+from dokimasia.datasets.sources import Embedded, Image
+from dokimasia.errors import ConfigError, DataError, NotFound
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
+
+PANDAS_INDEX = "__index_level_0__"
+"""A column that pandas adds on writing and that says nothing of a sample."""
+
+BATCH_ROWS = 16
+"""Rows that are in memory at once, since each may hold several images."""
+
+
+def read_parquet(path: Path) -> Iterator[Row | Problem]:
+    """Yield the rows of a Parquet file in order, counted from 1.
+
+    Columns are known by our names (`id`, `prompt`, `reference_answer`, `choices`) or the usual ones (`index`,
+    `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata calls images, else
+    `images`, `image`, or `image_1`, `image_2`, ... A table without ids is named by its rows' numbers.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        NotFound: there is no such file.
+        DataError: it is no Parquet file.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ConfigError(
+            f"{path}: reading Parquet needs pyarrow; install it with: pip install dokimasia[parquet]"
+        ) from error
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no data file {path}") from error
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} is no Parquet file, or is damaged or cut off: {_short(error)}") from error
+    with file:
+        header = file.schema_arrow.names
+        if twice := sorted({name for name in header if header.count(name) > 1}):
+            raise DataError(f"{path}: the column {twice[0]!r} stands twice in the table")
+        columns = columns_of(header, own_names=True, images=_declared_images(file.schema_arrow))
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=BATCH_ROWS):
+                arrays = [(name, batch.column(place)) for place, name in enumerate(batch.schema.names)]
+                for position in range(batch.num_rows):
+                    number += 1
+                    yield _row(path, number, {name: array[position] for name, array in arrays}, columns)
+        except (pyarrow.ArrowException, OSError) as error:
+            where = place(path, number + 1, "row")
+            yield Problem(
+                number + 1, None, f"{where}: damaged; nothing is read from here on: {_short(error)}", "syntax"
+            )
+
+
+def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Row | Problem:
+    cells.pop(PANDAS_INDEX, None)
+    values: dict[str, Any] = {}
+    images: list[Any] = []
+    for name, cell in cells.items():
+        try:
+            value = cell.as_py()
+        except (
+            ValueError,
+            OverflowError,
+        ) as error:  # text that is not UTF-8 (its error is a ValueError), dates out of range
+            where = place(path, number, "row")
+            return Problem(number, None, f"{where}: the column '{name}' cannot be read: {_short(error)}", "encoding")
+        values[name] = value if name in columns.images else _plain(value)
+    for name in columns.images:
+        images += _images(values.pop(name))
+    given = {name: value for name, value in values.items() if not _blank(value)}
+    if columns.id is None:
+        columns, given = columns._replace(id="id"), {**given, "id": str(number)}
+    return row_of(number, given, columns, unit="row", images=images)
+
+
+def _declared_images(schema: "Schema") -> list[str] | None:
+    """Return the columns that the file's Hugging Face metadata declares as images, in order; None without any."""
+    try:
+        features: Any = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        found = [name for name in schema.names if _is_image(features.get(name))]
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return None
+    return found or None
+
+
+def _is_image(feature: Any) -> bool:
+    if isinstance(feature, list):
+        return len(feature) == 1 and _is_image(feature[0])
+    if not isinstance(feature, dict):
+        return False
+    return feature.get("_type") == "Image" or (
+        feature.get("_type") in ("Sequence", "List", "LargeList") and _is_image(feature.get("feature"))
+    )
+
+
+def _images(value: Any) -> list[Image | Any]:
+    """Return what a cell names or holds: bytes, a path, {bytes, path}, or a list of such."""
+    if value is None:
+        return []
+    if isinstance(value, list):
+        return [image for one in value for image in _images(one)]
+    if isinstance(value, bytes):
+        return [Embedded(value)]
+    if isinstance(value, str):
+        return list(as_list(value)) if value.strip() else []
+    if isinstance(value, dict) and value.keys() <= {"bytes", "path"}:
+        data, name = value.get("bytes"), value.get("path")
+        if isinstance(data, bytes):
+            return [Embedded(data, name if isinstance(name, str) else "")]
+        return [] if name is None else [name]
+    return [value]
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell as JSON can hold it: dates as ISO text, bytes by their hash, what is not a number as missing."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, bytes):
+        return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, decimal.Decimal | datetime.timedelta):
+        return str(value)
+    return str(value)
+
+
+def _blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _short(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

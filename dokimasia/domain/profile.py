@@ -1,0 +1,53 @@
+"""What an endpoint was measured to do with a model, as opposed to what a configuration says of it."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dokimasia.domain.call import Capability, ModelRef
+from dokimasia.domain.identity import Value
+
+
+class Finding(Value):
+    """Whether a model has a capability at an endpoint, and what was seen, in a few words.
+
+    `unknown` means that the request brought nothing to tell by: it failed in passing, was refused or cut off.
+    """
+
+    verdict: Literal["yes", "no", "unknown"]
+    note: str = Field(default="", max_length=500)
+
+
+class EndpointProfile(Value):
+    """The findings on one model at one endpoint, which together are the profile's key.
+
+    `name` and `transport` say how the model was called and reached when it was checked. `usage` tells whether the
+    replies reported their tokens, `finish_reasons` how they ended, in the endpoint's own words where it has some.
+    `latency` is the mean time of an answered request in seconds, `checked_at` the UTC time in ISO form.
+    """
+
+    model: str
+    endpoint: str
+    name: str
+    transport: str
+    vision: Finding
+    json_schema: Finding
+    tools: Finding
+    usage: bool
+    finish_reasons: tuple[str, ...] = ()
+    latency: float | None = Field(default=None, ge=0)
+    checked_at: str
+
+    @property
+    def findings(self) -> dict[Capability, Finding]:
+        """The findings by capability."""
+        return {"vision": self.vision, "json_schema": self.json_schema, "tools": self.tools}
+
+    @property
+    def capabilities(self) -> tuple[Capability, ...]:
+        """What the model was seen to do."""
+        return tuple(name for name, finding in self.findings.items() if finding.verdict == "yes")
+
+    def belongs_to(self, ref: ModelRef) -> bool:
+        """Whether the profile is that of the model: the same model at the same endpoint, whatever it is called."""
+        return (self.model, self.endpoint) == (ref.model, ref.endpoint)

@@ -1,0 +1,189 @@
+"""The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.payload import Payload
+
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import TransportError
+from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
+from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
+from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
+from dokimasia.gateway.images import DEFAULT_CACHE_BYTES, EncodedImages
+
+MAX_REPLY_BYTES = 32 * 1024 * 1024
+"""A longer reply is cut off and is none."""
+
+KEEP_ALIVE = 4.0
+"""Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
+no request runs into a connection that is just being closed."""
+
+_LARGE_BODY = 512 * 1024
+_PIECE = 128 * 1024
+
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": "dokimasia",
+}
+
+
+class DirectTransport:
+    """Sends calls straight to endpoints of the OpenAI format; implements `dokimasia.domain.ports.Transport`.
+
+    For vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, at less than a tenth of LiteLLM's work a call. It sends
+    what the call says and nothing else: parameters are neither translated nor dropped. It follows no redirects, keeps
+    no cookies, and asks the environment for neither proxies nor keys: an endpoint that is reached only through a proxy
+    needs the other transport.
+
+    It sets no limit on connections; how many there are is the gateway's to say.
+    """
+
+    def __init__(self, *, image_cache_bytes: int = DEFAULT_CACHE_BYTES, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
+        """Make a transport.
+
+        Args:
+            image_cache_bytes: how much of the encoded images it holds.
+            max_reply_bytes: the longest body that it reads.
+        """
+        self._images = EncodedImages(image_json, image_cache_bytes)
+        self._max_reply_bytes = max_reply_bytes
+        self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Send the call once and return its reply.
+
+        Raises:
+            TransportError: no usable envelope; or, as `unsupported`, the call is an image edit, or the model has no
+                `api_base` that can be called.
+            StorageError: an image is not in the blob store.
+        """
+        if isinstance(call, ImageEdit):
+            message = f"{call.model.name}: images cannot be edited by the direct transport; name another one for it"
+            raise TransportError("unsupported", message, retryable=False)
+        url = _url(call, spec)
+        if isinstance(call, Chat):
+            images = tuple(image for message in call.messages for image in message.images)
+            body = chat_body(call, spec, await self._images.get_all(images, blobs) if images else {})
+        else:
+            body = embedding_body(call)
+        response = await self._post(url, body, headers(api_key), spec.timeout)
+        if response.body is None:
+            message = f"the endpoint's reply is longer than {self._max_reply_bytes} bytes"
+            raise TransportError("broken_envelope", message, retryable=False, status=response.status)
+        if not 200 <= response.status < 300:
+            raise of_status(response.status, response.headers, response.body, url=url, api_key=api_key)
+        data = read_object(response.body)
+        if data is None:
+            raise of_body(response.status, response.body, api_key=api_key)
+        if error := data.get("error"):
+            raise of_error_inside(error, response.status, response.headers, response.body, api_key=api_key)
+        return chat_reply(data) if isinstance(call, Chat) else embedding_reply(data)
+
+    async def aclose(self) -> None:
+        """Close all connections, also those in other event loops that are running. Call it before its loops end."""
+        while self._sessions:
+            loop, session = self._sessions.popitem()
+            if loop is not asyncio.get_running_loop() and loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(session.close(), loop))
+            else:
+                await session.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        session = self._sessions.get(loop)
+        if session is None:
+            session = self._sessions[loop] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=_HEADERS,
+                trust_env=False,
+            )
+        return session
+
+    async def _post(self, url: str, body: bytes, extra_headers: dict[str, str], seconds: float) -> "_Response":
+        failure: TransportError
+        try:
+            async with self._session().post(
+                url,
+                data=body if len(body) < _LARGE_BODY else _LargeBody(body),
+                headers=extra_headers,
+                timeout=_time_limit(seconds),
+                allow_redirects=False,
+            ) as response:
+                return _Response(response.status, response.headers, await self._read(response))
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            failure = of_exception(error, url=url, seconds=seconds)
+        raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes | None:
+        """Return the body, or None if it is too long; the connection is closed then, with the rest unread."""
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > self._max_reply_bytes:
+                response.close()
+                return None
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+class _Response(NamedTuple):
+    """What came back; `body` is None where it was too long."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+class _LargeBody(Payload):
+    """Bytes sent piece by piece, so that a slow endpoint holds them up and not the event loop."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(body, content_type="application/json")
+        self._body = body
+
+    @property
+    def size(self) -> int:
+        """The whole length in bytes."""
+        return len(self._body)
+
+    @property
+    def autoclose(self) -> bool:
+        """There is nothing to close."""
+        return True
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """Return the body as text."""
+        return self._body.decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        """Write all pieces, waiting where the other side does not keep up."""
+        view = memoryview(self._body)
+        for start in range(0, len(view), _PIECE):
+            await writer.write(view[start : start + _PIECE])
+
+
+@lru_cache(maxsize=64)
+def _time_limit(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds)
+
+
+def _url(call: Chat | Embedding, spec: ModelSpec) -> str:
+    if spec.api_base is None:
+        message = f"{call.model.name}: the direct transport needs an api_base such as http://127.0.0.1:8000/v1"
+        raise TransportError("unsupported", message, retryable=False)
+    failure: str
+    try:
+        return address(spec.api_base, call.kind)
+    except ValueError as error:
+        failure = str(error)
+    raise TransportError("unsupported", f"{call.model.name}: {failure}", retryable=False)

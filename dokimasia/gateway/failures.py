@@ -1,0 +1,123 @@
+"""What an endpoint's failure comes to, whichever transport met it: by status, code and words, without any key in it."""
+
+import email.utils
+import re
+import time
+from typing import Any
+
+from dokimasia.errors import AttemptKind
+
+Verdict = tuple[AttemptKind, bool]
+"""A failure's kind, and whether the same request may succeed later."""
+
+_KEY_LIKE = re.compile(
+    r"""(?ix)
+    \b(?:sk|pk|rk|gsk|xai|hf)[-_][A-Za-z0-9_\-*.]{6,}   # prefixed keys, masked ones too
+    | \bAIza[A-Za-z0-9_\-]{10,}
+    | (?<=bearer\s)\S+
+    | (?<=key=)[^\s&"']+
+    | (?<=key:\s)[A-Za-z0-9_\-*.]{8,}
+    | (?<=provided:\s)[A-Za-z0-9_\-*.]{4,}
+    """
+)
+_OVERFLOW = re.compile(
+    r"(?i)context_length_exceeded|maximum context length|prompt is too long|context window|available context size"
+    r"|exceeds the maximum number of tokens|exceed context limit|too many (?:input )?tokens|input is too long"
+    r"|exceed_context_size|longer than the (?:maximum model length|model's context length)|loaded with context length"
+)
+_OVERFLOW_STATUSES = frozenset((400, 413, 422, 500))
+
+_CODES: dict[str, Verdict] = {
+    "rate_limit_exceeded": ("rate_limit", True),
+    "insufficient_quota": ("rate_limit", False),
+    "context_length_exceeded": ("context_overflow", False),
+    "invalid_api_key": ("auth", False),
+    "model_not_found": ("not_found", False),
+}
+
+BODY_MESSAGES: dict[AttemptKind, str] = {
+    "empty_body": "the endpoint returned an empty body",
+    "empty_choices": "the endpoint returned no choices",
+    "broken_envelope": "the endpoint returned a reply that is cut off or not in the expected form",
+}
+"""What is said of a body that is no reply; of one that is no JSON at all, `not_json_message` shows the beginning."""
+
+LONGEST_SAID = 4000
+"""Characters of an endpoint's words that are looked at."""
+
+LONGEST_MESSAGE = 300
+"""Characters of a failure's message."""
+
+
+def verdict_of_status(status: int, text: str) -> Verdict:
+    """Return what an HTTP error status comes to, together with what the endpoint said (the beginning of its body)."""
+    if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
+        return "context_overflow", False
+    if status == 429:
+        return "rate_limit", "insufficient_quota" not in text
+    if status == 408:
+        return "timeout", True
+    if status in (409, 425) or status >= 500:
+        return "server_error", True
+    if status in (401, 402, 403):
+        return "auth", False
+    if status == 404:
+        return "not_found", False
+    return "bad_request", False
+
+
+def verdict_of_code(code: object, text: str) -> Verdict:
+    """Return what an error comes to that the endpoint wrote into the body of a reply with status 200.
+
+    Args:
+        code: the error's `code`: an HTTP status, a word, or None.
+        text: what the endpoint said.
+    """
+    if isinstance(code, str) and not code.isdecimal():
+        return _CODES.get(code, ("server_error", True))
+    number = int(code) if isinstance(code, int | str) else 0
+    return verdict_of_status(number, text) if 400 <= number < 600 and number != 422 else ("server_error", True)
+
+
+def kind_of_body(body: str) -> AttemptKind:
+    """Return what a body is that could not be read as a JSON object: empty, JSON cut off or of another form, or neither."""
+    body = body.lstrip()
+    if not body:
+        return "empty_body"
+    return "broken_envelope" if body[0] in "{[" else "not_json"
+
+
+def not_json_message(body: str, api_key: str | None) -> str:
+    """Return the message for a body that is no JSON, with its beginning."""
+    text = " ".join(scrub(body, api_key).split())
+    return f"the endpoint returned something that is not JSON: {text[:80]}"
+
+
+def retry_after(headers: Any, *, now: float | None = None) -> float | None:
+    """Return the seconds that a response's headers ask to wait: `Retry-After` in seconds or as a date, or the
+    `retry-after-ms` that some endpoints send; None if they ask nothing readable."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        text = headers.get(name)
+        if text is None:
+            continue
+        try:
+            seconds = float(text) * unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        moment = email.utils.parsedate_to_datetime(headers.get("retry-after") or "").timestamp()
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, moment - (time.time() if now is None else now))
+
+
+def scrub(text: str, api_key: str | None = None) -> str:
+    """Return the text's beginning without the given key and without anything that looks like one.
+
+    The key is taken out before the text is cut: a cut must not leave half of it, which nothing would recognise.
+    """
+    if api_key:
+        text = text.replace(api_key, "[key]")
+    return _KEY_LIKE.sub("[key]", text[:LONGEST_SAID])

@@ -1,0 +1,83 @@
+"""Images as data URIs, read and encoded once for all calls that show them."""
+
+import asyncio
+import base64
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import AnyStr, Generic
+
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import ImageRef
+
+DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
+
+_Place = tuple[str, str]
+
+
+class EncodedImages(Generic[AnyStr]):
+    """Encoded images; those used longest ago leave when more than `max_bytes` are held.
+
+    Calls that want the same image at once wait for one reading of it, in a thread.
+    """
+
+    def __init__(self, encode: Callable[[bytes, str], AnyStr], max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        """Hold up to `max_bytes` of what `encode` makes of an image's bytes and media type."""
+        self._encode = encode
+        self._max_bytes = max_bytes
+        self._held = 0
+        self._images: OrderedDict[_Place, AnyStr] = OrderedDict()
+        self._reading: dict[tuple[asyncio.AbstractEventLoop, _Place], asyncio.Task[AnyStr]] = {}
+
+    async def get(self, image: ImageRef, blobs: BlobStore) -> AnyStr:
+        """Return the encoded image.
+
+        Raises:
+            StorageError: the image is not in the blob store.
+        """
+        place = (image.sha256, image.media_type)
+        encoded = self._images.get(place)
+        if encoded is not None:
+            self._images.move_to_end(place)
+            return encoded
+        key = (asyncio.get_running_loop(), place)
+        reading = self._reading.get(key)
+        if reading is None:
+            reading = self._reading[key] = asyncio.create_task(self._read(image, blobs))
+            reading.add_done_callback(lambda task: self._finished(key, task))
+        return await asyncio.shield(reading)  # one caller's cancellation is not the others'
+
+    async def get_all(self, images: tuple[ImageRef, ...], blobs: BlobStore) -> dict[str, AnyStr]:
+        """Return the encoded images by their hash, each once.
+
+        Raises:
+            StorageError: an image is not in the blob store.
+        """
+        encoded: dict[str, AnyStr] = {}
+        for image in images:
+            if image.sha256 not in encoded:
+                encoded[image.sha256] = await self.get(image, blobs)
+        return encoded
+
+    async def _read(self, image: ImageRef, blobs: BlobStore) -> AnyStr:
+        encoded = await asyncio.to_thread(lambda: self._encode(blobs.get(image.sha256), image.media_type))
+        self._keep((image.sha256, image.media_type), encoded)
+        return encoded
+
+    def _keep(self, place: _Place, encoded: AnyStr) -> None:
+        if place in self._images or len(encoded) > self._max_bytes:
+            return
+        self._images[place] = encoded
+        self._held += len(encoded)
+        while self._held > self._max_bytes:
+            _, oldest = self._images.popitem(last=False)
+            self._held -= len(oldest)
+
+    def _finished(self, key: tuple[asyncio.AbstractEventLoop, _Place], task: "asyncio.Task[AnyStr]") -> None:
+        del self._reading[key]
+        if not task.cancelled():
+            task.exception()  # seen here, so that a reading nobody waits for any more leaves no complaint
+
+
+def data_uri(data: bytes, media_type: str) -> str:
+    """Return the bytes, unchanged, as a base64 data URI."""
+    return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"

@@ -1,0 +1,124 @@
+"""Scores and verdicts from the JSON object that an output schema asks for, as strictly as from plain text."""
+
+import re
+from typing import Any, cast
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, parse_checkpoint_scores
+from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.reply import short, spoken
+from dokimasia.parsing.verdicts import parse_equivalence
+
+_NAMED = 10
+_VERDICTS = {"same": True, "different": False}
+_SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII)
+"""What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
+_BRACKETED = re.compile(r"\[\[\s{0,9}(?:same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
+
+
+def parse_structured_scores(text: str, expected: int) -> list[int]:
+    """Return a judge's scores of one response, in the order of the criteria, from the object that its schema asks for.
+
+    The object is `{"scores": [{"n": 1, "score": 4}, ...]}` with the criteria's numbers, counted from 1; other fields are
+    overlooked. A reply without such an object is read as the lines that the prompt describes, for endpoints that take a
+    schema and do not keep to it.
+
+    Args:
+        text: the judge's reply.
+        expected: how many criteria were asked for.
+
+    Returns:
+        Integers from 1 to 5.
+
+    Raises:
+        UnparsableReply: as for lines: a criterion has no score, or more than one, or one that is no integer from 1 to 5,
+            or a score is given for what was not asked; or there are several such objects, or lines beside the object,
+            that differ. The reason names all that is wrong.
+        ValueError: no criterion is expected.
+    """
+    if expected < 1:
+        raise ValueError("at least one criterion is expected")
+    reply = spoken(text)
+    found = find_json(reply, lambda value: _holds(value, "scores", list))
+    if not found:
+        if _SCORE_LINE.search(reply):
+            return parse_checkpoint_scores(text, expected)
+        raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
+    if any(other["scores"] != found[0]["scores"] for other in found[1:]):
+        raise UnparsableReply("there is more than one JSON object of scores, and they differ")
+    scores = _numbered(cast("list[Any]", found[0]["scores"]), expected)
+    if _SCORE_LINE.search(reply) and parse_checkpoint_scores(text, expected) != scores:
+        raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
+    return scores
+
+
+def parse_structured_equivalence(text: str) -> bool:
+    """Return whether a judge finds two answers the same, from the object that its schema asks for.
+
+    The object is `{"verdict": "same"}` or `{"verdict": "different"}`; other fields are overlooked. A reply without such
+    an object is read as the prompt describes it, `[[same]]` or `[[different]]`.
+
+    Raises:
+        UnparsableReply: there is no verdict, or another one than these two, or there are both.
+    """
+    reply = spoken(text)
+    found = find_json(reply, lambda value: _holds(value, "verdict", str))
+    if not found:
+        if _BRACKETED.search(reply):
+            return parse_equivalence(text)
+        raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
+    stated = {cast("str", one["verdict"]).strip().casefold() for one in found}
+    if len(stated) > 1:
+        raise UnparsableReply("there is more than one verdict, and they differ")
+    word = stated.pop()
+    if word not in _VERDICTS:
+        raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
+    if _BRACKETED.search(reply) and parse_equivalence(text) is not _VERDICTS[word]:
+        raise UnparsableReply("the verdict stands in the reply twice, as an object and in brackets, and differs")
+    return _VERDICTS[word]
+
+
+def _holds(value: Any, field: str, type_: type) -> bool:
+    return isinstance(value, dict) and isinstance(cast("dict[str, Any]", value).get(field), type_)
+
+
+def _numbered(rows: list[Any], expected: int) -> list[int]:
+    """Return the scores of the rows by their numbers, or name all that is wrong with them."""
+    scores: dict[int, int | None] = {}
+    problems: dict[str, None] = {}
+    for row in rows:
+        try:
+            number = _number(row, expected)
+            if number in scores:
+                raise UnparsableReply(f"criterion {number} is scored more than once")
+            scores[number] = None
+            scores[number] = _score(row, number)
+        except UnparsableReply as problem:
+            problems[problem.reason] = None
+    missing = [number for number in range(1, expected + 1) if number not in scores]
+    if missing:
+        listed = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
+        problems[f"there is no score for criterion {listed}"] = None
+    if problems:
+        raise UnparsableReply("; ".join(list(problems)[-_NAMED:]))
+    return [score for _, score in sorted(scores.items()) if score is not None]
+
+
+def _number(row: Any, expected: int) -> int:
+    if not isinstance(row, dict):
+        raise UnparsableReply(f"the scores hold {short(repr(row))}, which is no object with n and score")
+    number = cast("dict[str, Any]", row).get("n")
+    if type(number) is not int:
+        raise UnparsableReply(f"a score names no criterion by its number: n is {short(repr(number))}")
+    if not 1 <= number <= expected:
+        raise UnparsableReply(
+            f"there is a score for criterion {short(str(number))}, but the criteria are 1 to {expected}"
+        )
+    return number
+
+
+def _score(row: dict[str, Any], number: int) -> int:
+    score = row.get("score")
+    if type(score) is not int or not LOWEST <= score <= HIGHEST:
+        raise UnparsableReply(f"criterion {number} has the score {short(repr(score))}, not an integer from 1 to 5")
+    return score

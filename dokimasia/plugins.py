@@ -1,0 +1,167 @@
+"""Plug-ins by entry point: graphs, folders of prompts, data readers and transports that other distributions bring.
+
+Nothing is looked for before it is asked for, and only what is asked for by name is loaded: a broken plug-in breaks what
+uses it, with its distribution named, and nothing else.
+"""
+
+import difflib
+from collections.abc import Collection, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, cast
+
+from dokimasia.errors import ConfigError
+
+Kind = Literal["graphs", "prompts", "datasets", "transports"]
+
+GROUPS: dict[Kind, str] = {
+    "graphs": "dokimasia.graphs",
+    "prompts": "dokimasia.prompts",
+    "datasets": "dokimasia.datasets",
+    "transports": "dokimasia.transports",
+}
+"""Kind of plug-in to the group of entry points that announces it."""
+
+
+class Plugin(NamedTuple):
+    """A plug-in as it was found: `value` is what its entry point refers to, `problem` why it cannot be used, if so."""
+
+    kind: Kind
+    name: str
+    value: str
+    distribution: str
+    version: str
+    problem: str | None = None
+
+
+def found(kind: Kind) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of a kind by name, without loading any; more than one of a name is an error to use."""
+    named: dict[str, list[EntryPoint]] = {}
+    for point in sorted(entry_points(group=GROUPS[kind]), key=lambda one: (one.name, one.value, _distribution(one))):
+        others = named.setdefault(point.name, [])
+        if not any((other.value, _distribution(other)) == (point.value, _distribution(point)) for other in others):
+            others.append(point)
+    return named
+
+
+def load(kind: Kind, name: str) -> Any:
+    """Load one plug-in and return what its entry point refers to, checked to be of its kind.
+
+    Raises:
+        ConfigError: there is none of that name, there are two, it cannot be loaded, or it is not what it should be;
+            the message names distribution and entry point.
+    """
+    known = found(kind)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}" if known else ""
+        raise ConfigError(f"no plug-in of group {GROUPS[kind]} is called {name!r}{hint} (dokimasia plugins lists them)")
+    points = known[name]
+    if len(points) > 1:
+        owners = " and ".join(_distribution(point) for point in points)
+        raise ConfigError(f"the plug-in {name!r} of group {GROUPS[kind]} is brought by {owners}; uninstall one of them")
+    point = points[0]
+    try:
+        loaded = point.load()
+    except Exception as error:  # whatever a stranger's module does when it is imported, the user learns whose it is
+        text = " ".join(str(error).split())[:300]
+        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {type(error).__name__}: {text}") from error
+    problem = _CHECKS[kind](point.name, loaded)
+    if problem:
+        raise ConfigError(f"{_place(kind, point)}: {problem}")
+    return loaded
+
+
+def prompt_folder(name: str) -> Path:
+    """Return the folder of prompts that a plug-in of the name brings.
+
+    Raises:
+        ConfigError: there is neither such a plug-in nor, as `--prompts` would take it, such a folder.
+    """
+    if name not in found("prompts"):
+        raise ConfigError(f"--prompts {name}: there is no such folder, and no plug-in brings prompts of that name")
+    return _folder(load("prompts", name)).absolute()
+
+
+def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the plug-ins' transports among the names, each made by its factory; other names are passed over.
+
+    Raises:
+        ConfigError: a transport that is among the names cannot be loaded or made.
+    """
+    known = found("transports") if names else {}
+    for name in sorted(set(names) & set(known)):
+        factory = load("transports", name)
+        try:
+            yield name, factory()
+        except Exception as error:  # a stranger's factory may raise anything
+            place = _place("transports", known[name][0])
+            raise ConfigError(f"{place}: the factory failed: {type(error).__name__}: {error}") from error
+
+
+def listing() -> list[Plugin]:
+    """Return every plug-in there is, by kind and name; each is loaded to see whether it can be used."""
+    plugins: list[Plugin] = []
+    for kind in GROUPS:
+        for name, points in found(kind).items():
+            problem = None
+            try:
+                load(kind, name)
+            except ConfigError as error:
+                problem = str(error)
+            plugins += [
+                Plugin(kind, name, point.value, point.dist.name if point.dist else "", _version(point), problem)
+                for point in points
+            ]
+    return plugins
+
+
+def _check_graph(name: str, loaded: Any) -> str | None:
+    for attribute, type_ in (("NAME", str), ("VERSION", int), ("State", type)):
+        if not isinstance(getattr(loaded, attribute, None), type_):
+            return f"a graph is a module with NAME, VERSION, State and build(); {attribute} is missing or no {type_.__name__}"
+    if not callable(getattr(loaded, "build", None)):
+        return "a graph is a module with NAME, VERSION, State and build(); build is missing"
+    return (
+        None
+        if name == loaded.NAME
+        else f"the entry point is called {name!r} and the graph {loaded.NAME!r}; call both alike"
+    )
+
+
+def _check_prompts(name: str, loaded: Any) -> str | None:
+    if not isinstance(loaded, str | Path | ModuleType):
+        return "prompts are a package with *.md files in it, or the path of a folder"
+    if isinstance(loaded, ModuleType) and not getattr(loaded, "__path__", None):
+        return "prompts are a package with *.md files in it; this is a single module"
+    folder = _folder(loaded)
+    return None if any(folder.glob("*.md")) else f"there is no *.md file in {folder}"
+
+
+def _check_callable(name: str, loaded: Any) -> str | None:
+    return None if callable(loaded) else "this has to be callable"
+
+
+_CHECKS = {
+    "graphs": _check_graph,
+    "prompts": _check_prompts,
+    "datasets": _check_callable,
+    "transports": _check_callable,
+}
+
+
+def _folder(loaded: Any) -> Path:
+    return Path(next(iter(cast("Any", loaded).__path__))) if isinstance(loaded, ModuleType) else Path(loaded)
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed distribution"
+
+
+def _version(point: EntryPoint) -> str:
+    return point.dist.version if point.dist else ""
+
+
+def _place(kind: Kind, point: EntryPoint) -> str:
+    return f"the plug-in {point.name!r} ({GROUPS[kind]}, {point.value}) of {_distribution(point)}"

@@ -1,0 +1,37 @@
+"""What a model can do, as a run takes it: what its configuration says, else what its endpoint was measured to do."""
+
+from pathlib import Path
+
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.profile import EndpointProfile
+from dokimasia.errors import NotFound
+from dokimasia.storage.home import Home
+from dokimasia.storage.profiles import load_profile
+
+
+def with_capabilities(spec: ModelSpec, home: Path) -> ModelSpec:
+    """Return the spec with its capabilities settled.
+
+    What the configuration lists is the last word. Where it lists nothing, the measured profile of the model at its
+    endpoint speaks; without either the model is taken to have none, and is asked in plain text only.
+
+    Args:
+        spec: how the model is reached.
+        home: the folder that holds the profiles; it need not exist.
+    """
+    return spec if spec.capabilities else settled(spec, _profile_at(home, spec.ref))
+
+
+def settled(spec: ModelSpec, profile: EndpointProfile | None) -> ModelSpec:
+    """Return the spec with the capabilities of its profile, unless it has its own or there is no profile."""
+    if spec.capabilities or profile is None:
+        return spec
+    return spec.model_copy(update={"capabilities": profile.capabilities})
+
+
+def _profile_at(path: Path, ref: ModelRef) -> EndpointProfile | None:
+    try:
+        with Home.open(path, write=False) as home:
+            return load_profile(home, ref)
+    except NotFound:
+        return None

@@ -1,0 +1,140 @@
+"""A home verified for people: what was checked, what is wrong, which runs it touches, and the way out."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from dokimasia.domain.identity import Value
+from dokimasia.storage.home import Home
+from dokimasia.storage.verification import Check, Finding, verify_home
+
+_RESTORE = "restore the home from a copy, or save what can be read with `sqlite3 FILE .recover`"
+_ANEW = (
+    "delete the runs that it touches (dokimasia runs delete RUN){also}, and evaluate again: the ledger answers, unpaid"
+)
+_VALUE_COLUMNS = {
+    "chains": "chain_id",
+    "criteria_sets": "criteria_id",
+    "responses": "response_id",
+    "judgements": "judgement_id",
+}
+
+
+class Wrong(Value):
+    """Something wrong: where, its key, what, the runs that it touches, and what to do."""
+
+    where: str
+    key: str
+    what: str
+    runs: tuple[str, ...]
+    way_out: str
+
+
+class Part(Value):
+    """One part of a home: how much of it was checked, and what is wrong."""
+
+    name: str
+    checked: int
+    wrong: tuple[Wrong, ...]
+
+
+class Verification(Value):
+    """What verifying a home came to; `ok` only if nothing at all is wrong."""
+
+    ok: bool
+    runs: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+
+def verify(home: Home) -> Verification:
+    """Check a whole home and return what came of it; reads everything once and changes nothing."""
+    checks = list(verify_home(home))
+    if not any(check.findings for check in checks):
+        parts = tuple(Part(name=check.name, checked=check.checked, wrong=()) for check in checks)
+        return Verification(ok=True, runs=(), parts=parts)
+    touched = _touched(home, [finding for check in checks for finding in check.findings])
+    parts = tuple(_part(check, touched) for check in checks)
+    runs = sorted({run for part in parts for wrong in part.wrong for run in wrong.runs})
+    return Verification(ok=False, runs=tuple(runs), parts=parts)
+
+
+def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
+    wrong = tuple(
+        Wrong(
+            where=finding.where,
+            key=finding.key,
+            what=finding.what,
+            runs=tuple(sorted(touched.get((finding.where, finding.key), ()))),
+            way_out=_way_out(finding),
+        )
+        for finding in check.findings
+    )
+    return Part(name=check.name, checked=check.checked, wrong=wrong)
+
+
+def _way_out(finding: Finding) -> str:
+    where, key = finding.where, finding.key
+    if where == "blobs":
+        if "name is not" in finding.what:
+            return "delete the file, which nothing can refer to"
+        again = "run `dokimasia evaluate` again with the same data file, which puts the image back"
+        return again if "missing" in finding.what else f"delete blobs/{key[:2]}/{key} and {again}"
+    if where == "calls":
+        return (
+            f"restore the home from a copy, or DELETE FROM calls WHERE key = '{key}': it is asked, and paid for, anew"
+        )
+    if where == "texts":
+        return "restore the home from a copy, or delete from `calls` those that refer to it: they are asked anew"
+    if where in _VALUE_COLUMNS or where in {"samples", "objects"}:
+        return _ANEW.format(also=f", DELETE FROM {where} WHERE id = '{key}'")
+    return _ANEW.format(also="") if where == "results" else _RESTORE
+
+
+def _touched(home: Home, findings: Iterable[Finding]) -> dict[tuple[str, str], set[str]]:
+    """Return, by place and key of what is wrong, the runs that it touches."""
+    wanted: dict[str, set[str]] = {}
+    for finding in findings:
+        wanted.setdefault(finding.where, set()).add(finding.key)
+    touched: dict[tuple[str, str], set[str]] = {}
+
+    def touch(where: str, key: str, runs: Iterable[str]) -> None:
+        touched.setdefault((where, key), set()).update(runs)
+
+    for key in wanted.get("results", ()):
+        touch("results", key, [key.split("/", 1)[0]])
+    for table, column in _VALUE_COLUMNS.items():
+        if table in wanted:
+            for run, id in home.all(f"SELECT DISTINCT run_id, {column} FROM results WHERE {column} IS NOT NULL"):
+                if id in wanted[table]:
+                    touch(table, id, [run])
+    runs_of_sample = _grouped(home.all("SELECT sample, run_id FROM run_samples"))
+    for key in wanted.get("samples", ()):
+        touch("samples", key, runs_of_sample.get(key, ()))
+    if "blobs" in wanted:
+        for id, body in home.all("SELECT id, body FROM samples"):
+            for sha256 in _images(body) & wanted["blobs"]:
+                touch("blobs", sha256, runs_of_sample.get(id, ()))
+    if wanted.keys() & {"calls", "texts"}:
+        runs_of_call = _grouped(home.all("SELECT c.value, r.run_id FROM results r, json_each(r.calls) c"))
+        for key in wanted.get("calls", ()):
+            touch("calls", key, runs_of_call.get(key, ()))
+        for name in wanted.get("texts", ()):
+            sql = "SELECT key FROM calls WHERE instr(request, ?) OR instr(reply, ?)"
+            for (key,) in home.all(sql, (name, name)):
+                touch("texts", name, runs_of_call.get(key, ()))
+    return touched
+
+
+def _grouped(pairs: Iterable[tuple[Any, ...]]) -> dict[str, set[str]]:
+    grouped: dict[str, set[str]] = {}
+    for key, run in pairs:
+        grouped.setdefault(key, set()).add(run)
+    return grouped
+
+
+def _images(body: str) -> set[str]:
+    try:
+        return {image["sha256"] for image in orjson.loads(body)["images"]}
+    except (ValueError, KeyError, TypeError):
+        return set()  # the row itself is among the findings

@@ -1,0 +1,55 @@
+"""Runs deleted: what belongs to one run goes, and what runs share stays."""
+
+import sqlite3
+
+from dokimasia.domain.identity import Value
+from dokimasia.errors import NotFound
+from dokimasia.storage.home import Home
+
+__all__ = ["Deleted", "delete_run", "run_size"]
+
+_TABLES = ("results", "events", "threads", "run_samples")
+
+
+class Deleted(Value):
+    """How many rows of each kind a run has, or had."""
+
+    run: str
+    results: int
+    events: int
+    threads: int
+    samples: int
+
+
+def run_size(home: Home, run_id: str) -> Deleted:
+    """Return what deleting a run would remove; zero everywhere for a run that is not there."""
+    counts = [home.all(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run_id,))[0][0] for table in _TABLES]
+    return _deleted(run_id, counts)
+
+
+async def delete_run(home: Home, run_id: str) -> Deleted:
+    """Remove a run with its results, events, threads and places of samples, in one transaction.
+
+    The ledger, the images and the values (samples, chains, criteria, responses, judgements) stay: other runs may share
+    them, and the same run, evaluated again, is answered by them without a call. Checkpoints of the run's threads are
+    orphans from then on: `dokimasia.storage.checkpoints.sweep_orphans` clears them.
+
+    Raises:
+        NotFound: there is no such run.
+        StorageError: it could not be written; nothing is removed.
+    """
+
+    def remove(connection: sqlite3.Connection) -> Deleted | None:
+        counts = [connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)).rowcount for table in _TABLES]
+        gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
+        return _deleted(run_id, counts) if gone else None
+
+    deleted = await home.write(remove)
+    if deleted is None:
+        raise NotFound(f"{home.path} has no run {run_id}.")
+    return deleted
+
+
+def _deleted(run_id: str, counts: list[int]) -> Deleted:
+    results, events, threads, samples = counts
+    return Deleted(run=run_id, results=results, events=events, threads=threads, samples=samples)

@@ -1,0 +1,71 @@
+"""Measured profiles of endpoints: the latest findings on each model at each endpoint."""
+
+import sqlite3
+from typing import Any
+
+import orjson
+
+from dokimasia.domain.call import ModelRef
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.profile import EndpointProfile
+from dokimasia.errors import StorageError
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+
+__all__ = ["list_profiles", "load_profile", "save_profile"]
+
+_COLUMNS = "model, endpoint, name, transport, findings, usage, finish_reasons, latency, checked_at"
+_FINDINGS = {"vision", "json_schema", "tools"}
+
+
+async def save_profile(home: Home, profile: EndpointProfile) -> None:
+    """Keep a profile; an earlier one of the same model at the same endpoint is replaced.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    body = profile.model_dump(mode="json")
+    row = {
+        **{column: body[column] for column in ("model", "endpoint", "name", "transport", "latency", "checked_at")},
+        "findings": canonical_json({name: body[name] for name in _FINDINGS}).decode(),
+        "usage": int(profile.usage),
+        "finish_reasons": canonical_json(body["finish_reasons"]).decode(),
+    }
+    marks = ", ".join(f":{column.strip()}" for column in _COLUMNS.split(","))
+
+    def replace(connection: sqlite3.Connection) -> None:
+        connection.execute(f"INSERT OR REPLACE INTO profiles ({_COLUMNS}) VALUES ({marks})", row)
+
+    await home.write(replace)
+
+
+def load_profile(home: Home, ref: ModelRef) -> EndpointProfile | None:
+    """Return the profile of a model at its endpoint, or None if it was never checked.
+
+    Raises:
+        StorageError: the row does not read as a profile.
+    """
+    sql = f"SELECT {_COLUMNS} FROM profiles WHERE model = ? AND endpoint = ?"
+    rows = home.rows(sql, (ref.model, ref.endpoint))
+    return _read(home, rows[0]) if rows else None
+
+
+def list_profiles(home: Home) -> list[EndpointProfile]:
+    """Return all profiles, by model and endpoint.
+
+    Raises:
+        StorageError: a row does not read as a profile.
+    """
+    return [_read(home, row) for row in home.rows(f"SELECT {_COLUMNS} FROM profiles ORDER BY model, endpoint")]
+
+
+def _read(home: Home, row: dict[str, Any]) -> EndpointProfile:
+    try:
+        findings = orjson.loads(row.pop("findings"))
+        fields = {**row, **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
+        return EndpointProfile.model_validate(fields)
+    except (ValueError, TypeError) as error:
+        raise StorageError(
+            f"{home.database}: the profile of {row['model']} at {row['endpoint']} does not read ({in_brief(error)}). "
+            "Measure it anew with `dokimasia models --check`, which replaces it."
+        ) from error

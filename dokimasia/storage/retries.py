@@ -1,0 +1,92 @@
+"""Failed items taken up anew: each under a new attempt, what failed before kept as an event."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import orjson
+
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import (
+    ResultRow,
+    close_item_threads,
+    events,
+    failed_rows,
+    insert_event,
+    remove_failed,
+)
+from dokimasia.storage.runs import now
+
+__all__ = ["Retry", "earlier_outcomes", "retries", "retry_failed"]
+
+RETRIED = "retried"
+
+
+class Retry(NamedTuple):
+    """An item that failed and is, or was, asked anew: the attempt to ask under, and the row that it had when it failed."""
+
+    attempt: int
+    failed: ResultRow
+
+
+async def retry_failed(home: Home, run_id: str, *, failures: Iterable[FailureKind]) -> int:
+    """Take up anew a run's items that failed in these ways, in one transaction, and return how many.
+
+    Their rows go, and stand whole in an event `retried` with the attempt that comes next; the run counts as running
+    again. An item that was never asked, because its sample had no criteria, keeps its attempt: it is asked for the
+    first time.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    kinds = sorted(set(failures))
+
+    def take_up(connection: sqlite3.Connection) -> int:
+        rows = failed_rows(connection, run_id, kinds)
+        if not rows:
+            return 0
+        before = _attempts(connection, run_id)
+        items = [
+            {
+                "item": row.item,
+                "attempt": before.get(row.item, 0) + _was_asked(row),
+                "failed": row.model_dump(mode="json"),
+            }
+            for row in rows
+        ]
+        remove_failed(connection, run_id, kinds)
+        close_item_threads(connection, run_id, [row.item for row in rows])
+        insert_event(connection, run_id, RETRIED, {"items": items})
+        connection.execute("UPDATE runs SET status = 'running', updated_at = ? WHERE id = ?", (now(), run_id))
+        return len(rows)
+
+    return await home.write(take_up)
+
+
+def retries(home: Home, run_id: str) -> dict[str, Retry]:
+    """Return, by item, the latest attempt and what failed before it; an item that never failed is not there."""
+    return {one.failed.item: one for one in earlier_outcomes(home, run_id)}
+
+
+def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:
+    """Return every failure of a run that was asked anew, in the order in which they were taken up."""
+    return [
+        Retry(one["attempt"], ResultRow.model_validate(one["failed"]))
+        for event in events(home, run_id, kind=RETRIED)
+        for one in event.data["items"]
+    ]
+
+
+def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
+    sql = "SELECT data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
+    return {
+        one["item"]: one["attempt"]
+        for (data,) in connection.execute(sql, (run_id, RETRIED))
+        for one in orjson.loads(data)["items"]
+    }
+
+
+def _was_asked(row: ResultRow) -> bool:
+    """Whether the item itself failed, and not only the making of the criteria that it needed."""
+    return row.kind == "replay" or row.criteria_id is not None

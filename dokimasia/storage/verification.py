@@ -1,0 +1,223 @@
+"""Whether a home still holds what was written to it: every hash, id and reference checked anew."""
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.identity import digest
+from dokimasia.errors import StorageError
+from dokimasia.storage.connection import connect_reader
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import read_result
+from dokimasia.storage.values import SHELVES, row_of
+
+__all__ = ["Check", "Finding", "verify_home"]
+
+_PAGE = 500
+_BLOB = re.compile(r"[0-9a-f]{64}")
+_REFERENCES = {
+    "chain_id": "chains",
+    "criteria_id": "criteria_sets",
+    "response_id": "responses",
+    "judgement_id": "judgements",
+}
+
+
+class Finding(NamedTuple):
+    """Something that is not as it was written: where (a table or `blobs`), its key there, and what is wrong with it."""
+
+    where: str
+    key: str
+    what: str
+
+
+class Check(NamedTuple):
+    """One thing that was checked, of how many, and what was found wrong."""
+
+    name: str
+    checked: int
+    findings: tuple[Finding, ...]
+
+
+def verify_home(home: Home) -> Iterator[Check]:
+    """Check a home, part by part; nothing is changed, and a part that cannot be read is a finding of that part.
+
+    The parts: `database` (SQLite's own check of both files), `foreign keys`, `images` (every file re-hashed, and every
+    image that a sample names is there), `texts and calls` (the ledger, re-hashed), `values` (ids and columns computed
+    anew) and `results` (every id and call that a result names is there, and its score is its judgement's).
+    """
+    yield _check("database", _database, home)
+    yield _check("foreign keys", _foreign_keys, home)
+    yield _check("images", _images, home)
+    yield _check("texts and calls", _ledger, home)
+    yield _check("values", _values, home)
+    yield _check("results", _results, home)
+
+
+class _Tally:
+    """Counts what was checked while a check yields what it found."""
+
+    def __init__(self) -> None:
+        self.checked = 0
+
+
+_Part = Callable[[Home, _Tally], Iterator[Finding]]
+
+
+def _check(name: str, part: _Part, home: Home) -> Check:
+    tally, found = _Tally(), list[Finding]()
+    try:
+        found.extend(part(home, tally))
+    except StorageError as error:
+        found.append(Finding("database", home.database.name, f"the check broke off: {error}"))
+    return Check(name, tally.checked, tuple(found))
+
+
+def _database(home: Home, tally: _Tally) -> Iterator[Finding]:
+    for path in (home.database, home.checkpoints):
+        if path.is_file():
+            tally.checked += 1
+            yield from (Finding("database", path.name, said) for said in _integrity(path) if said != "ok")
+
+
+def _integrity(path: Path) -> list[str]:
+    try:
+        connection = connect_reader(path)
+    except sqlite3.Error as error:
+        return [f"cannot be opened: {in_brief(error)}"]
+    try:
+        return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
+    except sqlite3.Error as error:
+        return [f"cannot be read: {in_brief(error)}"]
+    finally:
+        connection.close()
+
+
+def _foreign_keys(home: Home, tally: _Tally) -> Iterator[Finding]:
+    for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
+        keys = len({row[0] for row in home.all(f"PRAGMA foreign_key_list([{table}])")})
+        tally.checked += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
+    for table, row, parent, _ in home.all("PRAGMA foreign_key_check"):
+        yield Finding(table, f"row {row}", f"it refers to a row of {parent} that is not there")
+
+
+def _images(home: Home, tally: _Tally) -> Iterator[Finding]:
+    for path in sorted(home.blobs.path.glob("[0-9a-f][0-9a-f]/*")):
+        tally.checked += 1
+        if not _BLOB.fullmatch(path.name) or path.parent.name != path.name[:2]:
+            yield Finding("blobs", f"{path.parent.name}/{path.name}", "its name is not that of an image")
+            continue
+        try:
+            with path.open("rb") as file:
+                same = hashlib.file_digest(file, "sha256").hexdigest() == path.name
+        except OSError as error:
+            yield Finding("blobs", path.name, f"it cannot be read: {error.strerror}")
+            continue
+        if not same:
+            yield Finding("blobs", path.name, "its bytes have another hash than its name")
+    for sha256 in _named_images(home):
+        if not home.blobs.file(sha256).is_file():
+            tally.checked += 1
+            yield Finding("blobs", sha256, "a sample names it, and it is missing")
+
+
+def _named_images(home: Home) -> list[str]:
+    named: set[str] = set()
+    for row in _pages(home, "samples"):
+        try:
+            named.update(image["sha256"] for image in orjson.loads(row["body"])["images"])
+        except (ValueError, KeyError, TypeError):
+            continue  # the check of values says what is wrong with that row
+    return sorted(sha256 for sha256 in named if _BLOB.fullmatch(sha256))
+
+
+def _ledger(home: Home, tally: _Tally) -> Iterator[Finding]:
+    tally.checked = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
+    yield from (Finding(*problem) for problem in SqliteLedger(home).verify())
+
+
+def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
+    for type_, shelf in SHELVES.items():
+        for row in _pages(home, shelf.table):
+            tally.checked += 1
+            try:
+                fields = orjson.loads(row["body"]) | {field: row[field] for field in shelf.lifted}
+                if digest(type_.__name__, fields) != row["id"]:
+                    yield Finding(shelf.table, row["id"], "it no longer has the id that it is kept under")
+                    continue
+                expected = row_of(type_.model_validate(fields), row["id"])
+            except (ValueError, TypeError) as error:
+                yield Finding(shelf.table, row["id"], f"it cannot be read: {in_brief(error)}")
+                continue
+            changed = [column for column, value in expected.items() if row[column] != value]
+            if changed:
+                yield Finding(shelf.table, row["id"], f"its columns differ from its body: {', '.join(changed)}")
+    for row in _pages(home, "objects"):
+        tally.checked += 1
+        try:
+            same = digest(row["type"], orjson.loads(row["body"])) == row["id"]
+        except ValueError as error:
+            yield Finding("objects", row["id"], f"it cannot be read: {in_brief(error)}")
+            continue
+        if not same:
+            yield Finding("objects", row["id"], "it no longer has the id that it is kept under")
+
+
+def _results(home: Home, tally: _Tally) -> Iterator[Finding]:
+    known = {column: _ids(home, table) for column, table in _REFERENCES.items()}
+    values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in SHELVES.values()))
+    calls = {key for (key,) in home.all("SELECT key FROM calls")}
+    scores = dict(home.all("SELECT id, score FROM judgements"))
+    for (run_id,) in home.all("SELECT id FROM runs ORDER BY id"):
+        samples = dict(home.all("SELECT sample_id, sample_digest FROM run_samples WHERE run_id = ?", (run_id,)))
+        for row in home.rows("SELECT * FROM results WHERE run_id = ? ORDER BY item", (run_id,)):
+            tally.checked += 1
+            for what in _faults(row, known, values, calls, scores, samples):
+                yield Finding("results", f"{run_id}/{row['item']}", what)
+
+
+def _faults(
+    row: dict[str, Any],
+    known: dict[str, set[str]],
+    values: set[str],
+    calls: set[str],
+    scores: dict[str, float],
+    samples: dict[str, str],
+) -> Iterator[str]:
+    try:
+        result = read_result(row)
+    except ValueError as error:
+        yield f"it cannot be read: {in_brief(error)}"
+        return
+    if samples.get(result.sample_id) != result.sample_digest:
+        yield f"its sample {result.sample_id} is not one of the run's, or has another content"
+    for column, table in _REFERENCES.items():
+        if row[column] is not None and row[column] not in known[column]:
+            yield f"its {column} {row[column]} is not in {table}"
+    lost = [id for id in result.value_ids if id not in values]
+    if lost:
+        yield f"{len(lost)} of its values are not there, such as {lost[0]}"
+    missing = [key for key in result.calls if key not in calls]
+    if missing:
+        yield f"{len(missing)} of its calls are not in the ledger, such as {missing[0]}"
+    if result.judgement_id in scores and scores[result.judgement_id] != result.score:
+        yield f"its score {result.score} is not that of its judgement, {scores[result.judgement_id]}"
+
+
+def _ids(home: Home, table: str) -> set[str]:
+    return {id for (id,) in home.all(f"SELECT id FROM {table}")}
+
+
+def _pages(home: Home, table: str) -> Iterator[dict[str, Any]]:
+    """Yield a table's rows in the order of their ids, page by page."""
+    last = ""
+    while page := home.rows(f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT {_PAGE}", (last,)):
+        yield from page
+        last = page[-1]["id"]

@@ -1,0 +1,72 @@
+"""Output schemas go to judges that take them, and every reply is read by the same strict parsers."""
+
+import pytest
+
+from dokimasia.agents import extract_criteria, judge_equivalence, score_checkpoints
+from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, equivalence
+from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
+from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.sample import Sample
+from dokimasia.gateway.chat_format import response_format
+from dokimasia.gateway.doubles import ScriptedGateway
+
+PLAIN = ModelSpec(ref=ModelRef(name="J", model="sim/judge"))
+HELD = PLAIN.model_copy(update={"capabilities": ("json_schema",)})
+SAMPLE = Sample(id="s", prompt="How many cups?", reference_answer="two")
+CRITERIA = CriteriaSet(
+    criteria=tuple(Criterion(question=f"What {n}?", ground_truth=f"It is {n}.", weight=5) for n in (1, 2))
+)
+OBJECT = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
+LINES = "1 | score: [4]\n2 | score: [5]"
+
+
+@pytest.mark.parametrize("form", [checkpoint_scores(3), criteria(2), criteria(0), equivalence()])
+def test_schemas_are_closed_and_strict(form: Structured[object]) -> None:
+    """Every object requires all of its properties and allows no others, so that strict modes take it."""
+    assert response_format(form.schema)["json_schema"]["strict"] is True
+
+
+async def test_the_schema_goes_where_the_capability_is() -> None:
+    """A judge that takes a schema gets it, with the form in its instructions; another one gets neither."""
+    gateway = ScriptedGateway([LINES, OBJECT])
+    asked = [await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=judge) for judge in (PLAIN, HELD)]
+    assert [one.value for one in asked] == [[4, 5], [4, 5]]
+    plain, held = gateway.calls
+    assert isinstance(plain, Chat)
+    assert isinstance(held, Chat)
+    assert plain.output_schema is None
+    assert held.output_schema == checkpoint_scores(2).schema
+    assert held.messages[0].text.startswith(plain.messages[0].text)
+    assert checkpoint_scores(2).form in held.messages[0].text
+    assert held.messages[1:] == plain.messages[1:]
+    assert call_key(plain) != call_key(held)
+
+
+async def test_an_object_is_no_score_where_lines_were_asked_for() -> None:
+    """A judge that was not given the schema is read by the lines alone."""
+    asked = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=ScriptedGateway([OBJECT]), judge=PLAIN)
+    assert asked.failure.kind == "unparsable"
+
+
+async def test_a_reply_that_breaks_its_schema_is_unparsable_and_can_be_sent_back() -> None:
+    """The schema is no proof: a 7 is refused with its reason, and the repair asks for the object again."""
+    gateway = ScriptedGateway([OBJECT.replace("5", "7"), OBJECT])
+    first = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=HELD)
+    assert first.failure.kind == "unparsable"
+    assert first.rejected is not None
+    assert "criterion 2 has the score 7" in first.rejected.problem
+    second = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=HELD, rejected=first.rejected)
+    assert second.value == [4, 5]
+    assert isinstance(gateway.calls[1], Chat)
+    assert gateway.calls[1].output_schema == checkpoint_scores(2).schema
+
+
+async def test_criteria_and_equivalence_have_objects_too() -> None:
+    """The extractor's array stands in an object, and the verdict is a field."""
+    row = '{"question": "What?", "ground_truth": "Two.", "weight": 4, "anchor": {"image": 0, "box": null}}'
+    chain = ReferenceChain(reasoning="Count.", answer="two")
+    gateway = ScriptedGateway([f'{{"criteria": [{row}]}}', '{"reasoning": "Alike.", "verdict": "same"}'])
+    extracted = await extract_criteria(SAMPLE, chain, gateway=gateway, judge=HELD)
+    assert extracted.value is not None
+    assert [one.ground_truth for one in extracted.value] == ["Two."]
+    assert (await judge_equivalence(SAMPLE, "2", gateway=gateway, judge=HELD)).value is True

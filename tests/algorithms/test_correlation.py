@@ -1,0 +1,69 @@
+"""Correlations are right, and their intervals stay where correlations can be."""
+
+import math
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, r_squared, spearman
+
+
+def test_correlations() -> None:
+    """Pearson, Spearman and Kendall with ties, and r squared against values worked out by hand."""
+    assert pearson([1, 2, 3, 4], [2, 1, 4, 3]) == pytest.approx(0.6)
+    assert r_squared([1, 2, 3, 4], [2, 1, 4, 3]) == pytest.approx(0.36)
+    assert spearman([1, 2, 2, 4], [10, 20, 30, 40]) == pytest.approx(0.9486832980505138)
+    assert pearson([1e-200, 2e-200], [1e200, 2e200]) == pytest.approx(1)
+    x, y = [1, 2, 2, 4, 5], [2, 1, 3, 3, 5]
+    pairs = [(a, b) for a, b in combinations(range(5), 2)]
+    signs = [(np.sign(x[a] - x[b]), np.sign(y[a] - y[b])) for a, b in pairs]
+    tau_b = sum(p * q for p, q in signs) / math.sqrt(sum(p != 0 for p, _ in signs) * sum(q != 0 for _, q in signs))
+    assert kendall(x, y) == pytest.approx(tau_b)
+
+
+@pytest.mark.parametrize(("x", "y"), [([1], [1]), ([1, 2], [1]), ([1, 1], [1, 2]), ([1, float("inf")], [1, 2])])
+def test_correlations_refuse_what_has_none(x: list[float], y: list[float]) -> None:
+    """Too few pairs, unequal lengths, a constant side and infinite values raise."""
+    for correlate in (pearson, spearman, kendall, r_squared, correlation_interval):
+        with pytest.raises(ValueError, match=r"pairs|vary|finite"):
+            correlate(x, y)
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_interval_contains_the_correlation_and_stays_within_one(method) -> None:
+    """An interval lies around its correlation, wider with clusters, and a perfect line is a point at 1."""
+    generator = np.random.default_rng(0)
+    x = np.repeat(generator.normal(size=15), 3)
+    y = np.repeat(generator.normal(size=15), 3) + x
+    value = {"pearson": pearson, "spearman": spearman, "kendall": kendall}[method](x.tolist(), y.tolist())
+    alone = correlation_interval(x.tolist(), y.tolist(), method=method)
+    images = np.repeat(np.arange(15), 3).tolist()
+    together = correlation_interval(x.tolist(), y.tolist(), method=method, clusters=images)
+    assert -1 <= together.low < alone.low < value < alone.high < together.high <= 1
+    line = correlation_interval([1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12], method=method)
+    assert line.low == pytest.approx(1)
+
+
+def test_interval_refuses_too_few_clusters() -> None:
+    """Four clusters bound no correlation."""
+    with pytest.raises(ValueError, match="at least 5"):
+        correlation_interval([1, 2, 3, 4, 5], [1, 3, 2, 4, 5], clusters="aabcd")
+
+
+def test_published_gate_consistency(shared_data: Path) -> None:
+    """The 25 models of a published table give the published R squared of gate pass with easy-wrong mean, and its gap."""
+    paper = shared_data.parent / "papers" / "perception-rubrics.txt"
+    if not paper.is_file():
+        pytest.skip(f"the paper is not at {paper}")
+    text = paper.read_text()
+    table = text[text.index("Model\tOverall\tM-R Item") :]
+    rows = re.findall(r"^\S[^\t\n]*((?:\t\d+\.\d+){5})$", table, re.MULTILINE)[:25]
+    figures = [[float(value) for value in row.split()] for row in rows]
+    assert len(figures) == 25
+    gate_pass, easy_wrong_mean = [row[3] for row in figures], [row[4] for row in figures]
+    assert r_squared(gate_pass, easy_wrong_mean) == pytest.approx(0.979485, abs=5e-7)
+    gaps = [row[1] - row[3] for row in figures]
+    assert round(sum(gaps) / len(gaps), 2) == 20.55

@@ -1,0 +1,16 @@
+"""The examples in the docstrings of the algorithms are true."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+from dokimasia import algorithms
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(algorithms.__path__)])
+def test_examples_in_docstrings_run(name: str) -> None:
+    """Every example of a module gives what it says."""
+    failed, _ = doctest.testmod(importlib.import_module(f"dokimasia.algorithms.{name}"))
+    assert failed == 0

@@ -1,0 +1,70 @@
+"""The calibration runs, finds what is planted, and can fail."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def calibration(monkeypatch: pytest.MonkeyPatch):
+    """The calibration's package, which lies beside the program and not in it."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    from benchmarks.calibration import __main__ as calibration
+
+    return calibration
+
+
+def test_a_few_seeds_end_to_end(calibration) -> None:
+    """Over eight seeds every figure has its verdict, and intervals cover nearly always."""
+    verdicts = calibration.calibrate(8)
+    assert list(verdicts) == list(calibration.FAMILIES)
+    intervals = [one for several in verdicts.values() for one in several if one.rule == "covers"]
+    assert len(intervals) > 60
+    assert sum(one.count for one in intervals) / sum(one.seeds for one in intervals) > 0.9
+    assert all(one.mean_width > 0 for one in intervals)
+
+
+def test_unclustered_intervals_break_the_rule(calibration) -> None:
+    """With six questions an image the clustered interval keeps the rule over 40 seeds, the unclustered one does not."""
+    verdicts = {one.name: one for one in calibration.calibrate(40, families=["clusters"])["clusters"]}
+    for figure in ("mean score", "paired difference"):
+        with_clusters = verdicts[f"six questions an image, {figure}, clustered"]
+        without = verdicts[f"six questions an image, {figure}, unclustered"]
+        assert with_clusters.count >= 36
+        assert without.count <= 33
+        assert without.kept, "that it breaks the rule is what it is there for"
+
+
+def test_a_broken_rule_is_reported() -> None:
+    """An interval that misses too often is not kept; so are tests that cry wolf."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        from benchmarks.calibration.trials import Seed, Trial
+        from benchmarks.calibration.verdicts import judge
+    finally:
+        sys.path.remove(str(ROOT))
+    seeds = [Seed({"mean score": Trial(0, 1, 2 if at < 31 else 0.5)}, {"test": 0.04}) for at in range(400)]
+    truth = sum(seed.intervals["mean score"].planted for seed in seeds) / 400
+    interval, alarms, uniform = judge(seeds)
+    assert interval.truth == pytest.approx(truth)
+    assert interval.kept
+    assert interval.needed == ">= 370"
+    assert (alarms.count, alarms.kept, uniform.kept) == (400, False, False)
+    missing = [Seed({"mean score": Trial(0, 0.4, 0.5)}, {}) if at < 31 else seeds[-1] for at, _ in enumerate(seeds)]
+    verdict = judge([Seed(seed.intervals, {}) for seed in missing])[0]
+    assert (verdict.count, verdict.kept, verdict.too_low) == (369, False, 31)
+
+
+def test_command_prints_json() -> None:
+    """The command prints one JSON object and says by its exit code whether every rule was kept."""
+    command = [sys.executable, "-m", "benchmarks.calibration", "--json", "--seeds", "4", "--families", "rates"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    printed = json.loads(done.stdout)
+    assert printed["seeds"] == 4
+    assert done.returncode == (0 if printed["kept"] else 1)
+    assert {"name", "rule", "count", "needed", "kept", "mean_width"} <= set(printed["families"]["rates"][0])

@@ -1,0 +1,156 @@
+"""The verbs of every day, in process: export, diff, verify, runs delete and resume --retry-failed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.faults import Faults
+from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.world import write_world
+
+Verb = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def verb(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Runs a verb on a home of its own and returns its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = run([*map(str, arguments), "--home", str(tmp_path / "home")])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def evaluated(verb: Verb, tmp_path: Path) -> str:
+    """The id of a finished run on three samples."""
+    write_world(tmp_path / "world.jsonl", 3, 2)
+    code, out, _ = verb("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong,sim/weak", "--json")
+    assert code == 0
+    return json.loads(out)["run"]
+
+
+def test_export_writes_files_and_streams(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """The format follows the file's name or the option, and standard output holds the same bytes as a file."""
+    code, _, err = verb("export", evaluated[:6], "-o", "out.csv")
+    assert (code, err) == (0, "wrote 6 answers to out.csv\n")
+    code, out, _ = verb("export", evaluated, "--format", "csv")
+    assert out == (tmp_path / "out.csv").read_text()
+    code, out, _ = verb("export", evaluated)
+    assert len(out.splitlines()) == 6
+    assert all(json.loads(line)["run"] == evaluated for line in out.splitlines())
+    assert verb("export", evaluated, "-o", "out.parquet")[0] == 0
+    assert (tmp_path / "out.parquet").read_bytes()[:4] == b"PAR1"
+    code, _, err = verb("export", evaluated, "-o", "nowhere/out.csv")
+    assert code == 2
+    assert "nowhere/out.csv cannot be written" in err
+
+
+def test_parquet_is_not_written_to_a_terminal(verb: Verb, evaluated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes that are no text need a file or a pipe."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    code, out, err = verb("export", evaluated, "--format", "parquet")
+    assert (code, out) == (2, "")
+    assert "name a file with -o" in err
+
+
+def test_diff_of_two_judges_and_of_two_models(verb: Verb, evaluated: str) -> None:
+    """People see who differs from whom and how surely; machines get the same as JSON; mistakes are exit code 2."""
+    code, out, _ = verb(
+        "evaluate", "world.jsonl", "--judge", "sim/judge-noisy", "--models", "sim/strong,sim/weak", "--json"
+    )
+    other = json.loads(out)["run"]
+    code, out, _ = verb("diff", evaluated, other)
+    assert code == 0
+    assert out.startswith("Simulated models:")
+    assert "judge.name: sim/judge → sim/judge-noisy" in out
+    assert "the judges agree exactly on" in out
+    code, out, _ = verb("diff", evaluated, evaluated, "--models", "sim/weak,sim/strong", "--json")
+    found = json.loads(out)
+    assert found["pairs"][0]["difference"]["mean"] > 0
+    assert found["pairs"][0]["n_paired"] == 3
+    assert verb("diff", evaluated, evaluated)[0] == 2
+    assert verb("diff", evaluated, other, "--models", "sim/weak")[0] == 2
+    assert verb("diff", evaluated, "nosuchrun")[0] == 2
+
+
+def test_verify_ends_with_1_when_something_is_damaged(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """A sound home is exit code 0; a damaged image is named with its run and the way out, and is exit code 1."""
+    code, out, _ = verb("verify")
+    assert code == 0
+    assert "everything is as it was written" in out
+    image = next((tmp_path / "home" / "blobs").glob("??/*"))
+    image.write_bytes(b"no image")
+    code, out, _ = verb("verify")
+    assert code == 1
+    assert evaluated in out
+    assert "way out: delete blobs/" in out
+    code, out, _ = verb("verify", "--json")
+    assert code == 1
+    assert json.loads(out)["runs"] == [evaluated]
+
+
+def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
+    """Listing stays as it was; deleting needs a yes, and a run that is not there is exit code 2."""
+    assert evaluated in verb("runs")[1]
+    code, _, err = verb("runs", "delete", evaluated)
+    assert code == 2
+    assert "add --yes" in err
+    code, out, _ = verb("runs", "delete", evaluated[:8], "--yes", "--json")
+    assert json.loads(out) == {"events": 1, "results": 9, "run": evaluated, "samples": 3, "threads": 0}
+    assert "no runs yet" in verb("runs")[1]
+    assert verb("runs", "delete", evaluated, "--yes")[0] == 2
+    assert run(["runs", "--json", "delete", evaluated]) == 2
+
+
+def test_a_terminal_is_asked_before_a_run_goes(verb: Verb, evaluated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What will go is said, a no keeps it, and a yes deletes it."""
+    asked: list[str] = []
+
+    def confirm(text: str, **_: Any) -> bool:
+        asked.append(text)
+        return True
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda *_: "n")
+    code, _, err = verb("runs", "delete", evaluated)
+    assert code == 130
+    assert "9 results of 3 samples" in err
+    assert evaluated in verb("runs")[1]
+    monkeypatch.setattr("click.confirm", confirm)
+    assert verb("runs", "delete", evaluated)[0] == 0
+    assert asked == ["delete it?"]
+    assert evaluated not in verb("runs")[1]
+
+
+def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finished run with refusals is mended by --retry-failed; show still tells what had failed."""
+    write_world(tmp_path / "world.jsonl", 6, 2)
+    monkeypatch.setattr(
+        "dokimasia.simulation.transport.SimTransport",
+        lambda **_: SimTransport(faults=Faults(rates={"content_filter": 0.4})),
+    )
+    code, out, _ = verb("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong", "--json")
+    first = json.loads(out)
+    assert first["models"]["sim/strong"]["failures"]["refused"] > 0
+    monkeypatch.setattr("dokimasia.simulation.transport.SimTransport", SimTransport)
+    assert verb("resume", first["run"], "--kinds", "refused")[0] == 2
+    assert verb("resume", first["run"], "--retry-failed", "--kinds", "lazy")[0] == 2
+    code, out, err = verb("resume", first["run"], "--retry-failed", "--kinds", "refused", "--json")
+    assert code == 0, err
+    again = json.loads(out)
+    assert again["status"] == "done"
+    assert again["models"]["sim/strong"]["coverage"] == 1
+    _, exported, _ = verb("export", first["run"])
+    retried = [row for row in map(json.loads, exported.splitlines()) if row["attempt"]]
+    assert retried
+    _, shown, _ = verb("show", first["run"], "--sample", retried[0]["sample"])
+    assert "asked anew" in shown
+    assert "before attempt 1: refused: the provider filtered the" in shown

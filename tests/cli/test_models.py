@@ -1,0 +1,104 @@
+"""`dokimasia models`: what is configured, for people and for machines, and the check with its exit code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.server import running_server
+
+CONFIG = """
+[models.good]
+model = "openai/sim/strong"
+endpoint = "ours"
+api_base = "{url}"
+api_key_env = "GOOD_KEY"
+rpm = 600
+tpm = 200000
+input_price = 1.0
+output_price = 4.0
+capabilities = ["vision"]
+
+[models.hosted]
+model = "openai/gpt-4o"
+
+[models.gone]
+model = "openai/sim/nobody"
+api_base = "{url}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def test_the_list_says_everything_but_the_key(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Transport, key, limits, prices with their source and capabilities are listed; nothing is sent or written."""
+    (folder / "dokimasia.toml").write_text(CONFIG.format(url="http://127.0.0.1:9/v1"))
+    monkeypatch.setenv("GOOD_KEY", "secret-4f1b9d2c7a")
+    assert run(["models", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert "secret-4f1b9d2c7a" not in text
+    listed = {one["name"]: one for one in json.loads(text)}
+    good, hosted, gone = listed["good"], listed["hosted"], listed["gone"]
+    assert good["key"] == {"variable": "GOOD_KEY", "present": True}
+    assert (good["max_concurrency"], good["rpm"], good["tpm"]) == (16, 600, 200000)
+    assert good["price"] == {"input": 1.0, "output": 4.0, "source": "configuration"}
+    assert (good["transport"], good["capabilities"], good["measured"]) == ("direct", ["vision"], None)
+    assert hosted["price"]["source"] == "list"
+    assert (hosted["transport"], hosted["key"]) == ("litellm", None)
+    assert gone["price"] == {"input": None, "output": None, "source": None}
+    assert run(["models"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("good", "GOOD_KEY", "600 rpm", "LiteLLM list", "unknown", "never checked"):
+        assert word in shown
+    assert not (folder / ".dokimasia").exists()
+
+
+def test_the_check_reports_and_is_remembered(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One model answers and one does not: exit code 1, both named; the list shows what was measured."""
+    monkeypatch.setenv("GOOD_KEY", "secret-4f1b9d2c7a")
+    with running_server() as url:
+        (folder / "dokimasia.toml").write_text(CONFIG.format(url=url))
+        assert run(["models", "--check", "good", "gone"]) == 1
+        shown = capsys.readouterr().out
+        assert run(["models", "--check", "good", "--json"]) == 0
+        (checked,) = json.loads(capsys.readouterr().out)
+    assert "3 paid calls" in shown
+    assert "gone: not_found" in shown
+    assert checked["reachable"] is True
+    assert checked["profile"]["vision"]["verdict"] == "yes"
+    assert checked["cost"] > 0
+    assert run(["models", "good", "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["measured"]["json_schema"]["verdict"] == "yes"
+    assert listed["structured_output"] is False
+    assert run(["models", "good"]) == 0
+    assert "json_schema yes" in capsys.readouterr().out
+
+
+def test_simulated_models_are_listed_on_request(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a configuration there is nothing but a hint; --simulated lists those that ship."""
+    assert run(["models"]) == 0
+    assert "dokimasia init" in capsys.readouterr().out
+    assert run(["models", "--check"]) == 2
+    assert "no model is configured" in capsys.readouterr().err
+    assert run(["models", "--simulated", "--json"]) == 0
+    names = [one["name"] for one in json.loads(capsys.readouterr().out)]
+    assert names[0] == "sim/judge"
+    assert len(names) == 9
+
+
+def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A name that nothing knows ends with exit code 2."""
+    assert run(["models", "nonsense"]) == 2
+    assert "nonsense" in capsys.readouterr().err

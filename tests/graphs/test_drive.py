@@ -1,0 +1,80 @@
+"""Threads survive a death at any moment between two steps."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from dokimasia.domain.identity import value_id
+from dokimasia.gateway.doubles import ScriptedGateway
+from dokimasia.graphs import drive
+from dokimasia.graphs.context import Context
+from dokimasia.storage.memory import MemoryStore
+from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria
+
+REPLIES = ["no tags at all", chain("4"), chain("3"), criteria()]
+
+
+class Died(BaseException):
+    """What ends a process, as nothing in it can catch it."""
+
+
+class Dying(InMemorySaver):
+    """A saver whose process dies before the n-th checkpoint, or the n-th writes of a task, is kept."""
+
+    def __init__(self, *, checkpoint: int = 0, writes: int = 0) -> None:
+        super().__init__()
+        self.left = {"checkpoint": checkpoint, "writes": writes}
+        self.dead = False
+
+    def _live_or_die(self, what: str) -> None:
+        self.left[what] -= 1
+        self.dead = self.dead or self.left[what] == 0
+        if self.dead:
+            raise Died
+
+    async def aput(self, *arguments: Any, **named: Any) -> Any:
+        self._live_or_die("checkpoint")
+        return await super().aput(*arguments, **named)
+
+    async def aput_writes(self, *arguments: Any, **named: Any) -> None:
+        self._live_or_die("writes")
+        await super().aput_writes(*arguments, **named)
+
+
+class Ledger(ScriptedGateway):
+    """A scripted gateway that, as the ledger does, answers the same call with the same reply and asks it once."""
+
+    def __init__(self) -> None:
+        super().__init__(REPLIES)
+        self._known: dict[str, Any] = {}
+
+    async def ask(self, call: Any, *, label: str = "") -> Any:
+        key = call.model_dump_json()
+        if key not in self._known:
+            self._known[key] = await super().ask(call, label=label)
+        return self._known[key]
+
+
+async def whole(saver: InMemorySaver, gateway: Ledger, store: MemoryStore) -> dict[str, Any]:
+    graph = drive.checkpointed("cognitive_replay", saver)
+    context = Context(gateway, store, OPTIONS)
+    return await drive.start_or_resume(graph, {"sample": value_id(SAMPLE)}, context=context, thread="t")
+
+
+@pytest.mark.parametrize("moment", ["checkpoint", "writes"])
+@pytest.mark.parametrize("number", range(1, 8))
+async def test_a_thread_goes_on_from_any_moment_of_death(moment: str, number: int) -> None:
+    """Whatever was kept when the process died, the thread resumes to the state of one that never died."""
+    store = MemoryStore()
+    await store.put(SAMPLE)
+    expected = await whole(InMemorySaver(), Ledger(), store)
+    assert expected["criteria"]
+    gateway, saver = Ledger(), Dying(**{moment: number})
+    try:
+        await whole(saver, gateway, store)
+    except Died:
+        saver.dead = False
+    state = await whole(saver, gateway, store)
+    assert {key: state[key] for key in expected} == expected
+    assert len(gateway.calls) == len(REPLIES)

@@ -1,0 +1,228 @@
+"""A graph of somebody else's over a data set: continued, limited, checkpointed, and its mistakes named."""
+
+import asyncio
+import operator
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, TypedDict, cast
+
+import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents import answer_question
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, Interrupted
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.runner.graph_plan import GraphRequest
+from dokimasia.runner.graph_results import graph_items
+from dokimasia.runner.graph_run import resume_graph, run_graph
+from dokimasia.runner.workshop import Stop
+from dokimasia.settings import Settings
+from dokimasia.simulation.transport import SimTransport
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, get_run
+
+
+class State(Failure, TypedDict, total=False):
+    """A sample and, where models are named, a model; both answers' ids at the end."""
+
+    sample: str
+    model: str
+    first: str
+    result: list[str]
+    score: float
+    calls: Annotated[list[str], operator.add]
+
+
+async def answer_twice(state: State, runtime: Runtime[Context], *, repeat: int) -> State:
+    context = runtime.context
+    asked = await answer_question(
+        await context.store.get(Sample, state["sample"]),
+        gateway=context.gateway,
+        candidate=context.options.spec(state.get("model") or context.options.judge),
+        repeat=repeat,
+        library=context.prompts,
+    )
+    calls = [asked.call] if asked.call else []
+    if asked.value is None:
+        return {"calls": calls, **failed_update(asked.failure)}
+    id = await context.store.put(asked.value)
+    return {"calls": calls, "first": id} if repeat == 0 else {"calls": calls, "result": [state["first"], id]}
+
+
+async def first(state: State, runtime: Runtime[Context]) -> State:
+    return await answer_twice(state, runtime, repeat=0)
+
+
+async def second(state: State, runtime: Runtime[Context]) -> State:
+    return await answer_twice(state, runtime, repeat=1)
+
+
+def build() -> StateGraph[State, Context]:
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("first", first)
+    graph.add_node("second", second)
+    graph.add_edge(START, "first")
+    graph.add_conditional_edges("first", lambda state: "__end__" if state.get("failed") else "second")
+    return graph
+
+
+def graph_file(**changes: Any) -> GraphFile:
+    """The graph as a module would offer it."""
+    return cast(
+        "GraphFile", SimpleNamespace(**{"NAME": "twice", "VERSION": 1, "State": State, "build": build, **changes})
+    )
+
+
+def broken(update: Mapping[str, Any] | Exception) -> GraphFile:
+    """A graph of one node, which returns an update or raises."""
+
+    async def node(state: State, runtime: Runtime[Context]) -> State:
+        if isinstance(update, Exception):
+            raise update
+        return cast("State", update)
+
+    def make() -> StateGraph[State, Context]:
+        graph = StateGraph(State, context_schema=Context)
+        graph.add_node("node", node)
+        graph.add_edge(START, "node")
+        return graph
+
+    return graph_file(build=make)
+
+
+def request_on(world: Path, **changes: Any) -> GraphRequest:
+    fields = {"graph": "twice", "data": world, "judge": "sim/steady", "models": ("sim/strong", "sim/weak"), **changes}
+    return GraphRequest.model_validate(fields)
+
+
+def run_of(settings: Settings, id: str) -> Run:
+    with Home.open(settings.home, write=False) as home:
+        return get_run(home, id)
+
+
+class Counting(SimTransport):
+    """The simulated transport, counting what is sent and stopping a run after so many calls."""
+
+    def __init__(self, *, stop: Stop | None = None, after: int = 10**9) -> None:
+        super().__init__()
+        self.sent: list[str] = []
+        self._stop, self._after = stop, after
+
+    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
+        self.sent.append(call.model_dump_json())
+        if self._stop is not None and len(self.sent) >= self._after:
+            self._stop.ask()
+        await asyncio.sleep(0.002)
+        return await super().send(call, spec, **rest)
+
+
+async def test_every_sample_is_walked_through_for_every_model(settings: Settings, world: Path) -> None:
+    """Each item has a row with its values and calls, and the same run again asks nothing."""
+    result = await run_graph(request_on(world), graph=graph_file(), settings=settings)
+    assert result.complete
+    assert result.summary["models"]["sim/weak"] == {"n": 14, "made": 14, "scored": 0, "failures": {}}
+    assert result.summary["open_items"] == 0
+    with Home.open(settings.home, write=False) as home:
+        items = list(graph_items(home, get_run(home, result.run)))
+    assert len(items) == 28
+    assert all([value["type"] for value in item["values"]] == ["Response", "Response"] for item in items)
+    assert all(item["values"][0]["value"]["text"] for item in items)
+    assert sum(len(item["calls"]) for item in items) == result.summary["calls"] == 56
+    transport = Counting()
+    again = await run_graph(request_on(world), graph=graph_file(), settings=settings, transports={"sim": transport})
+    assert again == result
+    assert transport.sent == []
+
+
+async def test_without_models_a_sample_is_one_item(settings: Settings, world: Path) -> None:
+    """Where no model is named the graph has the judge alone."""
+    result = await run_graph(request_on(world, models=(), limit=3), graph=graph_file(), settings=settings)
+    assert result.summary["models"] == {"": {"n": 3, "made": 3, "scored": 0, "failures": {}}}
+
+
+@pytest.mark.parametrize("checkpointed", [False, True])
+async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpointed: bool) -> None:
+    """Stopped again and again, a run resumes from what is committed, asks nothing twice, and leaves no thread behind."""
+    graph = graph_file(CHECKPOINTED=checkpointed)
+    whole = await run_graph(request_on(world), graph=graph, settings=Settings(home=settings.home.with_name("whole")))
+    sent: list[str] = []
+    result = None
+    for number in range(40):
+        stop = Stop()
+        transport = Counting(stop=stop, after=7)
+        options: dict[str, Any] = {
+            "graph": graph,
+            "settings": settings,
+            "stop": stop,
+            "transports": {"sim": transport},
+        }
+        try:
+            if number == 0:
+                result = await run_graph(request_on(world), **options)
+            else:
+                result = await resume_graph(run_of(settings, whole.run), **options)
+        except Interrupted:
+            continue
+        finally:
+            sent += transport.sent
+        break
+    assert result is not None
+    assert result.summary == whole.summary
+    assert len(sent) == len(set(sent)) == 56
+    with Home.open(settings.home, write=False) as home:
+        assert home.all("SELECT * FROM threads") == []
+
+
+async def test_a_budget_leaves_items_open(settings: Settings, world: Path) -> None:
+    """What no money was left for is open, and resume completes it."""
+    part = await run_graph(request_on(world, max_calls=9), graph=graph_file(), settings=settings)
+    assert not part.complete
+    assert sum(one["failures"].get("budget", 0) for one in part.summary["models"].values()) > 0
+    done = await resume_graph(run_of(settings, part.run), graph=graph_file(), settings=settings)
+    assert done.complete
+    assert done.summary["models"]["sim/strong"]["made"] == 14
+
+
+async def test_what_a_graph_says_is_kept(settings: Settings, world: Path) -> None:
+    """A score is a score, a failure is a failure of its kind with its reason."""
+    scored = await run_graph(request_on(world, limit=2), graph=broken({"score": 0.5}), settings=settings)
+    assert scored.summary["models"]["sim/weak"]["scored"] == 2
+    refusing = broken({"failed": "refused", "reason": "no"})
+    failed = await run_graph(request_on(world, limit=3), graph=refusing, settings=settings)
+    assert failed.summary["models"]["sim/weak"] == {"n": 3, "made": 0, "scored": 0, "failures": {"refused": 3}}
+
+
+async def test_a_graphs_mistakes_are_named(settings: Settings, world: Path) -> None:
+    """A node that raises, or an unknown kind of failure, ends the run with the graph and the sample named."""
+    with pytest.raises(
+        ConfigError, match=r"the graph 'twice' broke at sample '.*': KeyError: 'colour'. Mend it and resume"
+    ):
+        await run_graph(request_on(world), graph=broken(KeyError("colour")), settings=settings)
+    with pytest.raises(
+        ConfigError, match=r"ended at sample '.*' with failed='bad luck'; the kinds of failure are unparsable"
+    ):
+        await run_graph(request_on(world, limit=1), graph=broken({"failed": "bad luck"}), settings=settings)
+
+
+async def test_another_version_is_not_continued(settings: Settings, world: Path) -> None:
+    """A run of another version of the graph is refused with both versions."""
+    part = await run_graph(request_on(world, max_calls=9), graph=graph_file(), settings=settings)
+    with pytest.raises(ConfigError, match="version 1 of the graph 'twice', which is at version 2 now"):
+        await resume_graph(run_of(settings, part.run), graph=graph_file(VERSION=2), settings=settings)
+
+
+async def test_a_graph_brings_prompts_of_its_own(settings: Settings, world: Path, tmp_path: Path) -> None:
+    """Prompts of a graph's own folder are part of the run's identity, and a change of one makes another run."""
+    (tmp_path / "own").mkdir()
+    file = tmp_path / "own" / "haiku.md"
+    text = "---\nname: haiku\nversion: 1\noutput: text\ninputs: {question: required}\nsource: own\n---\n## user\n{{question}}\n"
+    file.write_text(text)
+    graph = graph_file(PROMPTS=tmp_path / "own")
+    one = await run_graph(request_on(world, limit=1), graph=graph, settings=settings)
+    file.write_text(text.replace("version: 1", "version: 2"))
+    two = await run_graph(request_on(world, limit=1), graph=graph, settings=settings)
+    assert one.run != two.run

@@ -1,0 +1,42 @@
+"""A plug-in's reader is brought in by the file's extension, and only where the package has none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dokimasia.datasets import READERS, Problem, Row
+from dokimasia.datasets.tsv import read_tsv
+from dokimasia.runner.inputs import DataRequest, read_samples
+from dokimasia.storage.memory import MemoryBlobs
+
+
+def read_cards(path: Path) -> Iterator[Row | Problem]:
+    """Read a question a line."""
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        yield Row(number, {"id": str(number), "prompt": line})
+
+
+def test_a_plugin_reads_its_extension(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation reads what an installed plug-in can read; a plug-in called tsv changes nothing."""
+    loaded: list[str] = []
+
+    def load(kind: str, name: str) -> object:
+        loaded.append(f"{kind}/{name}")
+        return read_cards
+
+    monkeypatch.setattr("dokimasia.runner.readers.found", lambda kind: {"cards": [], "tsv": []})
+    monkeypatch.setattr("dokimasia.runner.readers.load", load)
+    path = tmp_path / "data.cards"
+    path.write_text("Who?\nWhat?")
+    table = tmp_path / "data.tsv"
+    table.write_text("index\tquestion\n1\tWhy?")
+    try:
+        samples, problems = read_samples(DataRequest(data=path), MemoryBlobs())
+        (other,), _ = read_samples(DataRequest(data=table), MemoryBlobs())
+    finally:
+        READERS.pop(".cards", None)
+    assert [sample.prompt for sample in samples] == ["Who?", "What?"]
+    assert (problems, other.prompt) == ((), "Why?")
+    assert loaded == ["datasets/cards"]
+    assert READERS[".tsv"] is read_tsv

@@ -1,0 +1,100 @@
+"""The document on extending the package: every file in it is written, every command in it is run."""
+
+import importlib
+import re
+import runpy
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.datasets import READERS
+from dokimasia.plugins import listing
+from dokimasia.runner.evaluation import read_plan
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, list_runs
+from tests.distributions import install
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "extending.md"
+FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', DOCUMENT.read_text(), re.DOTALL | re.MULTILINE))
+COMMANDS = [
+    shlex.split(line)[1:]
+    for block in re.findall(r"^```sh\n(.*?)^```$", DOCUMENT.read_text(), re.DOTALL | re.MULTILINE)
+    for line in block.splitlines()
+]
+
+
+@pytest.fixture
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The document's package, installed, in the working folder."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for folder in {path.parent for path in (tmp_path / "acme_checks").rglob("*") if path.is_file()}:
+        (folder / "__init__.py").touch()
+    project = tomllib.loads(FILES["pyproject.toml"])["project"]
+    install(tmp_path, monkeypatch, project["entry-points"], name=project["name"])
+    monkeypatch.chdir(tmp_path)
+    readers = dict(READERS)
+    yield tmp_path
+    READERS.clear()
+    READERS.update(readers)
+    for name in [one for one in sys.modules if one.split(".")[0] == "acme_checks"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def runs(folder: Path) -> list[Run]:
+    """The runs so far, the newest first."""
+    if not (folder / ".dokimasia").exists():
+        return []
+    with Home.open(folder / ".dokimasia", write=False) as home:
+        return list_runs(home)
+
+
+def test_the_document_shows_one_of_each() -> None:
+    """A graph, a prompt, a reader, a transport, their package, and commands that use them all."""
+    assert {"pyproject.toml", "run_it.py", "questions.csv"} < set(FILES)
+    assert sum(name.startswith("acme_checks/") for name in FILES) == 4
+    assert {command[0] for command in COMMANDS} >= {"plugins", "run", "evaluate", "fork", "data"}
+
+
+def test_every_plugin_of_the_document_can_be_used(acme: Path) -> None:
+    """The package's four plug-ins are found, and nothing is wrong with any."""
+    mine = [plugin for plugin in listing() if plugin.distribution == "acme-checks"]
+    assert [plugin.kind for plugin in mine] == ["graphs", "prompts", "datasets", "transports"]
+    assert [plugin.problem for plugin in mine] == [None] * 4
+
+
+def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the document's order, each command ends with exit code 0, and each run in it is complete."""
+    printed: dict[str, str] = {}
+    for command in COMMANDS:
+        evaluations = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+        arguments = [evaluations[0].id if word == "RUN" else word for word in command]
+        assert run(arguments) == 0, (command, capsys.readouterr().err)
+        printed[" ".join(command)] = capsys.readouterr().out
+    kinds = [one.graph for one in reversed(runs(acme))]
+    assert kinds == ["agreement", "evaluate", "evaluate", "evaluate", "evaluate", "evaluate"]
+    assert {one.status for one in runs(acme)} == {"done"}
+    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+    assert len({first.id, strict.id, fork.id, table.id, floor.id}) == 5
+    origin = read_plan(fork)[0].fork
+    assert origin is not None
+    assert origin.parent == first.id
+    assert "first-option" in printed[" ".join(COMMANDS[-1])]
+    assert "graph agreement (version 1)" in printed[" ".join(COMMANDS[2])]
+
+
+def test_the_graph_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document's script runs the graph without an entry point and prints what came of it."""
+    assert run(["sim", "make", "world.jsonl", "--samples", "14", "--seed", "3"]) == 0
+    capsys.readouterr()
+    runpy.run_path(str(acme / "run_it.py"))
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("sim/")]
+    assert [line.split()[:2] for line in lines] == [["sim/strong", "14"], ["sim/weak", "14"]]
