@@ -1,4 +1,4 @@
-"""Checkpoint scoring: a candidate answers, and a judge scores all criteria of the answer in one call (ATOM, section 3.3).
+"""Checkpoint scoring: candidates answer, and a judge scores all criteria of each answer in one call (ATOM, section 3.3).
 
 ::
 
@@ -6,12 +6,14 @@
                ▲ │ repair
                └─┘
 
-A response that exists already, also one whose judgement failed before, enters at `score`. Straight but for the repair
-edge, so it runs without checkpoints: the ledger and the result row carry it over any crash.
+One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
+exists already, also one whose judgement failed before, enters at `score`. Straight but for the repair edge, so it runs
+without checkpoints: the ledger and the result rows carry it over any crash.
 """
 
-import operator
-from typing import Annotated, Literal, TypedDict
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypedDict
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
@@ -21,20 +23,19 @@ from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Rejected, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.errors import Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update
 
 NAME = "checkpoint_scoring"
-VERSION = 1
+VERSION = 2
 
 
-class State(Failure, TypedDict, total=False):
-    """Ids of values in the store; `model` is the candidate's shown name, `arm` is empty or `blind`.
+class Item(Failure, TypedDict, total=False):
+    """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own.
     """
 
-    sample: str
-    criteria: str
     model: str
     arm: str
     repeat: int
@@ -42,73 +43,86 @@ class State(Failure, TypedDict, total=False):
     response: str
     judgement: str
     rejected: str
-    calls: Annotated[list[str], operator.add]
+    calls: list[str]
+
+
+class State(TypedDict, total=False):
+    """Ids of the sample and its criteria, and the answers to it."""
+
+    sample: str
+    criteria: str
+    items: list[Item]
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Put the sample's question to the candidate."""
+    """Put the sample's question to each candidate whose response is not there yet."""
     context = runtime.context
-    asked = await answer_question(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        candidate=context.options.spec(state["model"]),
-        arm=state.get("arm", ""),
-        repeat=state.get("repeat", 0),
-        attempt=state.get("attempt", 0),
-        library=context.prompts,
-    )
-    calls = [asked.call] if asked.call else []
-    if asked.value is None:
-        return {"calls": calls, **failed_update(asked.failure)}
-    return {"calls": calls, "response": await context.store.put(asked.value)}
+    sample = await context.store.get(Sample, state["sample"])
+
+    async def one(item: Item) -> Item:
+        asked = await answer_question(
+            sample,
+            gateway=context.gateway,
+            candidate=context.options.spec(item["model"]),
+            arm=item.get("arm", ""),
+            repeat=item.get("repeat", 0),
+            attempt=item.get("attempt", 0),
+            library=context.prompts,
+        )
+        item = _with_call(item, asked.call)
+        if asked.value is None:
+            return {**item, **failed_update(asked.failure)}
+        return {**item, "response": await context.store.put(asked.value)}
+
+    return {"items": await _each(state["items"], one, lambda item: not item.get("response"))}
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of the response, sending an unusable reply back once."""
+    """Have the judge score every criterion of each response, sending an unusable reply back once."""
     context = runtime.context
-    rejected = state.get("rejected")
+    sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
-    response = await context.store.get(Response, state["response"])
-    asked = await score_checkpoints(
-        await context.store.get(Sample, state["sample"]),
-        criteria,
-        response.text,
-        gateway=context.gateway,
-        judge=context.judge_of("score"),
-        show_image=context.options.show_image,
-        repeat=state.get("repeat", 0),
-        attempt=state.get("attempt", 0),
-        rejected=await context.store.get(Rejected, rejected) if rejected else None,
-        library=context.prompts,
-    )
-    update: State = {"calls": [asked.call] if asked.call else [], "rejected": ""}
-    if asked.value is not None:
-        judgement = CheckpointScores(
-            response=state["response"],
-            criteria=state["criteria"],
-            scores=tuple(asked.value),
-            score=weighted_score(asked.value, criteria.weights),
-            provenance=_provenance(asked.provenance),
+
+    async def one(item: Item) -> Item:
+        rejected = item.get("rejected")
+        response = await context.store.get(Response, item["response"])
+        asked = await score_checkpoints(
+            sample,
+            criteria,
+            response.text,
+            gateway=context.gateway,
+            judge=context.judge_of("score"),
+            show_image=context.options.show_image,
+            repeat=item.get("repeat", 0),
+            attempt=item.get("attempt", 0),
+            rejected=await context.store.get(Rejected, rejected) if rejected else None,
+            library=context.prompts,
         )
-        return {**update, "judgement": await context.store.put(judgement)}
-    if asked.rejected is not None and not rejected:
-        return {**update, "rejected": await context.store.put(asked.rejected)}
-    return {**update, **failed_update(asked.failure)}
+        item = {**_with_call(item, asked.call), "rejected": ""}
+        if asked.value is not None:
+            judgement = CheckpointScores(
+                response=item["response"],
+                criteria=state["criteria"],
+                scores=tuple(asked.value),
+                score=weighted_score(asked.value, criteria.weights),
+                provenance=_provenance(asked.provenance),
+            )
+            return {**item, "judgement": await context.store.put(judgement)}
+        if asked.rejected is not None and not rejected:
+            return {**item, "rejected": await context.store.put(asked.rejected)}
+        return {**item, **failed_update(asked.failure)}
+
+    return {"items": await _each(state["items"], one, _unscored)}
 
 
-def first_step(state: State) -> Literal["answer", "score"]:
-    """A response that exists already is not asked for."""
-    return "score" if state.get("response") else "answer"
+async def first_step(state: State) -> Literal["answer", "score"]:
+    """Responses that exist already are not asked for."""
+    return "score" if all(item.get("response") for item in state["items"]) else "answer"
 
 
-def after_answer(state: State) -> Literal["score", "__end__"]:
-    """Score what was answered."""
-    return "__end__" if state.get("failed") else "score"
-
-
-def after_score(state: State) -> Literal["score", "__end__"]:
-    """Repair once, or stop."""
-    return "score" if state.get("rejected") and not state.get("failed") else "__end__"
+async def next_step(state: State) -> Literal["score", "__end__"]:
+    """Score what was answered, repair once what could not be read, and stop."""
+    return "score" if any(map(_unscored, state["items"])) else "__end__"
 
 
 def build() -> StateGraph[State, Context]:
@@ -117,9 +131,32 @@ def build() -> StateGraph[State, Context]:
     graph.add_node("answer", answer)
     graph.add_node("score", score)
     graph.add_conditional_edges(START, first_step)
-    graph.add_conditional_edges("answer", after_answer)
-    graph.add_conditional_edges("score", after_score)
+    graph.add_conditional_edges("answer", next_step)
+    graph.add_conditional_edges("score", next_step)
     return graph
+
+
+async def _each(
+    items: list[Item], do: Callable[[Item], Awaitable[Item]], wanted: Callable[[Item], bool]
+) -> list[Item]:
+    """Do the items that want it, all at once; an interruption of one is raised when the others have ended."""
+
+    async def keep(item: Item) -> Item:
+        return item
+
+    done = await asyncio.gather(*(do(item) if wanted(item) else keep(item) for item in items), return_exceptions=True)
+    problems = [one for one in done if isinstance(one, BaseException)]
+    if problems:
+        raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+    return [one for one in done if not isinstance(one, BaseException)]
+
+
+def _unscored(item: Item) -> bool:
+    return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
+
+
+def _with_call(item: Item, call: str | None) -> Item:
+    return {**item, "calls": [*item.get("calls", []), *([call] if call else [])]}
 
 
 def _provenance(provenance: Provenance | None) -> Provenance:

@@ -138,21 +138,21 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
     return {**update, **await _mend_or_fail(rejected, failed, state, context)}
 
 
-def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria"]:
+async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria"]:
     """What an earlier attempt achieved is not asked again."""
     if not state.get("chain"):
         return "write_chain"
     return "extract_criteria" if state.get("agreed") else "check_chain"
 
 
-def after_chain(state: State) -> Literal["write_chain", "check_chain", "__end__"]:
+async def after_chain(state: State) -> Literal["write_chain", "check_chain", "__end__"]:
     """Repair, go on, or stop."""
     if state.get("failed"):
         return "__end__"
     return "write_chain" if state.get("rejected") else "check_chain"
 
 
-def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
+async def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
     """Ask for the chain once more, let a judge say, go on, or stop."""
     if state.get("failed"):
         return "__end__"
@@ -161,7 +161,7 @@ def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_
     return "extract_criteria" if state.get("agreed") else "judge_chain"
 
 
-def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
+async def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
     """Repair the verdict, ask for the chain once more, go on, or stop."""
     if state.get("failed"):
         return "__end__"
@@ -170,7 +170,7 @@ def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extrac
     return "extract_criteria"
 
 
-def after_extraction(state: State) -> Literal["extract_criteria", "__end__"]:
+async def after_extraction(state: State) -> Literal["extract_criteria", "__end__"]:
     """Send the criteria back once, or stop."""
     return "extract_criteria" if state.get("rejected") and not state.get("failed") else "__end__"
 

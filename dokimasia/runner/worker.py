@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, Response
@@ -11,7 +11,7 @@ from dokimasia.gateway.events import GatewayStats
 from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
 from dokimasia.graphs.context import Context
 from dokimasia.log import logger
-from dokimasia.runner.crowd import raise_worst, work_through
+from dokimasia.runner.crowd import work_through
 from dokimasia.runner.observer import Observer, Progress
 from dokimasia.runner.plan import EvaluationPlan, ScoreItem, replay_item
 from dokimasia.runner.retrying import retried_replay, retried_score
@@ -23,6 +23,9 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, get_result, record_result
 from dokimasia.storage.retries import Retry, retries
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
+
+WINDOW = 4
+"""Samples in flight for each call that the widest endpoint takes at once, so that a slow one idles no other."""
 
 
 class EvaluationWorker:
@@ -77,7 +80,7 @@ class EvaluationWorker:
         progress.samples = count
         progress.items = count * (1 + len(list(self._plan.items(""))))
         concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
-        await work_through(samples, self._one, width=min(concurrency, count), report=self._report)
+        await work_through(samples, self._one, width=min(WINDOW * concurrency, count), report=self._report)
 
     async def _one(self, sample: Sample) -> None:
         await self._sample(sample)
@@ -89,10 +92,27 @@ class EvaluationWorker:
 
     async def _sample(self, sample: Sample) -> None:
         replay = await self._replay(sample)
-        outcomes = await asyncio.gather(
-            *(self._score(sample, item, replay) for item in self._plan.items(sample.id)), return_exceptions=True
-        )
-        raise_worst([outcome for outcome in outcomes if isinstance(outcome, BaseException)])
+        open_items: list[tuple[ScoreItem, checkpoint_scoring.Item]] = []
+        rows: list[ResultRow] = []
+        for item in self._plan.items(sample.id):
+            begun = await self._begin_score(sample, item, replay)
+            if isinstance(begun, ResultRow):
+                rows.append(begun)
+            elif begun is not None:
+                open_items.append((item, begun))
+        if open_items:
+            state = await drive.run(
+                self._scoring_graph,
+                {
+                    "sample": value_id(sample),
+                    "criteria": replay.criteria_id,
+                    "items": [begun for _, begun in open_items],
+                },
+                context=self._context,
+            )
+            for (item, _), ended in zip(open_items, state["items"], strict=True):
+                rows.append(await self._scored_row(sample, item, replay, ended))
+        await asyncio.gather(*map(self._finish, rows))
 
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
@@ -137,13 +157,56 @@ class EvaluationWorker:
         await close_thread(self._home, thread)
         return row
 
-    async def _score(self, sample: Sample, item: ScoreItem, replay: ResultRow) -> None:
+    async def _begin_score(
+        self, sample: Sample, item: ScoreItem, replay: ResultRow
+    ) -> "ResultRow | checkpoint_scoring.Item | None":
+        """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         row = get_result(self._home, self._run, item.name)
         if row is not None:
             self.progress.restored += 1
             self.progress.count(row.failure)
-            return
-        base: dict[str, Any] = {
+            return None
+        if replay.outcome == "failed":
+            reason = f"no criteria for this sample: {replay.reason}"[:500]
+            return ResultRow(**self._base(sample, item), outcome="failed", failure=replay.failure, reason=reason)
+        begun = self._begin(item.name)
+        if begun.row is not None:
+            return begun.row
+        entered: dict[str, Any] = {
+            "model": item.model,
+            "arm": item.arm,
+            "repeat": item.repeat,
+            **begun.inputs,
+            **{name: value for name, value in retried_score(self._retries.get(item.name)).items() if value},
+        }
+        if self._responses is not None and "response" not in entered:
+            text = self._responses.get((item.sample_id, item.model, item.repeat))
+            if text is None:
+                self.progress.items -= 1
+                return None
+            entered["response"] = await self._context.store.put(
+                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
+            )
+        return cast("checkpoint_scoring.Item", entered)
+
+    async def _scored_row(
+        self, sample: Sample, item: ScoreItem, replay: ResultRow, ended: checkpoint_scoring.Item
+    ) -> ResultRow:
+        score: dict[str, Any] = {}
+        if not ended.get("failed"):
+            judgement = await self._context.store.get(CheckpointScores, ended["judgement"])
+            score = {"score": judgement.score, "judgement_id": ended["judgement"]}
+        return ResultRow(
+            **self._base(sample, item),
+            **_ending(ended, "scored"),
+            **score,
+            criteria_id=replay.criteria_id,
+            response_id=ended.get("response") or None,
+            calls=tuple(ended.get("calls", ())),
+        )
+
+    def _base(self, sample: Sample, item: ScoreItem) -> dict[str, Any]:
+        return {
             "run_id": self._run,
             "item": item.name,
             "kind": "score",
@@ -152,46 +215,6 @@ class EvaluationWorker:
             "arm": item.arm,
             "repeat": item.repeat,
         }
-        if replay.outcome == "failed":
-            reason = f"no criteria for this sample: {replay.reason}"[:500]
-            await self._finish(ResultRow(**base, outcome="failed", failure=replay.failure, reason=reason))
-            return
-        begun = self._begin(item.name)
-        if begun.row is not None:
-            await self._finish(begun.row)
-            return
-        inputs: dict[str, Any] = {
-            "sample": value_id(sample),
-            "criteria": replay.criteria_id,
-            "model": item.model,
-            "arm": item.arm,
-            "repeat": item.repeat,
-            **begun.inputs,
-            **{name: value for name, value in retried_score(self._retries.get(item.name)).items() if value},
-        }
-        if self._responses is not None and "response" not in inputs:
-            text = self._responses.get((item.sample_id, item.model, item.repeat))
-            if text is None:
-                self.progress.items -= 1
-                return
-            inputs["response"] = await self._context.store.put(
-                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
-            )
-        state = await drive.run(self._scoring_graph, inputs, context=self._context)
-        score: dict[str, Any] = {}
-        if not state.get("failed"):
-            judgement = await self._context.store.get(CheckpointScores, state["judgement"])
-            score = {"score": judgement.score, "judgement_id": state["judgement"]}
-        await self._finish(
-            ResultRow(
-                **base,
-                **_ending(state, "scored"),
-                **score,
-                criteria_id=replay.criteria_id,
-                response_id=state.get("response") or None,
-                calls=tuple(state.get("calls", ())),
-            )
-        )
 
     def _begin(self, item: str) -> Beginning:
         """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""

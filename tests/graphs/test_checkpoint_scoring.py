@@ -36,11 +36,14 @@ async def score(
 ) -> tuple[dict[str, Any], ScriptedGateway, MemoryStore]:
     gateway, store = ScriptedGateway(replies), MemoryStore()
     options = GraphOptions(judge="judge", models=MODELS, show_image=show_image)
-    state = {"sample": await store.put(SAMPLE), "criteria": await store.put(CRITERIA), "model": "cand", **inputs}
+    item = {"model": "cand", **inputs}
     graph = drive.as_runnable("checkpoint_scoring", Context(gateway, store, options))
-    if "given" in state:
-        state["response"] = await store.put(Response(sample=SAMPLE.digest, model="cand", text=state.pop("given")))
-    return await graph.ainvoke(state), gateway, store
+    if "given" in item:
+        item["response"] = await store.put(Response(sample=SAMPLE.digest, model="cand", text=item.pop("given")))
+    state = await graph.ainvoke(
+        {"sample": await store.put(SAMPLE), "criteria": await store.put(CRITERIA), "items": [item]}
+    )
+    return state["items"][0], gateway, store
 
 
 async def test_one_call_answers_and_one_scores() -> None:

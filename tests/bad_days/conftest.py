@@ -1,0 +1,51 @@
+"""What bad days need: planted worlds of two sizes, homes of their own, and retries that do not wait."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.retry import RetryPolicy
+from dokimasia.runner import workshop
+from dokimasia.simulation.world import write_world
+
+Lines = Callable[[], str]
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data file of fifty-six questions of the planted world."""
+    path = tmp_path_factory.mktemp("world") / "world.jsonl"
+    write_world(path, 56, 8)
+    return path
+
+
+@pytest.fixture(scope="session")
+def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data file of eight questions of the planted world."""
+    path = tmp_path_factory.mktemp("small") / "world.jsonl"
+    write_world(path, 8, 4)
+    return path
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries as many as ever, but a few milliseconds apart, whatever `Retry-After` says."""
+    policy = RetryPolicy(base=0.002, rate_limit_base=0.002, longest_asked=0.0)
+    monkeypatch.setattr(workshop, "ModelGateway", partial(ModelGateway, policy=policy))
+
+
+@pytest.fixture
+def one_error(capsys: pytest.CaptureFixture[str]) -> Lines:
+    """Returns the one line of error that the program has printed, and that it is one."""
+
+    def last() -> str:
+        err = capsys.readouterr().err
+        assert "Traceback" not in err
+        lines = [line for line in err.splitlines() if line.startswith("error:")]
+        assert len(lines) == 1, err
+        return lines[0]
+
+    return last

@@ -1,0 +1,228 @@
+"""Whole runs with three replies in ten faulty, on every transport: recovered or failed by their kind, and none missing."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.gateway.litellm.transport import load_litellm
+from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
+from dokimasia.settings import load_settings
+from dokimasia.simulation.draws import request_hash
+from dokimasia.simulation.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
+from dokimasia.simulation.server import running_server
+from dokimasia.simulation.transport import SimTransport
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow, results
+
+WAYS = ("sim", "litellm", "direct")
+MODELS = {"J": "judge", "A": "strong", "B": "hasty"}
+PATIENCE = 240.0
+NOBODY = "no criteria for this sample: "
+
+NO_FAULTS = Faults()
+TRANSPORT = Faults(rates={kind: 0.3 / len(TRANSPORT_FAULTS) for kind in TRANSPORT_FAULTS})
+BELONGING = (*LASTING_FAULTS, *CONTENT_FAULTS)
+EVERYTHING = Faults(
+    rates={kind: 0.165 / len(kinds) for kinds in (TRANSPORT_FAULTS, BELONGING) for kind in kinds},
+)
+"""A reply is whole when neither its try nor its request is faulty: 0.835 × 0.835 = 0.70."""
+
+LEADS_TO = {
+    "refused": {"refusal", "content_filter"},
+    "truncated": {"truncated"},
+    "context_overflow": {"context_overflow"},
+    "api_error": {"unauthorized"},
+    "unparsable": {
+        *("malformed", "empty_content", "missing_score", "wrong_score", "extra_criterion", "contradictory_scores"),
+        "truncated",
+    },
+}
+"""Which planted faults may stand behind a failure of each kind. A text that was cut may still be read, as a bad one."""
+
+
+class Noting:
+    """The transport of simulated models, noting what is asked."""
+
+    def __init__(self, inner: Transport, asked: list[str]) -> None:
+        self._inner, self._asked = inner, asked
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Note the request, and send it."""
+        assert call.kind == "chat"
+        self._asked.append(request_hash(call))
+        return await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
+
+    async def aclose(self) -> None:
+        """Close the inner transport."""
+        await self._inner.aclose()
+
+
+@dataclass
+class Day:
+    """A run with its rows, its failed tries by kind, what was asked, and the requests behind the committed calls."""
+
+    result: EvaluationResult
+    rows: list[ResultRow]
+    attempts: Counter[str]
+    asked: list[str]
+    request_of: dict[str, str]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the run says, but for its id, which names the way that was taken."""
+        return {name: value for name, value in self.result.summary.items() if name != "run"}
+
+
+@contextmanager
+def models_behind(way: str, faults: Faults, folder: Path, asked: list[str]) -> Iterator[dict[str, Transport] | None]:
+    """Configure simulated models with the faults, in process or behind HTTP; afterwards `asked` holds all requests."""
+    log = folder / "server.log"
+    if way == "sim":
+        _configure(folder, 'model = "sim/{model}"\ntransport = "sim"')
+        yield {"sim": Noting(SimTransport(faults=faults), asked)}
+        return
+    with running_server(faults=faults, log_path=log) as url:
+        _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"')
+        yield None
+    asked.extend(json.loads(line)["request"] for line in log.read_text().splitlines())
+
+
+def _configure(folder: Path, reached: str) -> None:
+    rest = 'endpoint = "planted"\ninput_price = 1.0\noutput_price = 4.0\ntimeout = 4.0\n'
+    tables = [f"[models.{name}]\n{reached.format(model=model)}\n{rest}" for name, model in MODELS.items()]
+    (folder / "dokimasia.toml").write_text("\n".join(tables))
+
+
+async def live_through(way: str, faults: Faults, world: Path, folder: Path) -> Day:
+    """Evaluate the world on such a day."""
+    folder.mkdir()
+    asked: list[str] = []
+    if way == "litellm":
+        load_litellm()  # beforehand, so that loading it does not count against the calls' small time limit
+    with models_behind(way, faults, folder, asked) as transports:
+        settings = load_settings(home=folder / "home", cwd=folder, env={})
+        request = EvaluationRequest(data=world, judge="J", models=("A", "B"))
+        async with asyncio.timeout(PATIENCE):
+            result = await evaluate(request, settings=settings, transports=transports)
+    with Home.open(folder / "home", write=False) as home:
+        ledger = SqliteLedger(home)
+        calls = {key: ledger.rebuild(key)[0] for (key,) in home.all("SELECT key FROM calls")}
+        return Day(
+            result=result,
+            rows=list(results(home, result.run)),
+            attempts=Counter(kind for (kind,) in home.all("SELECT kind FROM attempts")),
+            asked=asked,
+            request_of={key: request_hash(call) for key, call in calls.items() if call.kind == "chat"},
+        )
+
+
+def planted_attempts(faults: Faults, requests: set[str]) -> Counter[str]:
+    """The failed tries that each of the requests meets before it is served, by the kind that the gateway gives them."""
+    counted: Counter[str] = Counter()
+    for request in requests:
+        for attempt in range(MOST_IN_A_ROW):
+            fault = faults.for_try(request, attempt)
+            if fault is None:
+                break
+            counted[TRANSPORT_FAULTS[fault].kind] += 1
+        lasting = faults.for_request(request)
+        if lasting in LASTING_FAULTS:
+            counted[LASTING_FAULTS[lasting].kind] += 1
+    return counted
+
+
+@pytest.fixture(scope="module")
+async def good_day(world: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Day]:
+    """The run without any fault."""
+    yield await live_through("sim", NO_FAULTS, world, tmp_path_factory.mktemp("good") / "day")
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_every_transport_fault_recovers(
+    way: str, good_day: Day, world: Path, tmp_path: Path, no_waiting: None
+) -> None:
+    """With every kind of transport fault in three tries of ten the figures are those of a day without any."""
+    day = await live_through(way, TRANSPORT, world, tmp_path / way)
+    assert day.result.complete
+    assert day.figures == good_day.figures
+    assert [(row.item, row.outcome, row.score, row.failure) for row in day.rows] == [
+        (row.item, row.outcome, row.score, row.failure) for row in good_day.rows
+    ]
+    assert set(day.asked) == set(good_day.asked) == set(day.request_of.values())
+    assert day.attempts == planted_attempts(TRANSPORT, set(day.asked))
+    assert len(day.asked) == len(set(day.asked)) + day.attempts.total()
+    met = {TRANSPORT.for_try(request, 0) for request in day.asked}
+    assert met >= set(TRANSPORT_FAULTS), "the world is too small to meet every kind"
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(
+    way: str, good_day: Day, world: Path, tmp_path: Path, no_waiting: None
+) -> None:
+    """With three replies in ten faulty in every way, each item is scored or failed by its kind, and all are counted."""
+    day = await live_through(way, EVERYTHING, world, tmp_path / way)
+    summary = day.result.summary
+    assert (day.result.complete, summary["status"], summary["open_items"], summary["samples"]) == (True, "done", 0, 56)
+    for figures in summary["models"].values():
+        assert figures["n"] == 56
+        assert figures["n_scored"] + sum(figures["failures"].values()) == 56
+        assert 0.3 < figures["coverage"] == pytest.approx(figures["n_scored"] / 56)
+    assert {row.item for row in day.rows} == {row.item for row in good_day.rows}
+    assert {fault for fault in map(EVERYTHING.for_request, day.asked) if fault} == set(BELONGING), "too small a world"
+    assert day.attempts == planted_attempts(EVERYTHING, set(day.asked))
+    _check_failures(day)
+    _check_untouched(day, good_day)
+
+
+async def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(
+    world: Path, tmp_path: Path, no_waiting: None
+) -> None:
+    """Which transport the faulty replies came by changes no figure."""
+    days = [await live_through(way, EVERYTHING, world, tmp_path / way) for way in WAYS]
+    assert days[0].figures == days[1].figures == days[2].figures
+
+
+def _check_failures(day: Day) -> None:
+    """Every failure has a planted cause of its kind; calls that got no reply are one failed item each."""
+    own = [row for row in day.rows if row.outcome == "failed" and not row.reason.startswith(NOBODY)]
+    assert own
+    for row in own:
+        faults = {EVERYTHING.for_request(day.request_of[key]) for key in row.calls}
+        if row.failure not in ("context_overflow", "api_error"):
+            assert faults & LEADS_TO[str(row.failure)], (row.item, row.failure, row.reason, faults)
+    counted = Counter(row.failure for row in own)
+    for kind in ("context_overflow", "api_error"):
+        (fault,) = LEADS_TO[kind]
+        assert counted[kind] == sum(EVERYTHING.for_request(request) == fault for request in set(day.asked))
+    replays = {row.sample_id: row for row in day.rows if row.kind == "replay"}
+    for row in day.rows:
+        if row.reason is not None and row.reason.startswith(NOBODY):
+            assert row.failure == replays[row.sample_id].failure
+
+
+def _check_untouched(day: Day, good_day: Day) -> None:
+    """An item none of whose calls were faulty has the score that it has on a good day."""
+    good = {row.item: row for row in good_day.rows}
+    harmless = {None, "missing_usage", "odd_finish"}
+
+    def whole(row: ResultRow) -> bool:
+        return all(EVERYTHING.for_request(day.request_of[key]) in harmless for key in row.calls)
+
+    replayed = {row.sample_id for row in day.rows if row.kind == "replay" and row.outcome == "made" and whole(row)}
+    scored = [row for row in day.rows if row.kind == "score" and row.score is not None and row.sample_id in replayed]
+    untouched = [row for row in scored if whole(row)]
+    assert len(untouched) > 20
+    for row in untouched:
+        assert row.score == good[row.item].score
+
+
