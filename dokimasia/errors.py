@@ -8,6 +8,7 @@
     │   ├── ConfigError          dokimasia.toml, an option, a model's name
     │   └── NotFound             a run, sample or file that is not there
     ├── UnparsableReply          a model's text does not say what was asked
+    ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
     ├── TransportError           one try brought no usable envelope
     ├── CallFailed               a call has no answer after all tries, or may not be paid for
     ├── StorageError             the home folder: damaged, missing, full
@@ -29,6 +30,7 @@ __all__ = [
     "NewerHome",
     "NotFound",
     "StorageError",
+    "ToolFailure",
     "TransportError",
     "UnparsableReply",
 ]
@@ -81,6 +83,10 @@ class UnparsableReply(DokimasiaError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class ToolFailure(DokimasiaError):
+    """A tool cannot do what was asked of it; the message is written for the model that asked, and says what would do."""
 
 
 class TransportError(DokimasiaError):

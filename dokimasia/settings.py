@@ -65,8 +65,8 @@ TEMPLATE = """\
 # capabilities = ["vision", "json_schema", "tools"]
 
 # [models.judge.sampling]
-# temperature = 0.0
-# max_tokens = 4096
+# reasoning_effort = "medium"
+# max_tokens = 16000
 
 ## A server of your own on the OpenAI wire format. `endpoint` names where it runs in the ledger, so that its address
 ## may change without a call being paid for again; without it the address is the name.
@@ -74,7 +74,7 @@ TEMPLATE = """\
 # model = "hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct"
 # endpoint = "our-vllm"
 # api_base = "http://127.0.0.1:8000/v1"
-# transport = "litellm"
+# transport = "auto"
 # max_concurrency = 32
 # rpm = 600
 # tpm = 200000

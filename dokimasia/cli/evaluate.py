@@ -40,6 +40,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--max-cost", type=click.FloatRange(0), help="Spend at most so many US dollars in this sitting.")
 @click.option("--max-calls", type=click.IntRange(0), help="Send at most so many requests in this sitting.")
 @click.option("--max-tokens", type=click.IntRange(0), help="Use at most so many tokens in this sitting.")
+@click.option("--keep-checkpoints", is_flag=True, help="Keep every step of every graph for inspection (slower).")
 @click.option("--fresh", is_flag=True, help="Make a new run; what the ledger has is still not asked again.")
 @click.option("--dry-run", is_flag=True, help="Print the estimate and one prompt of each kind; ask nothing.")
 @json_option
@@ -63,6 +64,7 @@ def command(
     max_cost: float | None,
     max_calls: int | None,
     max_tokens: int | None,
+    keep_checkpoints: bool,
     fresh: bool,
     dry_run: bool,
     as_json: bool,
@@ -94,6 +96,7 @@ def command(
         max_cost=max_cost,
         max_calls=max_calls,
         max_tokens=max_tokens,
+        keep_checkpoints=keep_checkpoints,
     )
     if dry_run:
         _dry_run(request, settings, as_json=as_json)

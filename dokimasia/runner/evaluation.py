@@ -205,6 +205,7 @@ async def carry_out(
                 criteria=_collected(home, plan),
                 responses=responses,
                 taken=taken,
+                keep_checkpoints=request.keep_checkpoints,
             )
             count = len(run_samples(home, run.id))
             await worker.work(load_samples(home, run.id), count)

@@ -42,6 +42,7 @@ class DataRequest(Value):
     max_cost: float | None = Field(default=None, ge=0)
     max_calls: int | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=0)
+    keep_checkpoints: bool = False
 
     @property
     def budget(self) -> Budget:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from dokimasia.domain.identity import value_id
+from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.events import GatewayStats
@@ -47,10 +47,12 @@ class EvaluationWorker:
         criteria: Mapping[str, CollectedCriteria] | None = None,
         responses: Mapping[tuple[str, str, int], str] | None = None,
         taken: Mapping[str, Beginning] | None = None,
+        keep_checkpoints: bool = False,
     ) -> None:
         """Prepare the work; `criteria` by sample digest and `responses` by (sample id, model, repeat) replace calls.
 
-        `taken` says, by item, what a fork takes over from the run that it branched off.
+        `taken` says, by item, what a fork takes over from the run that it branched off. `keep_checkpoints` keeps every
+        step of every thread for inspection.
         """
         self._home = home
         self._plan = plan
@@ -62,6 +64,7 @@ class EvaluationWorker:
         self._criteria = criteria
         self._responses = responses
         self._taken = taken or {}
+        self._keep = keep_checkpoints
         self._retries: dict[str, Retry] = {}
         self._replay_graph = drive.checkpointed(cognitive_replay.NAME, saver)
         self._scoring_graph = drive.straight(checkpoint_scoring.NAME)
@@ -101,18 +104,27 @@ class EvaluationWorker:
             elif begun is not None:
                 open_items.append((item, begun))
         if open_items:
-            state = await drive.run(
-                self._scoring_graph,
-                {
-                    "sample": value_id(sample),
-                    "criteria": replay.criteria_id,
-                    "items": [begun for _, begun in open_items],
-                },
-                context=self._context,
-            )
+            state = await self._score(sample, replay, [begun for _, begun in open_items])
             for (item, _), ended in zip(open_items, state["items"], strict=True):
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await asyncio.gather(*map(self._finish, rows))
+
+    async def _score(self, sample: Sample, replay: ResultRow, items: list[checkpoint_scoring.Item]) -> dict[str, Any]:
+        """Run the scoring graph over the answers to one sample: straight, or, to be looked at later, step by step."""
+        inputs = {"sample": value_id(sample), "criteria": replay.criteria_id, "items": items}
+        if not self._keep:
+            return await drive.run(self._scoring_graph, inputs, context=self._context)
+        item = f"score/{sample.id}/{digest('items', items)[:8]}"
+        thread = await self._open_thread(item, checkpoint_scoring.NAME)
+        graph = drive.checkpointed(checkpoint_scoring.NAME, self._saver)
+        return await drive.start_or_resume(graph, inputs, context=self._context, thread=thread)
+
+    async def _open_thread(self, item: str, graph: str) -> str:
+        thread = drive.thread_id(self._run, item, graph)
+        version = str(drive.GRAPHS[graph].VERSION)
+        row = Thread(thread_id=thread, run_id=self._run, item=item, graph=graph, graph_version=version)
+        await open_thread(self._home, row)
+        return thread
 
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
@@ -130,17 +142,7 @@ class EvaluationWorker:
             ready = self._criteria[sample.digest]
             row = ResultRow(**base, outcome="made", chain_id=ready.chain_id, criteria_id=ready.criteria_id)
             return await self._finish(row)
-        thread = drive.thread_id(self._run, item, cognitive_replay.NAME)
-        await open_thread(
-            self._home,
-            Thread(
-                thread_id=thread,
-                run_id=self._run,
-                item=item,
-                graph=cognitive_replay.NAME,
-                graph_version=str(cognitive_replay.VERSION),
-            ),
-        )
+        thread = await self._open_thread(item, cognitive_replay.NAME)
         retried = retried_replay(self._retries.get(item), SqliteLedger(self._home))
         inputs = {"sample": value_id(sample), **begun.inputs, **retried}
         state = await drive.start_or_resume(self._replay_graph, inputs, context=self._context, thread=thread)
@@ -153,8 +155,9 @@ class EvaluationWorker:
             calls=tuple(state.get("calls", ())),
         )
         await self._finish(row)
-        await delete_thread(self._saver, thread)
-        await close_thread(self._home, thread)
+        if not self._keep:
+            await delete_thread(self._saver, thread)
+            await close_thread(self._home, thread)
         return row
 
     async def _begin_score(

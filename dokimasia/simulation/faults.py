@@ -36,7 +36,7 @@ TRANSPORT_FAULTS: dict[str, Refused] = {
     "overloaded": Refused("server_error", 529, "overloaded_error", "The model is overloaded."),
     "reset": Refused("connection", None, "reset", "the connection was reset by the peer"),
     "timeout": Refused("timeout", None, "timeout", "no reply within the time limit"),
-    "cut_json": Refused("not_json", 200, "cut", "the reply breaks off in the middle of its JSON"),
+    "cut_json": Refused("broken_envelope", 200, "cut", "the reply breaks off in the middle of its JSON"),
     "empty_body": Refused("empty_body", 200, "empty", "the reply's body is empty"),
     "empty_choices": Refused("empty_choices", 200, "empty_choices", "the reply has no choices"),
     "html": Refused("not_json", 200, "html", "the reply is an HTML page"),

@@ -1,1 +1,25 @@
-"""Tools: what an agent may call on an image; plain functions over blobs."""
+"""Tools for looking closer: plain functions over image bytes, and the registry by which agents offer them to models."""
+
+from dokimasia.tools.colours import measure_colour
+from dokimasia.tools.comparing import compare_regions
+from dokimasia.tools.cutting import crop, zoom
+from dokimasia.tools.reading import read_text
+from dokimasia.tools.registry import TOOLS, Tool, available, named, perform, read_request
+from dokimasia.tools.result import ToolResult
+from dokimasia.tools.shapes import count_shapes
+
+__all__ = [
+    "TOOLS",
+    "Tool",
+    "ToolResult",
+    "available",
+    "compare_regions",
+    "count_shapes",
+    "crop",
+    "measure_colour",
+    "named",
+    "perform",
+    "read_request",
+    "read_text",
+    "zoom",
+]

@@ -1,6 +1,7 @@
 """What bad days need: planted worlds of two sizes, homes of their own, and retries that do not wait."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +12,17 @@ from dokimasia.gateway.retry import RetryPolicy
 from dokimasia.runner import workshop
 from dokimasia.simulation.world import write_world
 
+SAMPLES = 84
+"""Enough for every kind of fault to be met when all are mixed."""
+
 Lines = Callable[[], str]
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data file of fifty-six questions of the planted world."""
+    """A data file of questions of the planted world, enough to meet every kind of fault."""
     path = tmp_path_factory.mktemp("world") / "world.jsonl"
-    write_world(path, 56, 8)
+    write_world(path, SAMPLES, 8)
     return path
 
 
@@ -30,11 +34,13 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retries as many as ever, but a few milliseconds apart, whatever `Retry-After` says."""
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    """Within it, retries are as many as ever but a few milliseconds apart, whatever `Retry-After` says."""
     policy = RetryPolicy(base=0.002, rate_limit_base=0.002, longest_asked=0.0)
-    monkeypatch.setattr(workshop, "ModelGateway", partial(ModelGateway, policy=policy))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workshop, "ModelGateway", partial(ModelGateway, policy=policy))
+        yield
 
 
 @pytest.fixture

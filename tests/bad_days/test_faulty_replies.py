@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
+from tests.bad_days.conftest import SAMPLES, no_waiting
 
 WAYS = ("sim", "litellm", "direct")
 MODELS = {"J": "judge", "A": "strong", "B": "hasty"}
@@ -83,29 +84,32 @@ class Day:
         return {name: value for name, value in self.result.summary.items() if name != "run"}
 
 
+Days = Callable[[str, Faults], Day]
+
+
 @contextmanager
 def models_behind(way: str, faults: Faults, folder: Path, asked: list[str]) -> Iterator[dict[str, Transport] | None]:
     """Configure simulated models with the faults, in process or behind HTTP; afterwards `asked` holds all requests."""
     log = folder / "server.log"
+    timeout = 5.0 if "huge" in faults.rates else 1.5
     if way == "sim":
-        _configure(folder, 'model = "sim/{model}"\ntransport = "sim"')
+        _configure(folder, 'model = "sim/{model}"\ntransport = "sim"', timeout)
         yield {"sim": Noting(SimTransport(faults=faults), asked)}
         return
     with running_server(faults=faults, log_path=log) as url:
-        _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"')
+        _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"', timeout)
         yield None
     asked.extend(json.loads(line)["request"] for line in log.read_text().splitlines())
 
 
-def _configure(folder: Path, reached: str) -> None:
-    rest = 'endpoint = "planted"\ninput_price = 1.0\noutput_price = 4.0\ntimeout = 4.0\n'
+def _configure(folder: Path, reached: str, timeout: float) -> None:
+    rest = f'endpoint = "planted"\ninput_price = 1.0\noutput_price = 4.0\ntimeout = {timeout}\n'
     tables = [f"[models.{name}]\n{reached.format(model=model)}\n{rest}" for name, model in MODELS.items()]
     (folder / "dokimasia.toml").write_text("\n".join(tables))
 
 
 async def live_through(way: str, faults: Faults, world: Path, folder: Path) -> Day:
     """Evaluate the world on such a day."""
-    folder.mkdir()
     asked: list[str] = []
     if way == "litellm":
         load_litellm()  # beforehand, so that loading it does not count against the calls' small time limit
@@ -142,17 +146,24 @@ def planted_attempts(faults: Faults, requests: set[str]) -> Counter[str]:
 
 
 @pytest.fixture(scope="module")
-async def good_day(world: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Day]:
-    """The run without any fault."""
-    yield await live_through("sim", NO_FAULTS, world, tmp_path_factory.mktemp("good") / "day")
+def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
+    """Lives through a day, once for each transport and kind of day."""
+    lived: dict[str, Day] = {}
+
+    def live(way: str, faults: Faults) -> Day:
+        name = f"{way} {faults}"
+        if name not in lived:
+            with no_waiting():
+                lived[name] = asyncio.run(live_through(way, faults, world, tmp_path_factory.mktemp("day")))
+        return lived[name]
+
+    return live
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_every_transport_fault_recovers(
-    way: str, good_day: Day, world: Path, tmp_path: Path, no_waiting: None
-) -> None:
+def test_every_transport_fault_recovers(way: str, day_of: Days) -> None:
     """With every kind of transport fault in three tries of ten the figures are those of a day without any."""
-    day = await live_through(way, TRANSPORT, world, tmp_path / way)
+    good_day, day = day_of("sim", NO_FAULTS), day_of(way, TRANSPORT)
     assert day.result.complete
     assert day.figures == good_day.figures
     assert [(row.item, row.outcome, row.score, row.failure) for row in day.rows] == [
@@ -166,30 +177,70 @@ async def test_every_transport_fault_recovers(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(
-    way: str, good_day: Day, world: Path, tmp_path: Path, no_waiting: None
-) -> None:
+def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of: Days) -> None:
     """With three replies in ten faulty in every way, each item is scored or failed by its kind, and all are counted."""
-    day = await live_through(way, EVERYTHING, world, tmp_path / way)
+    good_day, day = day_of("sim", NO_FAULTS), day_of(way, EVERYTHING)
     summary = day.result.summary
-    assert (day.result.complete, summary["status"], summary["open_items"], summary["samples"]) == (True, "done", 0, 56)
+    assert (day.result.complete, summary["status"], summary["open_items"], summary["samples"]) == (True, "done", 0, SAMPLES)
     for figures in summary["models"].values():
-        assert figures["n"] == 56
-        assert figures["n_scored"] + sum(figures["failures"].values()) == 56
-        assert 0.3 < figures["coverage"] == pytest.approx(figures["n_scored"] / 56)
+        assert figures["n"] == SAMPLES
+        assert figures["n_scored"] + sum(figures["failures"].values()) == SAMPLES
+        assert 0.3 < figures["coverage"] == pytest.approx(figures["n_scored"] / SAMPLES)
     assert {row.item for row in day.rows} == {row.item for row in good_day.rows}
     assert {fault for fault in map(EVERYTHING.for_request, day.asked) if fault} == set(BELONGING), "too small a world"
+    assert {EVERYTHING.for_try(request, 0) for request in day.asked} > set(TRANSPORT_FAULTS), "too small a world"
     assert day.attempts == planted_attempts(EVERYTHING, set(day.asked))
     _check_failures(day)
     _check_untouched(day, good_day)
 
 
-async def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(
-    world: Path, tmp_path: Path, no_waiting: None
-) -> None:
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(way: str, day_of: Days) -> None:
     """Which transport the faulty replies came by changes no figure."""
-    days = [await live_through(way, EVERYTHING, world, tmp_path / way) for way in WAYS]
-    assert days[0].figures == days[1].figures == days[2].figures
+    assert day_of(way, EVERYTHING).figures == day_of("sim", EVERYTHING).figures
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("missing_score", "there is no line of the form 'N | score: [S]' for criterion"),
+        ("wrong_score", "has the score '7', not an integer from 1 to 5"),
+        ("extra_criterion", "but the criteria are 1 to"),
+        ("contradictory_scores", "criterion 1 is scored more than once"),
+    ],
+)
+def test_a_judge_that_cannot_count_fails_by_name_and_scores_nothing(
+    fault: str, says: str, small_world: Path, tmp_path: Path
+) -> None:
+    """Scores that are missing, of 7, for what was not asked, or two for one criterion, are no number in any figure."""
+    day = asyncio.run(live_through("sim", Faults(rates={fault: 1.0}), small_world, tmp_path))
+    rows = [row for row in day.rows if row.kind == "score"]
+    assert len(rows) == 2 * 8
+    for row in rows:
+        assert (row.failure, row.score) == ("unparsable", None)
+        assert says in str(row.reason)
+        assert len(row.calls) == 3, "an answer, a judgement, and the one that was to repair it"
+    for figures in day.result.summary["models"].values():
+        assert (figures["n"], figures["n_scored"], figures["failures"]) == (8, 0, {"unparsable": 8})
+        assert (figures["score"], figures["bounds"]) == (None, {"low": 1.0, "high": 5.0})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_path: Path) -> None:
+    """Replies of ten megabytes, from every model at every step, are read like any other."""
+    huge, plain = tmp_path / "huge", tmp_path / "plain"
+    one = [tmp_path / name for name in ("huge", "plain")]
+    for folder in one:
+        folder.mkdir()
+    long = asyncio.run(live_through(way, Faults(rates={"huge": 0.3}), small_world, huge))
+    short = asyncio.run(live_through("sim", NO_FAULTS, small_world, plain))
+    assert "huge" in set(map(Faults(rates={"huge": 0.3}).for_request, long.asked))
+    assert long.result.complete
+    assert [row.item for row in long.rows] == [row.item for row in short.rows]
+    for row, other in zip(long.rows, short.rows, strict=True):
+        assert (row.outcome, row.failure) != ("failed", None)
+        assert row.score is None or 1 <= row.score <= 5
+        assert row.score == other.score or row.kind == "replay"
 
 
 def _check_failures(day: Day) -> None:

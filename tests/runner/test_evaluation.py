@@ -18,6 +18,7 @@ from dokimasia.runner.observer import Silent
 from dokimasia.runner.workshop import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
+from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.results import results
@@ -261,6 +262,22 @@ async def test_the_gateway_tells_what_happens(settings: Settings, request_of: Re
     await evaluate(request_of(judge="sim/judge"), settings=settings, observer=Ear())
     answered = sum(event.kind == "answered" for event in heard)
     assert 0 < answered <= calls[0]
+
+
+async def test_checkpoints_are_kept_on_request(settings: Settings, request_of: Requests) -> None:
+    """Every step of every thread can be looked at afterwards where that was asked for, and none is left otherwise."""
+    plain = Settings(home=settings.home.with_name("plain"))
+    kept = await evaluate(request_of(keep_checkpoints=True), settings=settings)
+    assert await evaluate(request_of(), settings=plain) == kept
+    steps: dict[str, list[str]] = {}
+    for one in (settings, plain):
+        with Home.open(one.home, write=True) as home:
+            async with open_saver(home) as saver:
+                rows = await saver.conn.execute_fetchall("SELECT thread_id FROM checkpoints")
+                steps[one.home.name] = [row[0] for row in rows]
+    assert steps["plain"] == []
+    assert len(set(steps["home"])) == 14 + kept.summary["models"]["sim/weak"]["n_scored"]
+    assert any("checkpoint_scoring" in thread for thread in steps["home"])
 
 
 def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests) -> None:

@@ -1,0 +1,56 @@
+"""Cut a region out of an image, as it is or enlarged."""
+
+from PIL import Image
+
+from dokimasia.domain.criterion import Box
+from dokimasia.tools.pictures import open_picture, region, shown_box, to_png
+from dokimasia.tools.result import ToolResult
+
+MAX_SIDE = 1568
+"""Pixels of the longer side above which a cut-out is made smaller: more than most models make use of."""
+
+ZOOM_SIDE = 1024
+"""Pixels that the longer side of an enlarged region has, unless that would enlarge it more than `MAX_FACTOR` times."""
+
+MAX_FACTOR = 16.0
+
+
+def crop(data: bytes, box: Box) -> ToolResult:
+    """Cut a region out of an image, pixel by pixel; one of more than `MAX_SIDE` pixels a side is made smaller.
+
+    Args:
+        data: the image file's bytes.
+        box: the region, in fractions of the upright image's width and height.
+
+    Raises:
+        ToolFailure: the image cannot be read.
+    """
+    return _cut(data, box, 1.0)
+
+
+def zoom(data: bytes, box: Box, *, factor: float | None = None) -> ToolResult:
+    """Cut a region out of an image and enlarge it.
+
+    Args:
+        data: the image file's bytes.
+        box: the region, in fractions of the upright image's width and height.
+        factor: how many times, 1 to 16; by default so much that the longer side has 1024 pixels.
+
+    Raises:
+        ToolFailure: the image cannot be read.
+    """
+    return _cut(data, box, factor)
+
+
+def _cut(data: bytes, box: Box, factor: float | None) -> ToolResult:
+    picture = open_picture(data)
+    part = region(picture, box)
+    longer = max(part.size)
+    wanted = max(1.0, ZOOM_SIDE / longer) if factor is None else factor
+    scale = min(wanted, MAX_FACTOR, MAX_SIDE / longer)
+    size = (max(1, round(part.width * scale)), max(1, round(part.height * scale)))
+    shown = part if size == part.size else part.resize(size, Image.Resampling.LANCZOS)
+    real = shown_box(picture, box)
+    how = f"enlarged {scale:.3g} times" if scale > 1 else f"made smaller, {scale:.2g} of its size" if scale < 1 else ""
+    text = f"The region, {part.width} x {part.height} pixels of the image{', ' + how if how else ''}."
+    return ToolResult(text=text, image=to_png(shown, picture, real), width=shown.width, height=shown.height, box=real)

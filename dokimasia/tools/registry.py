@@ -1,0 +1,226 @@
+"""The tools by name: what a model is told of each, how its request is read, and how it is carried out."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+from pydantic import JsonValue
+
+from dokimasia.domain.call import ToolSpec
+from dokimasia.domain.criterion import Box
+from dokimasia.errors import ConfigError, ToolFailure
+from dokimasia.tools.colours import measure_colour
+from dokimasia.tools.comparing import compare_regions
+from dokimasia.tools.cutting import MAX_FACTOR, crop, zoom
+from dokimasia.tools.reading import can_read, read_text
+from dokimasia.tools.result import ToolResult
+from dokimasia.tools.shapes import count_shapes
+
+VERSION = 1
+"""Goes up when a tool's results change their meaning; part of the identity of a run that uses tools."""
+
+ALL = "all"
+MAX_ARGUMENTS = 2000
+"""Characters of a request's arguments above which they are not read."""
+
+_IMAGE: JsonValue = {"type": "integer", "description": "which image, counted from 0 in the order they are shown"}
+_BOX: JsonValue = {
+    "type": "array",
+    "items": {"type": "number"},
+    "description": "the region: [x0, y0, x1, y1], fractions of width and height (0 to 1) from the upper left corner",
+}
+_FACTOR: JsonValue = {"type": "number", "description": f"how many times to enlarge, 1 to {MAX_FACTOR:g}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model asks of a tool, read and checked: regions as (number of the image, box)."""
+
+    tool: str
+    regions: tuple[tuple[int, Box], ...]
+    factor: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: what a model is told of it, how many regions it looks at, and what does it.
+
+    `run` gets the bytes of each region's image, the boxes, and the factor where one was given.
+    """
+
+    spec: ToolSpec
+    regions: int
+    run: Callable[[Sequence[bytes], Sequence[Box], float | None], ToolResult]
+
+
+def available() -> tuple[str, ...]:
+    """Return the tools that work on this machine: all, but for `read_text` where Tesseract is not installed."""
+    return tuple(name for name in TOOLS if name != "read_text" or can_read())
+
+
+def named(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the tools of these names in their fixed order; `all` stands for those that work on this machine.
+
+    Raises:
+        ConfigError: there is no such tool; the message lists those there are.
+    """
+    wanted = {name.strip() for name in names if name.strip()}
+    unknown = sorted(wanted - set(TOOLS) - {ALL})
+    if unknown:
+        raise ConfigError(f"no tool is called {unknown[0]!r}; there are: {', '.join(TOOLS)}, or {ALL}")
+    chosen = wanted | set(available()) if ALL in wanted else wanted
+    return tuple(name for name in TOOLS if name in chosen)
+
+
+def read_request(name: str, arguments: str, *, images: int, offered: Sequence[str] | None = None) -> Request:
+    """Read what a model asks of a tool.
+
+    Args:
+        name: the tool's name as the model wrote it.
+        arguments: the JSON text that it wrote.
+        images: how many images there are.
+        offered: the tools that it may use; by default all.
+
+    Raises:
+        ToolFailure: there is no such tool or image, the arguments cannot be read, or a region is empty or outside.
+    """
+    usable = tuple(TOOLS) if offered is None else tuple(offered)
+    if name not in usable:
+        raise ToolFailure(f"there is no tool {name[:64]!r}; you may use: {', '.join(usable)}")
+    given = _object(arguments)
+    tool = TOOLS[name]
+    known = cast("dict[str, Any]", tool.spec.parameters["properties"])
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise ToolFailure(f"{name} takes {', '.join(known)}, and no {unknown[0][:64]!r}")
+    regions = [(_image(given, "image", images), _box(given, "box"))]
+    if tool.regions == 2:
+        regions.append((_image(given, "other_image", images), _box(given, "other_box")))
+    return Request(name, tuple(regions), _factor(given))
+
+
+def perform(request: Request, images: Mapping[int, bytes]) -> ToolResult:
+    """Carry out a request on the bytes of the images that it names.
+
+    Raises:
+        ToolFailure: the tool cannot do it; the message is for the model.
+    """
+    data = [images[number] for number, _ in request.regions]
+    return TOOLS[request.tool].run(data, [box for _, box in request.regions], request.factor)
+
+
+def _object(arguments: str) -> dict[str, Any]:
+    try:
+        given = orjson.loads(arguments.strip() or "{}") if len(arguments) <= MAX_ARGUMENTS else None
+    except orjson.JSONDecodeError:
+        given = None
+    if not isinstance(given, dict):
+        raise ToolFailure(f"the arguments have to be a JSON object of at most {MAX_ARGUMENTS} characters")
+    return cast("dict[str, Any]", given)
+
+
+def _image(given: Mapping[str, Any], name: str, images: int) -> int:
+    number = given.get(name, 0)
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if images == 0:
+        raise ToolFailure("there is no image to look at")
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < images:
+        there = "only image 0" if images == 1 else f"images 0 to {images - 1}"
+        raise ToolFailure(f"{name}: there is no image {str(number)[:20]}; there are {there}")
+    return number
+
+
+def _box(given: Mapping[str, Any], name: str) -> Box:
+    if name not in given:
+        raise ToolFailure(f"{name} is missing; give it as [x0, y0, x1, y1] in fractions from 0 to 1")
+    edges: Any = given[name]
+    if isinstance(edges, dict):
+        edges = [cast("dict[str, Any]", edges).get(key) for key in ("x0", "y0", "x1", "y1")]
+    if not isinstance(edges, list) or len(cast("list[Any]", edges)) != 4 or not all(map(_is_number, edges)):
+        raise ToolFailure(f"{name}: four numbers are needed, [x0, y0, x1, y1], in fractions from 0 to 1")
+    x0, y0, x1, y1 = (float(edge) for edge in cast("list[Any]", edges))
+    if not all(0 <= edge <= 1 for edge in (x0, y0, x1, y1)):
+        raise ToolFailure(
+            f"{name}: the region lies outside of the image; edges are fractions of width and height from 0 to 1, "
+            "not pixels"
+        )
+    if x1 <= x0 or y1 <= y0:
+        raise ToolFailure(f"{name}: the region is empty; x0 has to be less than x1, and y0 less than y1")
+    return Box(x0=x0, y0=y0, x1=x1, y1=y1)
+
+
+def _factor(given: Mapping[str, Any]) -> float | None:
+    factor = given.get("factor")
+    if factor is None:
+        return None
+    if not _is_number(factor) or not 1 <= factor <= MAX_FACTOR:
+        raise ToolFailure(f"factor: a number from 1 to {MAX_FACTOR:g} is needed")
+    return float(factor)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _tool(
+    name: str,
+    description: str,
+    run: Callable[[Sequence[bytes], Sequence[Box], float | None], ToolResult],
+    *,
+    regions: int = 1,
+    optional: Mapping[str, JsonValue] | None = None,
+) -> Tool:
+    properties: dict[str, JsonValue] = {"image": _IMAGE, "box": _BOX}
+    if regions == 2:
+        properties |= {"other_image": _IMAGE, "other_box": _BOX}
+    required: list[JsonValue] = list(properties)
+    parameters: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": properties | dict(optional or {}),
+        "required": required,
+        "additionalProperties": False,
+    }
+    return Tool(ToolSpec(name=name, description=description, parameters=parameters), regions, run)
+
+
+TOOLS: dict[str, Tool] = {
+    tool.spec.name: tool
+    for tool in (
+        _tool(
+            "crop",
+            "Shows a region of an image by itself, at its own size.",
+            lambda data, boxes, factor: crop(data[0], boxes[0]),
+        ),
+        _tool(
+            "zoom",
+            "Shows a region of an image enlarged, so that small text and small things can be made out.",
+            lambda data, boxes, factor: zoom(data[0], boxes[0], factor=factor),
+            optional={"factor": _FACTOR},
+        ),
+        _tool(
+            "measure_colour",
+            "Tells the mean colour and the main colours of a region.",
+            lambda data, boxes, factor: measure_colour(data[0], boxes[0]),
+        ),
+        _tool(
+            "read_text",
+            "Reads the printed text in a region by character recognition, which can be wrong.",
+            lambda data, boxes, factor: read_text(data[0], boxes[0]),
+        ),
+        _tool(
+            "count_shapes",
+            "Counts the separate shapes on an even background in a region, in groups of those that are alike.",
+            lambda data, boxes, factor: count_shapes(data[0], boxes[0]),
+        ),
+        _tool(
+            "compare_regions",
+            "Tells how much two regions, of one image or of two, differ, and where.",
+            lambda data, boxes, factor: compare_regions(data[0], boxes[0], data[1], boxes[1]),
+            regions=2,
+        ),
+    )
+}
+"""Every tool by name, in a fixed order."""

@@ -1,0 +1,110 @@
+"""Count repeated shapes: what stands apart from the background of a region, sorted by size, form and colour."""
+
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from dokimasia.domain.criterion import Box
+from dokimasia.errors import ToolFailure
+from dokimasia.tools.colours import mean_colour
+from dokimasia.tools.pictures import open_picture, region
+from dokimasia.tools.result import ToolResult
+
+MOST_GROUPS = 8
+MOST_SHAPES = 2000
+"""Pieces above which a region is texture rather than shapes that can be counted."""
+
+_SIDE = 1000
+_DIFFERENT = 40
+"""Levels of 255 by which a pixel has to differ from the background, in any channel, to stand apart."""
+
+_SMALLEST = 12
+_SAME_AREA, _SAME_FORM, _SAME_COLOUR = 1.5, 1.35, 45
+
+
+class _Shape(NamedTuple):
+    area: int
+    form: float
+    colour: Any
+    cut: bool
+
+
+def count_shapes(data: bytes, box: Box) -> ToolResult:
+    """Count the separate shapes in a region, in groups of those that are alike in size, form and colour.
+
+    The most common colour is taken for the background; what differs from it and hangs together is one shape, so that
+    shapes which touch or overlap count as one. Meant for drawings, charts and icons; photographs rarely have one
+    background.
+
+    Args:
+        data: the image file's bytes.
+        box: the region, in fractions of the upright image's width and height.
+
+    Raises:
+        ToolFailure: the image cannot be read, or the region is texture that falls into too many pieces.
+    """
+    part = region(open_picture(data), box)
+    part.thumbnail((_SIDE, _SIDE), Image.Resampling.BOX)
+    shapes = _shapes(part)
+    if not shapes:
+        return ToolResult(text="Nothing stands apart from the background of the region.")
+    groups = _groups(shapes)
+    total = "1 shape stands" if len(shapes) == 1 else f"{len(shapes)} separate shapes stand"
+    lines = [f"{total} apart from the background. Shapes that touch or overlap count as one."]
+    for group in groups[:MOST_GROUPS]:
+        area = sum(shape.area for shape in group) / len(group) / (part.width * part.height)
+        cut = sum(shape.cut for shape in group)
+        note = f", {cut} of them cut off by the region's edge" if cut else ""
+        lines.append(f"- {len(group)} alike: each about {area:.2%} of the region, mean colour {_colour(group)}{note}")
+    rest = sum(len(group) for group in groups[MOST_GROUPS:])
+    if rest:
+        lines.append(f"- {rest} others")
+    return ToolResult(text="\n".join(lines))
+
+
+def _shapes(part: Image.Image) -> list[_Shape]:
+    import numpy as np
+    from scipy import ndimage
+
+    pixels = np.asarray(part, dtype=int)
+    cells, counts = np.unique((pixels // 16).reshape(-1, 3), axis=0, return_counts=True)
+    common = (pixels // 16 == cells[counts.argmax()]).all(axis=2)
+    background = pixels[common].mean(axis=0)
+    apart = np.abs(pixels - background).max(axis=2) > _DIFFERENT
+    labels, found = ndimage.label(apart, structure=np.ones((3, 3)))
+    areas = np.bincount(labels.ravel(), minlength=found + 1)
+    kept = [number for number in range(1, found + 1) if areas[number] >= _SMALLEST]
+    if len(kept) > MOST_SHAPES:
+        raise ToolFailure("the region is too finely textured for its shapes to be counted; choose a smaller one")
+    places = ndimage.find_objects(labels)
+    shapes: list[_Shape] = []
+    for number in kept:
+        rows, columns = places[number - 1]
+        inside = labels[rows, columns] == number
+        wide, high = columns.stop - columns.start, rows.stop - rows.start
+        cut = rows.start == 0 or columns.start == 0 or rows.stop == part.height or columns.stop == part.width
+        shapes.append(_Shape(int(areas[number]), wide / high, pixels[rows, columns][inside].mean(axis=0), cut))
+    return shapes
+
+
+def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
+    """Gather each shape to the first group whose first, largest member it resembles; largest groups first."""
+    groups: list[list[_Shape]] = []
+    for shape in sorted(shapes, key=lambda one: -one.area):
+        home = next((group for group in groups if _alike(group[0], shape)), None)
+        if home is None:
+            groups.append([shape])
+        else:
+            home.append(shape)
+    return sorted(groups, key=lambda group: (-len(group), -group[0].area))
+
+
+def _alike(one: _Shape, other: _Shape) -> bool:
+    area = max(one.area, other.area) / min(one.area, other.area)
+    form = max(one.form, other.form) / min(one.form, other.form)
+    return area <= _SAME_AREA and form <= _SAME_FORM and abs(one.colour - other.colour).max() <= _SAME_COLOUR
+
+
+def _colour(group: list[_Shape]) -> str:
+    levels = sum(shape.colour * shape.area for shape in group) / sum(shape.area for shape in group)
+    return mean_colour(Image.new("RGB", (1, 1), tuple(round(float(level)) for level in levels)))
