@@ -55,7 +55,7 @@ def evaluation(seed: int) -> Seed:
         [draw_scores(rng, JUDGE, _nothing_stated(question)) for _, question in pairs],
         f"{STEADY.name}#blind",
     )
-    summary = summarise(rows, preparation=(), figures={}, seed=seed)
+    summary = summarise(rows, seed=seed)
     intervals: dict[str, Trial] = {}
     for who in CANDIDATES:
         expected = _expected(who, JUDGE, pairs)
@@ -160,7 +160,6 @@ def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[Row
             repeat=repeat,
             score=_score(question, scores) if scores else None,
             failure=None if scores else "unparsable",
-            calls=(),
         )
         for (scene, question), scores in zip(pairs, judged, strict=True)
     ]

@@ -3,6 +3,7 @@
 from dokimasia.agents.asking import Asked, ask_judge, failure
 from dokimasia.agents.candidate import BLIND, answer_question
 from dokimasia.agents.extractor import extract_criteria
+from dokimasia.agents.looking import Looking
 from dokimasia.agents.scorer import score_checkpoints
 from dokimasia.agents.solver import judge_equivalence, write_chain
 from dokimasia.prompts import PromptLibrary
@@ -10,6 +11,7 @@ from dokimasia.prompts import PromptLibrary
 __all__ = [
     "BLIND",
     "Asked",
+    "Looking",
     "PromptLibrary",
     "answer_question",
     "ask_judge",

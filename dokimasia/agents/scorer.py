@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dokimasia.agents import schemas
 from dokimasia.agents.asking import Asked, ask_judge, draw
+from dokimasia.agents.looking import Looking
 from dokimasia.agents.solver import question_inputs
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import CriteriaSet
@@ -41,12 +42,14 @@ async def score_checkpoints(
     attempt: int = 0,
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
+    looking: Looking | None = None,
 ) -> Asked[Sequence[int]]:
     """Return the judge's scores, 1 to 5, in the order of the criteria (5: fully agrees with the ground truth).
 
-    The judge is shown question, criteria with ground truth and the response; with `show_image` also the image. A later
-    `attempt` is a new draw for the same repeat.
+    The judge is shown question, criteria with ground truth and the response; with `show_image` also the image, and
+    with `looking` the image and tools to look closer with. A later `attempt` is a new draw for the same repeat.
     """
+    show_image = show_image or looking is not None
     expected = len(criteria.criteria)
     return await ask_judge(
         "checkpoints",
@@ -60,4 +63,5 @@ async def score_checkpoints(
         repeat=draw(repeat, attempt),
         rejected=rejected,
         library=library,
+        looking=looking,
     )

@@ -2,6 +2,7 @@
 
 from dokimasia.agents import schemas
 from dokimasia.agents.asking import Asked, ask_judge, draw
+from dokimasia.agents.looking import Looking
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.domain.judgement import Rejected
@@ -27,10 +28,11 @@ async def write_chain(
     attempt: int = 0,
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
+    looking: Looking | None = None,
 ) -> Asked[ReferenceChain]:
     """Return the judge's reference chain for a sample; it sees image, question and the reference answer if there is one.
 
-    A later `attempt` is a new draw.
+    A later `attempt` is a new draw. With `looking` it is offered tools to look closer with.
     """
     inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]
@@ -48,6 +50,7 @@ async def write_chain(
         repeat=draw(0, attempt),
         rejected=rejected,
         library=library,
+        looking=looking,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0
 LEVEL = 0.95
@@ -23,16 +24,6 @@ class Row:
     repeat: int
     score: float | None
     failure: str | None
-    calls: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallFigures:
-    """What one ledger entry used: None is unknown. `cost` in US dollars."""
-
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
 
 
 @dataclass(slots=True)
@@ -54,9 +45,9 @@ class _Samples:
 def summarise(
     rows: Iterable[Row],
     *,
-    preparation: Sequence[str],
-    figures: Mapping[str, CallFigures],
     seed: int,
+    usage: Mapping[str, Used] | None = None,
+    preparation: Used | None = None,
 ) -> dict[str, Any]:
     """Return the evaluation's figures, ready for JSON.
 
@@ -65,9 +56,9 @@ def summarise(
 
     Args:
         rows: the answers, in the run's order.
-        preparation: ledger keys of the calls that made chains and criteria.
-        figures: what each ledger entry used, by key.
         seed: of the bootstrap.
+        usage: what the ledger entries used that made a model's answers and their scores, by shown name.
+        preparation: what those used that made chains and criteria.
 
     Returns:
         `models.{NAME}` with n, n_scored, coverage (0..1), score {mean, low, high} (1..5, higher is better; 95 %
@@ -78,23 +69,21 @@ def summarise(
     """
     models: dict[str, _Samples] = {}
     categories: dict[str, dict[str, _Samples]] = {}
-    calls: dict[str, list[str]] = {}
     for row in rows:
         models.setdefault(row.model, _Samples()).add(row)
         categories.setdefault(row.model, {}).setdefault(row.category or "", _Samples()).add(row)
-        calls.setdefault(row.model, []).extend(row.calls)
     summary: dict[str, Any] = {
         "models": {
             name: {
                 **_measure(samples, seed=seed),
-                **_usage(calls[name], figures),
+                **_usage((usage or {}).get(name)),
                 "by_category": {
                     category: _measure(one, seed=seed) for category, one in sorted(categories[name].items()) if category
                 },
             }
             for name, samples in models.items()
         },
-        "preparation": _usage(preparation, figures),
+        "preparation": _usage(preparation),
     }
     blind = {
         name: _surviving(models[name], models[f"{name}#blind"], seed=seed)
@@ -170,27 +159,14 @@ def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
     return {"n": len(both), "share": _round(mean(blind) / mean(full)), "difference": difference}
 
 
-def _usage(keys: Iterable[str], figures: Mapping[str, CallFigures]) -> dict[str, Any]:
+def _usage(used: Used | None) -> dict[str, Any]:
     """Calls, tokens and cost of the ledger entries used; an entry counts once, however often it was used."""
-    used = [figures[key] for key in dict.fromkeys(keys) if key in figures]
-    unknown = sum(one.input_tokens is None or one.output_tokens is None for one in used)
-    costs = [one.cost for one in used]
+    used = used or Used()
     return {
-        "calls": len(used),
-        "tokens": {
-            "input": _known_sum(one.input_tokens for one in used),
-            "output": _known_sum(one.output_tokens for one in used),
-            "unknown": unknown,
-        },
-        "cost": None if any(cost is None for cost in costs) else _round(sum(cost or 0.0 for cost in costs)),
+        "calls": used.calls,
+        "tokens": {"input": used.input_tokens, "output": used.output_tokens, "unknown": used.unknown},
+        "cost": None if used.cost is None else _round(used.cost),
     }
-
-
-def _known_sum(values: Iterable[int | None]) -> int | None:
-    """Sum of what is known; None where there are values and none is known."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return None if listed and not known else sum(known)
 
 
 def _count(kinds: Iterable[str]) -> dict[str, int]:

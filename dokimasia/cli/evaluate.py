@@ -23,6 +23,12 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--no-image", is_flag=True, help="Also ask every candidate without the image (arm NAME#blind).")
 @click.option("--show-image", is_flag=True, help="Show the judge the image when it scores answers, too.")
+@click.option(
+    "--tools", default="", help="Tools for the judge to look closer with: crop,zoom,... or all. Shows it the image."
+)
+@click.option(
+    "--looks", type=click.IntRange(1, 100), default=6, show_default=True, help="With --tools: looks an ask at most."
+)
 @click.option("--limit", type=click.IntRange(1), help="Only the first N samples.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the intervals.")
 @click.option("--criteria", help="Score by an imported collection of criteria (see: dokimasia criteria).")
@@ -53,6 +59,8 @@ def command(
     repeats: int,
     no_image: bool,
     show_image: bool,
+    tools: str,
+    looks: int,
     limit: int | None,
     seed: int,
     criteria: str | None,
@@ -84,6 +92,8 @@ def command(
         repeats=repeats,
         no_image=no_image,
         show_image=show_image,
+        tools=tuple(name.strip() for name in tools.split(",") if name.strip()),
+        looks=looks,
         limit=limit,
         seed=seed,
         criteria=criteria,

@@ -13,7 +13,7 @@ from dokimasia.cli.shared import console
 from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
-from dokimasia.prompts import PromptLibrary, Rendered, render, with_form
+from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
 from dokimasia.runner.evaluation import EvaluationRequest, prepare
 from dokimasia.runner.inputs import library_of
 from dokimasia.settings import Settings
@@ -29,7 +29,9 @@ def preview(request: EvaluationRequest, settings: Settings) -> dict[str, Any]:
     """Return the estimate and the prompts of the first sample, ready for JSON."""
     plan, samples, estimate = prepare(request, settings=settings, blobs=MemoryBlobs())
     library = library_of(request.prompts)
-    prompts = _prompts(samples[0], library, show_image=request.show_image)
+    prompts = _prompts(samples[0], library, show_image=request.show_image or bool(plan.tools))
+    if plan.tools:
+        prompts = [_with_tools(one, plan.looks, library) for one in prompts]
     if takes_schema(plan.judge):
         prompts = [_as_object(one, library) for one in prompts]
     return {
@@ -75,6 +77,12 @@ def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool)
             1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}, library=library)
         )
     return prompts
+
+
+def _with_tools(rendered: Rendered, looks: int, library: PromptLibrary | None) -> Rendered:
+    """Return a prompt as it is put to a judge that is offered tools."""
+    offered = rendered.name in ("solver", "checkpoints") and any(message.images for message in rendered.messages)
+    return with_looking(rendered, looks, library=library) if offered else rendered
 
 
 def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:

@@ -5,12 +5,17 @@ from pydantic import Field
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value
 
+LOOKS = 6
+"""How often a judge may use its tools in one ask, unless it is told otherwise."""
+
 
 class GraphOptions(Value):
     """Options of the evaluation graphs.
 
     `models` maps a shown name to how that model is reached and sampled; `judge` is one of those names. `judges` names,
     by node, those that another judge than `judge` serves, as in a run that was forked from another.
+    `tools` are offered to the judge to look closer with where it sees an image: when it writes a chain, and when it
+    scores, where it is then shown the image; `looks` is how often it may use them in one ask.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
     """
 
@@ -18,6 +23,8 @@ class GraphOptions(Value):
     judges: dict[str, str] = Field(default_factory=dict)
     models: dict[str, ModelSpec] = Field(default_factory=dict)
     show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = Field(default=LOOKS, ge=1)
 
     def spec(self, name: str) -> ModelSpec:
         """Return how the named model is reached.

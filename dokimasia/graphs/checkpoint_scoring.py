@@ -24,7 +24,7 @@ from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Rejected, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import Interrupted
-from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
 
 NAME = "checkpoint_scoring"
 VERSION = 2
@@ -33,7 +33,8 @@ VERSION = 2
 class Item(Failure, TypedDict, total=False):
     """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
-    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own.
+    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
+    the judge looked at with its tools.
     """
 
     model: str
@@ -44,6 +45,7 @@ class Item(Failure, TypedDict, total=False):
     judgement: str
     rejected: str
     calls: list[str]
+    looks: list[str]
 
 
 class State(TypedDict, total=False):
@@ -69,7 +71,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
             attempt=item.get("attempt", 0),
             library=context.prompts,
         )
-        item = _with_call(item, asked.call)
+        item = _with_calls(item, asked.calls)
         if asked.value is None:
             return {**item, **failed_update(asked.failure)}
         return {**item, "response": await context.store.put(asked.value)}
@@ -97,8 +99,11 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             attempt=item.get("attempt", 0),
             rejected=await context.store.get(Rejected, rejected) if rejected else None,
             library=context.prompts,
+            looking=context.looking,
         )
-        item = {**_with_call(item, asked.call), "rejected": ""}
+        item = {**_with_calls(item, asked.calls), "rejected": ""}
+        if asked.looks:
+            item["looks"] = [*item.get("looks", []), *await keep_looks(context, asked.looks)]
         if asked.value is not None:
             judgement = CheckpointScores(
                 response=item["response"],
@@ -136,9 +141,7 @@ def build() -> StateGraph[State, Context]:
     return graph
 
 
-async def _each(
-    items: list[Item], do: Callable[[Item], Awaitable[Item]], wanted: Callable[[Item], bool]
-) -> list[Item]:
+async def _each(items: list[Item], do: Callable[[Item], Awaitable[Item]], wanted: Callable[[Item], bool]) -> list[Item]:
     """Do the items that want it, all at once; an interruption of one is raised when the others have ended."""
 
     async def keep(item: Item) -> Item:
@@ -155,8 +158,8 @@ def _unscored(item: Item) -> bool:
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 
-def _with_call(item: Item, call: str | None) -> Item:
-    return {**item, "calls": [*item.get("calls", []), *([call] if call else [])]}
+def _with_calls(item: Item, calls: list[str]) -> Item:
+    return {**item, "calls": [*item.get("calls", []), *calls]}
 
 
 def _provenance(provenance: Provenance | None) -> Provenance:

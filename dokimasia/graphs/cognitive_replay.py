@@ -28,7 +28,7 @@ from dokimasia.algorithms.criteria import check_criteria, rescale_weights
 from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
 
 NAME = "cognitive_replay"
 VERSION = 1
@@ -39,7 +39,7 @@ class State(Failure, TypedDict, total=False):
 
     `rejected` is the id of a reply that goes back with the next ask; `agreed` is how the chain's answer was found to
     agree with the reference (a rule's name, `judge`, or `no reference`). `attempt` counts how often the item failed and
-    was asked anew; each attempt is a draw of its own.
+    was asked anew; each attempt is a draw of its own. `looks` are what the solver looked at with its tools.
     """
 
     sample: str
@@ -52,6 +52,7 @@ class State(Failure, TypedDict, total=False):
     contradicted: bool
     agreed: str
     calls: Annotated[list[str], operator.add]
+    looks: Annotated[list[str], operator.add]
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -64,8 +65,9 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
         attempt=state.get("attempt", 0),
         rejected=await _rejected(state, context),
         library=context.prompts,
+        looking=context.looking,
     )
-    update: State = {"calls": [asked.call] if asked.call else [], "rejected": ""}
+    update: State = {"calls": asked.calls, "rejected": "", "looks": await keep_looks(context, asked.looks)}
     if asked.value is not None:
         return {**update, "chain": await context.store.put(asked.value), "chain_call": asked.call or ""}
     return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
@@ -100,7 +102,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
         rejected=await _rejected(state, context),
         library=context.prompts,
     )
-    update: State = {"calls": [asked.call] if asked.call else [], "rejected": ""}
+    update: State = {"calls": asked.calls, "rejected": ""}
     if asked.value is True:
         return {**update, "agreed": "judge"}
     if asked.value is False:
@@ -121,7 +123,7 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
         rejected=await _rejected(state, context),
         library=context.prompts,
     )
-    update: State = {"calls": [asked.call] if asked.call else [], "rejected": ""}
+    update: State = {"calls": asked.calls, "rejected": ""}
     if asked.value is None:
         return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
     problems = check_criteria(asked.value, sample.prompt)

@@ -2,6 +2,7 @@
 
 from dokimasia.prompts.fence import escape, unescape
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
+from dokimasia.prompts.looks import with_looks, without_looks
 from dokimasia.prompts.rendering import (
     Recognised,
     Rendered,
@@ -9,8 +10,10 @@ from dokimasia.prompts.rendering import (
     recognise,
     render,
     with_form,
+    with_looking,
     with_repair,
     without_form,
+    without_looking,
 )
 
 __all__ = [
@@ -25,6 +28,10 @@ __all__ = [
     "render",
     "unescape",
     "with_form",
+    "with_looking",
+    "with_looks",
     "with_repair",
     "without_form",
+    "without_looking",
+    "without_looks",
 ]

@@ -9,6 +9,7 @@ from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.prompts.fence import fence, nonce, read_fences
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
+from dokimasia.prompts.looks import without_looks
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 QUOTE_LIMIT = 20_000
@@ -83,35 +84,37 @@ def with_form(rendered: Rendered, form: str, *, library: PromptLibrary | None = 
         form: the object, as an example with a value or a few words in each field.
         library: prompts that replace the package's own.
     """
-    added = render("structured", {"form": form}, library=library).messages[0].text
-    head, rest = _instructions(rendered.messages)
-    text = f"{head}\n\n{added}" if head else added
-    return rendered.model_copy(update={"messages": (_system(text), *rest)})
+    return _with_instructions(rendered, render("structured", {"form": form}, library=library))
+
+
+def with_looking(rendered: Rendered, limit: int, *, library: PromptLibrary | None = None) -> Rendered:
+    """Return the messages with a paragraph in the instructions that says how to use tools for looking closer.
+
+    It goes along with the tools that are offered; `limit` is how often they may be used.
+    """
+    return _with_instructions(rendered, render("looking", {"limit": str(limit)}, library=library))
+
+
+def without_looking(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
+    """Return the messages as they were before `with_looking`; others as they are."""
+    return _without_instructions(messages, "looking", library or default_library())
 
 
 def without_form(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
     """Return the messages as they were before `with_form`; others as they are."""
-    known = library or default_library()
-    head, rest = _instructions(messages)
-    if not head or "structured" not in known.names():
-        return tuple(messages)
-    found = re.fullmatch(
-        r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get("structured"), ()), head, re.DOTALL
-    )
-    if found is None:
-        return tuple(messages)
-    return (_system(found["before"]), *rest) if found["before"] else rest
+    return _without_instructions(messages, "structured", library or default_library())
 
 
 def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
     """Return which prompt the messages are, with its inputs, or None where they are none of the library's.
 
-    It is the same prompt with and without `with_form`.
+    It is the same prompt with and without `with_form`, `with_looking` and looks that were taken since.
 
     The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
     inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
     """
     known = library or default_library()
+    messages = without_looks(messages)
     problem: str | None = None
     if len(messages) >= 3 and messages[-2].role == "assistant":
         repair = _match(known.get("repair"), messages[-1:])
@@ -119,7 +122,7 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
             return None
         problem = repair["problem"]
         messages = messages[:-2]
-    messages = without_form(messages, library=known)
+    messages = without_looking(without_form(messages, library=known), library=known)
     prompts = sorted(map(known.get, known.names()), key=lambda prompt: not prompt.has_fence)
     for prompt in prompts:
         inputs = _match(prompt, messages)
@@ -143,6 +146,25 @@ def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
             )
         )
     return "\n\n".join(lines)
+
+
+def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
+    """Return the messages with another prompt's text at the end of their instructions."""
+    added = more.messages[0].text
+    head, rest = _instructions(rendered.messages)
+    text = f"{head}\n\n{added}" if head else added
+    return rendered.model_copy(update={"messages": (_system(text), *rest)})
+
+
+def _without_instructions(messages: Sequence[Message], name: str, known: PromptLibrary) -> tuple[Message, ...]:
+    """Return the messages without a prompt's text at the end of their instructions; others as they are."""
+    head, rest = _instructions(messages)
+    if not head or name not in known.names():
+        return tuple(messages)
+    found = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get(name), ()), head, re.DOTALL)
+    if found is None:
+        return tuple(messages)
+    return (_system(found["before"]), *rest) if found["before"] else rest
 
 
 def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:

@@ -12,6 +12,7 @@ from dokimasia.runner.plan import EvaluationPlan
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 750
 INSTRUCTION_TOKENS = 450
+LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
 
 
@@ -72,17 +73,24 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
         total[1] += sent
         total[2] += received
 
+    def add_looks(spec: ModelSpec, sent: int) -> None:
+        """Every look may be a call of its own, which sends everything before it again."""
+        for look in range(plan.looks + 1):
+            add(spec, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+
     samples = 0
     for size in sizes:
         samples += 1
         shown = INSTRUCTION_TOKENS + size.text + size.images
         if "write_chain" in asks:
             add(judge_of("write_chain"), shown + size.reference, CHAIN_TOKENS)
+            if plan.tools and size.images:
+                add_looks(judge_of("write_chain"), shown + size.reference)
         if "extract_criteria" in asks:
             add(judge_of("extract_criteria"), shown + CHAIN_TOKENS, CRITERIA_TOKENS)
         if "judge_chain" in asks and size.reference:
             add(judge_of("judge_chain"), INSTRUCTION_TOKENS + size.text + size.reference * 2, VERDICT_TOKENS)
-        pictures = size.images if plan.show_image else 0
+        pictures = size.images if plan.show_image or plan.tools else 0
         for candidate in plan.candidates:
             for arm in plan.arms:
                 for _ in range(plan.repeats):
@@ -91,6 +99,8 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
                     if "score" in asks:
                         asked = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
                         add(judge_of("score"), asked, SCORES_TOKENS)
+                        if plan.tools and size.images:
+                            add_looks(judge_of("score"), asked)
     specs = {spec.ref.name: spec for spec in plan.specs()}
     return Estimate(
         samples=samples,

@@ -1,7 +1,7 @@
 """Evaluate models on a data set: accept the run, do what has no result yet, and return its figures."""
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -10,7 +10,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.datasets import Problem
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value, digest, value_id
+from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.sample import Sample
@@ -19,12 +19,15 @@ from dokimasia.graphs.context import Context
 from dokimasia.runner.capabilities import with_capabilities
 from dokimasia.runner.estimate import Estimate, SampleSize, estimate, size_of
 from dokimasia.runner.inputs import (
+    Accepted,
     EvaluationRequest,
     Responses,
+    accepted,
     answered_by,
     check_accepted,
     check_collection,
     check_prompts,
+    keep_accepted,
     library_of,
     read_answers,
     read_samples,
@@ -40,7 +43,17 @@ from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
 from dokimasia.storage.retries import retry_failed
-from dokimasia.storage.runs import Run, add_samples, create_run, get_run, load_samples, run_samples, set_status
+from dokimasia.storage.runs import (
+    Run,
+    RunSample,
+    create_run,
+    get_run,
+    load_samples,
+    place_samples,
+    run_samples,
+    set_status,
+)
+from dokimasia.tools.registry import named
 
 
 class EvaluationResult(Value):
@@ -79,15 +92,21 @@ async def evaluate(
     prompts = prompts or library_of(request.prompts)
     with Home.open(settings.home, write=True) as home:
         responses, hashed = read_answers(request)
-        plan, samples, skipped = await asyncio.to_thread(_accept, request, settings, home, responses, hashed, prompts)
+        samples, skipped = await asyncio.to_thread(keep_accepted, request, home)
+        plan = _plan(request, settings, samples, responses, hashed, prompts)
+        if plan.criteria is not None:
+            check_collection(home, plan.criteria, samples)
         if request.fresh:
             plan = _next_fresh(home, plan)
         check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, skipped))
         if new or len(run_samples(home, plan.run_id)) != len(samples):
-            await add_samples(home, plan.run_id, samples)
+            places = (RunSample(n, s.value, s.id, s.digest, s.cluster) for n, s in enumerate(samples))
+            await place_samples(home, plan.run_id, places)
+        sizes = [sample.size for sample in samples]
+        del samples
         return await carry_out(
-            home, run, plan, request, settings, responses, observer, stop, transports, prompts, map(size_of, samples)
+            home, run, plan, request, settings, responses, observer, stop, transports, prompts, iter(sizes)
         )
 
 
@@ -113,11 +132,13 @@ async def resume(
         ConfigError: the prompts are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
-    plan, accepted = read_plan(run)
-    request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    plan, asked = read_plan(run)
+    request = request or asked.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
     if run.status != "done" or retry:
         prompts = prompts or library_of(request.prompts)
-        check_prompts(plan.prompts, prompt_identity(prompts, structured_output=True), request.prompts, run.id)
+        check_prompts(
+            plan.prompts, prompt_identity(prompts, structured_output=True, tools=True), request.prompts, run.id
+        )
     plan = reached_anew(plan, settings)
     with Home.open(settings.home, write=True, create=False) as home:
         check_accepted(home, run.id, plan.data)
@@ -143,7 +164,7 @@ def prepare(
     prompts = prompts or library_of(request.prompts)
     responses, hashed = read_answers(request)
     samples, _ = read_samples(request, blobs)
-    plan = _plan(request, settings, samples, responses, hashed, prompts)
+    plan = _plan(request, settings, list(map(accepted, samples)), responses, hashed, prompts)
     return plan, samples, estimate(plan, map(size_of, samples))
 
 
@@ -198,7 +219,7 @@ async def carry_out(
             worker = EvaluationWorker(
                 home=home,
                 plan=plan,
-                context=Context(workshop.gateway, workshop.store, plan.options, plan.seed, prompts),
+                context=Context(workshop.gateway, workshop.store, plan.options, plan.seed, prompts, home.blobs),
                 saver=workshop.saver,
                 observer=watching,
                 stats=workshop.gateway.stats,
@@ -220,25 +241,10 @@ async def carry_out(
     return EvaluationResult(run=run.id, complete=not open_items, summary=summary_of(home, finished))
 
 
-def _accept(
-    request: EvaluationRequest,
-    settings: Settings,
-    home: Home,
-    responses: Responses | None,
-    hashed: str | None,
-    prompts: PromptLibrary | None,
-) -> tuple[EvaluationPlan, list[Sample], tuple[Problem, ...]]:
-    samples, skipped = read_samples(request, home.blobs)
-    plan = _plan(request, settings, samples, responses, hashed, prompts)
-    if plan.criteria is not None:
-        check_collection(home, plan.criteria, samples)
-    return plan, samples, skipped
-
-
 def _plan(
     request: EvaluationRequest,
     settings: Settings,
-    samples: list[Sample],
+    samples: Sequence[Accepted],
     responses: Responses | None,
     hashed: str | None,
     prompts: PromptLibrary | None,
@@ -254,19 +260,22 @@ def _plan(
     names = [spec.ref.name for spec in candidates]
     if len(set(names)) < len(names):
         raise ConfigError(f"a model is named twice in --models: {', '.join(sorted(names))}")
+    tools = named(request.tools)
     judge = with_capabilities(with_known_price(resolve_model(settings, request.judge)), settings.home)
     return EvaluationPlan(
-        data=digest("data", [[sample.id, value_id(sample)] for sample in samples]),
+        data=digest("data", [[sample.id, sample.value] for sample in samples]),
         judge=judge,
         candidates=candidates,
         repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
         no_image=request.no_image,
         show_image=request.show_image,
+        tools=tools,
+        looks=request.looks,
         limit=request.limit,
         seed=request.seed,
         criteria=request.criteria,
         responses=hashed,
-        prompts=prompt_identity(prompts, structured_output=takes_schema(judge)),
+        prompts=prompt_identity(prompts, structured_output=takes_schema(judge), tools=bool(tools)),
     )
 
 

@@ -126,7 +126,9 @@ def prepare_fork(home: Home, parent: Run, request: ForkRequest, *, settings: Set
             },
             "candidates": candidates,
             "criteria": None if "extract_criteria" in again else old.criteria,
-            "prompts": prompt_identity(library, structured_output=any(map(takes_schema, judges.values()))),
+            "prompts": prompt_identity(
+                library, structured_output=any(map(takes_schema, judges.values())), tools=bool(old.tools)
+            ),
             "fresh": 0,
             "fork": Fork(
                 parent=parent.id,
@@ -185,7 +187,7 @@ def preview_fork(home: Home, parent: Run, request: ForkRequest, *, settings: Set
 
 def _changed_prompts(old: EvaluationPlan, library: PromptLibrary | None, request: ForkRequest) -> set[str]:
     """Return the names of the prompts that differ from the run's, all of them of use from the named step on."""
-    now = prompt_identity(library, structured_output=True)
+    now = prompt_identity(library, structured_output=True, tools=True)
     changed = {name for name, version in old.prompts.items() if now[name] != version}
     for step in before_step(request.node):
         early = sorted(changed & set(step.prompts))

@@ -199,7 +199,7 @@ class _Worker:
         self._home, self._plan, self._run, self._graph = home, plan, plan.run_id, graph
         self._saver = workshop.saver if getattr(graph, "CHECKPOINTED", False) else None
         self._compiled = drive.compiled(graph, self._saver)
-        self._context = Context(workshop.gateway, workshop.store, plan.options, plan.seed, library)
+        self._context = Context(workshop.gateway, workshop.store, plan.options, plan.seed, library, home.blobs)
         self._stats = workshop.gateway.stats
         self._observer = observer
         self.progress = Progress()

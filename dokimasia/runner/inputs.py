@@ -1,24 +1,33 @@
 """What the user asks of an evaluation, and what stands in the files that are named in it."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.datasets import Problem, open_dataset, problems_text, read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.identity import Value, digest, value_id
+from dokimasia.domain.options import LOOKS
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.gateway.budget import Budget
 from dokimasia.prompts import default_library
+from dokimasia.runner.estimate import SampleSize, size_of
 from dokimasia.runner.readers import bring_reader
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import run_samples
+from dokimasia.storage.runs import keep_samples, run_samples
+
+PAGE = 500
+"""Samples that are kept in one transaction while a data file is read."""
+
+MAX_LOOKS = 100
+"""The most looks an ask that can be asked for."""
 
 Responses = dict[tuple[str, str, int], str]
 
@@ -51,22 +60,82 @@ class DataRequest(Value):
 
 
 class EvaluationRequest(DataRequest):
-    """What the user asks of an evaluation: a data file, a judge and candidates by name, and the options."""
+    """What the user asks of an evaluation: a data file, a judge and candidates by name, and the options.
+
+    `tools` names what the judge is offered to look closer with (`all`: whatever works on this machine), `looks` how
+    often it may use them in one ask.
+    """
 
     judge: str
     models: tuple[str, ...] = ()
     repeats: int = Field(default=1, ge=1)
     no_image: bool = False
     show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS)
     criteria: str | None = None
     responses: Path | None = None
+
+
+class Accepted(NamedTuple):
+    """What a run remembers of a sample in memory: its name, content ids, cluster and size; the sample itself is stored."""
+
+    id: str
+    digest: str
+    value: str
+    cluster: str
+    size: SampleSize
+
+
+def accepted(sample: Sample) -> Accepted:
+    """Return what is remembered of a sample."""
+    return Accepted(sample.id, sample.digest, value_id(sample), sample.cluster, size_of(sample))
 
 
 def read_samples(
     request: DataRequest, blobs: BlobStore, *, need_prompt: bool = True
 ) -> tuple[list[Sample], tuple[Problem, ...]]:
-    """Read the whole file once: its samples, and what had to be skipped where that was asked for."""
+    """Read the whole file once: its samples, and what had to be skipped where that was asked for.
+
+    Raises:
+        DataError: naming all that is wrong, by file and line.
+    """
     samples: list[Sample] = []
+    problems = _read(request, blobs, samples.append, need_prompt=need_prompt)
+    return samples, problems
+
+
+def keep_accepted(request: DataRequest, home: Home) -> tuple[list[Accepted], tuple[Problem, ...]]:
+    """Read the whole file once and keep its samples in the home as it goes, so that memory holds none of them.
+
+    Samples of a file that turns out to be bad stay as values of no run; keeping them again changes nothing.
+
+    Raises:
+        DataError: naming all that is wrong, by file and line.
+    """
+    known: list[Accepted] = []
+    waiting: list[Sample] = []
+
+    def keep(sample: Sample) -> None:
+        waiting.append(sample)
+        if len(waiting) == PAGE:
+            flush()
+
+    def flush() -> None:
+        if waiting:
+            keep_samples(home, waiting)
+            known.extend(map(accepted, waiting))
+            waiting.clear()
+
+    problems = _read(request, home.blobs, keep)
+    flush()
+    return known, problems
+
+
+def _read(
+    request: DataRequest, blobs: BlobStore, take: Callable[[Sample], None], *, need_prompt: bool = True
+) -> tuple[Problem, ...]:
+    count = 0
     problems: list[Problem] = []
     bring_reader(request.data)
     reading = open_dataset(
@@ -79,13 +148,14 @@ def read_samples(
     )
     for found in reading:
         if isinstance(found, Sample):
-            samples.append(found)
+            count += 1
+            take(found)
         else:
             problems.append(found)
-    if problems and (request.on_bad_sample == "fail" or not samples):
-        hint = "" if not samples else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
+    if problems and (request.on_bad_sample == "fail" or not count):
+        hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
-    return samples, tuple(problems)
+    return tuple(problems)
 
 
 def check_accepted(home: Home, run_id: str, data: str) -> None:
@@ -132,7 +202,7 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
     )
 
 
-def answered_by(request: EvaluationRequest, samples: list[Sample], responses: Responses) -> tuple[ModelSpec, ...]:
+def answered_by(request: EvaluationRequest, samples: Sequence[Accepted], responses: Responses) -> tuple[ModelSpec, ...]:
     """Return the models whose answers are in the file, checked to have answered every sample."""
     if request.no_image:
         raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
@@ -160,7 +230,7 @@ def read_answers(request: EvaluationRequest) -> tuple[Responses | None, str | No
     return responses, hashlib.sha256(request.responses.read_bytes()).hexdigest()[:32]
 
 
-def check_collection(home: Home, collection: str, samples: list[Sample]) -> None:
+def check_collection(home: Home, collection: str, samples: Sequence[Accepted]) -> None:
     known = {entry.sample_digest for entry in load_collection(home, collection)}
     if not known:
         raise NotFound(

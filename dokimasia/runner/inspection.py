@@ -6,6 +6,7 @@ from typing import Any
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.runner.coverage import sample_coverage
@@ -65,6 +66,7 @@ async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any
         **_ending(row),
         "chain": await _value(store, ReferenceChain, row.chain_id),
         "criteria": await _value(store, CriteriaSet, row.criteria_id),
+        "looks": await _looks(store, row),
         "calls": list(row.calls),
     }
 
@@ -84,8 +86,14 @@ async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
         **_ending(row),
         "response": await _value(store, Response, row.response_id),
         "judgement": await _value(store, CheckpointScores, row.judgement_id),
+        "looks": await _looks(store, row),
         "calls": list(row.calls),
     }
+
+
+async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
+    """What the judge looked at with its tools, in order."""
+    return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
 
 
 async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:

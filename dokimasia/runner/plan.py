@@ -10,11 +10,12 @@ from dokimasia.agents import BLIND, PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.drive import GRAPHS
 from dokimasia.prompts import default_library
 from dokimasia.runner.steps import JUDGED
+from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 RUN_ID_LENGTH = 16
 
@@ -36,7 +37,7 @@ class EvaluationPlan(Value):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
-    file of answers that exist already; `fresh` tells deliberate re-runs of the same plan apart. In a fork, `judges` are
+    file of answers that exist already; `tools` are offered to the judge, `looks` times an ask; `fresh` tells deliberate re-runs of the same plan apart. In a fork, `judges` are
     those of the steps that `judge` does not serve, and `fork` says what the run branched off.
     """
 
@@ -46,6 +47,8 @@ class EvaluationPlan(Value):
     repeats: int = 1
     no_image: bool = False
     show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = LOOKS
     limit: int | None = None
     seed: int = 0
     criteria: str | None = None
@@ -60,7 +63,14 @@ class EvaluationPlan(Value):
         """The plan as the graphs need it."""
         models = {spec.ref.name: spec for spec in self.specs()}
         judges = {node: spec.ref.name for node, spec in self.judges.items()}
-        return GraphOptions(judge=self.judge.ref.name, judges=judges, models=models, show_image=self.show_image)
+        return GraphOptions(
+            judge=self.judge.ref.name,
+            judges=judges,
+            models=models,
+            show_image=self.show_image,
+            tools=self.tools,
+            looks=self.looks,
+        )
 
     def specs(self) -> tuple[ModelSpec, ...]:
         """All models of the plan, the judge last.
@@ -110,8 +120,12 @@ class EvaluationPlan(Value):
         if self.fork is not None:
             forked["fork"] = self.fork.model_dump(mode="json")
             forked["judges"] = {node: judge_identity(spec) for node, spec in sorted(self.judges.items())}
+        tools: dict[str, Any] = {}
+        if self.tools:
+            tools["tools"] = {"names": list(self.tools), "looks": self.looks, "version": TOOLS_VERSION}
         return {
             **forked,
+            **tools,
             "command": "evaluate",
             "data": self.data,
             "judge": judge_identity(self.judge),
@@ -161,11 +175,17 @@ def replay_item(sample_id: str) -> str:
     return f"replay/{sample_id}"
 
 
-def prompt_identity(library: PromptLibrary | None, *, structured_output: bool = False) -> dict[str, str]:
-    """Return the prompts of the evaluation with version and hash; `structured` is one where a judge takes a schema."""
+def prompt_identity(
+    library: PromptLibrary | None, *, structured_output: bool = False, tools: bool = False
+) -> dict[str, str]:
+    """Return the prompts of the evaluation with version and hash.
+
+    `structured` is one where a judge takes a schema, `looking` where it is offered tools.
+    """
     known = (library or default_library()).identity()
     used = ("candidate", "checkpoints", "criteria", "equivalence", "repair", "solver")
-    return {name: known[name] for name in (*used, *(("structured",) if structured_output else ()))}
+    added = (*(("structured",) if structured_output else ()), *(("looking",) if tools else ()))
+    return {name: known[name] for name in (*used, *added)}
 
 
 def model_identity(spec: ModelSpec) -> dict[str, Any]:

@@ -2,36 +2,34 @@
 
 from typing import Any
 
-from dokimasia.analysis.evaluation import CallFigures, Row, summarise
+from dokimasia.analysis.evaluation import Row, summarise
 from dokimasia.runner.plan import EvaluationPlan
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run
+from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
 
 
 def summary_of(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of an evaluation, ready for JSON; the same stored rows give the same bytes."""
-    samples = {sample.id: (sample.cluster, sample.category) for sample in load_samples(home, run.id)}
-    rows = results(home, run.id)
-    preparation = [key for row in rows if row.kind == "replay" for key in row.calls]
-    scored = [_row(row, *samples[row.sample_id]) for row in rows if row.kind == "score"]
-    keys = [*preparation, *(key for row in scored for key in row.calls)]
-    figures = {
-        key: CallFigures(used.input_tokens, used.output_tokens, used.cost)
-        for key, used in SqliteLedger(home).calls_for(keys).items()
-    }
+    samples, rows = count_items(home, run.id)
+    used = usage_of(home, run.id)
+    usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
     return {
         "run": run.id,
         "status": run.status,
-        "samples": len(samples),
-        "open_items": _open_items(run, len(samples), done=len(rows)),
+        "samples": samples,
+        "open_items": _open_items(run, samples, done=rows),
         "skipped": run.options.get("skipped", []),
         "judge": _judge(run),
         "forked_from": forked_from(run),
         "seed": run.seed,
         "simulated": simulated_models(run),
-        **summarise(scored, preparation=preparation, figures=figures, seed=run.seed),
+        **summarise(
+            map(_row, scored_answers(home, run.id)),
+            seed=run.seed,
+            usage=usage,
+            preparation=used.get(("replay", "", "")),
+        ),
     }
 
 
@@ -55,16 +53,15 @@ def forked_from(run: Run) -> dict[str, str] | None:
     return None if fork is None else {"run": fork["parent"], "node": fork["node"]}
 
 
-def _row(row: ResultRow, cluster: str, category: str | None) -> Row:
+def _row(answer: ScoredAnswer) -> Row:
     return Row(
-        sample_id=row.sample_id,
-        cluster=cluster,
-        category=category,
-        model=shown_name(row.model, row.arm),
-        repeat=row.repeat,
-        score=row.score,
-        failure=row.failure,
-        calls=row.calls,
+        sample_id=answer.sample_id,
+        cluster=answer.cluster,
+        category=answer.category,
+        model=shown_name(answer.model, answer.arm),
+        repeat=answer.repeat,
+        score=answer.score,
+        failure=answer.failure,
     )
 
 

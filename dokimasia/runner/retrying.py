@@ -7,6 +7,7 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import InputError, UnparsableReply
 from dokimasia.parsing import parse_equivalence
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry
 
 RETRYABLE: tuple[FailureKind, ...] = (
@@ -46,7 +47,7 @@ def retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
     if retry is None:
         return {}
     failed = retry.failed
-    entered: dict[str, Any] = {"attempt": retry.attempt, "calls": list(failed.calls)}
+    entered: dict[str, Any] = {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed)}
     if failed.chain_id is None or failed.failure == "reference_contradicted":
         return entered
     agreed = {"agreed": "judge"} if judge_agreed(failed.calls, ledger) else {}
@@ -59,7 +60,12 @@ def retried_score(retry: Retry | None) -> dict[str, Any]:
         return {}
     failed = retry.failed
     response = {} if failed.response_id is None else {"response": failed.response_id}
-    return {"attempt": retry.attempt, "calls": list(failed.calls), **response}
+    return {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed), **response}
+
+
+def _looks(failed: ResultRow) -> dict[str, Any]:
+    """What a judge looked at stays with the calls in which it did."""
+    return {"looks": list(failed.value_ids)} if failed.value_ids else {}
 
 
 def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:

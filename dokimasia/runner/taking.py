@@ -130,7 +130,9 @@ def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: S
                 f"{row.sample_id!r}), so there is nothing to go on from; fork from write_chain, answer or score"
             )
         return Beginning(row=row)
-    chain = {"chain": row.chain_id, "calls": calls}
+    chain: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
+    if row.value_ids:
+        chain["looks"] = list(row.value_ids)
     if "judge_chain" in redone:
         return Beginning(inputs=chain)
     if row.failure == "reference_contradicted":

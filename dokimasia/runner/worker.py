@@ -152,6 +152,7 @@ class EvaluationWorker:
             **_ending(state, "made"),
             **made,
             chain_id=state.get("chain") or None,
+            value_ids=tuple(state.get("looks", ())),
             calls=tuple(state.get("calls", ())),
         )
         await self._finish(row)
@@ -205,6 +206,7 @@ class EvaluationWorker:
             **score,
             criteria_id=replay.criteria_id,
             response_id=ended.get("response") or None,
+            value_ids=tuple(ended.get("looks", ())),
             calls=tuple(ended.get("calls", ())),
         )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import orjson
 
-from dokimasia.domain.call import ChatReply
+from dokimasia.domain.call import ChatReply, ToolSpec
 from dokimasia.domain.criterion import Box
 from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
@@ -15,7 +15,8 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.scoring import planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
 from dokimasia.simulation.structured import in_object
 
 _ORDER_SCORE = re.compile(
@@ -30,24 +31,40 @@ _NOISE = (
 
 
 class View(NamedTuple):
-    """What a model sees of the planted world: scene and question, and which image shows which part (x0, y0, x1, y1)."""
+    """What a model sees of the planted world: scene and question, and which image shows which part (x0, y0, x1, y1).
+
+    `parts` are those that all images of the scene show, the ones that a tool made among them.
+    """
 
     scene: Scene
     question: Question
     image: int
-    part: tuple[float, float, float, float]
+    part: Part
+    parts: tuple[Part, ...] = (WHOLE,)
 
 
 def reply(
-    profile: JudgeProfile, understood: Understood, view: View | None, draws: Draws, *, held: bool = False
+    profile: JudgeProfile,
+    understood: Understood,
+    view: View | None,
+    draws: Draws,
+    *,
+    held: bool = False,
+    tools: Sequence[ToolSpec] = (),
 ) -> ChatReply:
     """Return the judge's reply to one of the prompts that it knows.
 
     A judge that is held to an output schema says the same in the object that it asks for, and never in unusable form.
+    One that cannot make out what it needs to asks for a look with the tools that it may still use.
     """
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    hidden = [] if view is None else _hidden(profile, request, view)
+    if view is not None and hidden:
+        asked = looks_closer(tools, hidden, view.image, view.part, draws.key)
+        if asked is not None:
+            return asked
     order = understood.outside if profile.gullible else ""
     text = _work(profile, request, order, view, draws)
     if held:
@@ -64,11 +81,13 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return _solution(profile, inputs, choices, view, draws)
     if request.name == "criteria":
         criteria = (
-            [_criterion(step, view) for step in view.question.steps] if view else foreign.criteria(inputs["chain"])
+            [_criterion(step, view, inputs["chain"]) for step in view.question.steps]
+            if view
+            else foreign.criteria(inputs["chain"])
         )
         return orjson.dumps(criteria).decode()
     if request.name == "checkpoints":
-        return _scores(profile, inputs, order, draws)
+        return _scores(profile, inputs, order, view, draws)
     if request.name == "equivalence":
         same = same_answer(inputs["answer"], inputs["reference_answer"], choices)
         ordered = _ORDER_SAME.search(order)
@@ -81,8 +100,14 @@ def _solution(
     profile: JudgeProfile, inputs: dict[str, str], choices: list[str], view: View | None, draws: Draws
 ) -> str:
     if view:
-        shown = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view)}."]
-        steps, final = [step.statement for step in view.question.steps], view.question.answer
+        shown = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
+        seen = [sees(profile.sight, step.box, view.parts) for step in view.question.steps]
+        steps = [
+            step.statement if seen[number] else draws.pick(step.wrong, "unseen", number)
+            for number, step in enumerate(view.question.steps)
+        ]
+        known = seen[-1] or "reference_answer" in inputs
+        final = view.question.answer if known else draws.pick(view.question.wrong_answers, "unseen-answer")
     else:
         shown = []
         steps, final = foreign.solution(inputs["question"], choices, inputs.get("reference_answer"), draws)
@@ -98,12 +123,26 @@ def _other(final: str, view: View | None, choices: Sequence[str], draws: Draws) 
     return draws.pick(wrong, "other") if wrong else "It cannot be told from the picture."
 
 
-def _evidence(view: View) -> str:
-    """The facts that lie where the steps look, at most eight of them; the first few of the scene where none does."""
+def _hidden(profile: JudgeProfile, request: Recognised, view: View) -> list[Step]:
+    """The steps that the request needs and whose regions are not made out in any image."""
+    steps: Sequence[Step] = ()
+    if request.name == "solver":
+        steps = view.question.steps
+    elif request.name == "checkpoints":
+        asked = {one["question"] for one in read_criteria(request.inputs["criteria"]) or []}
+        steps = [step for step in view.question.steps if step.question in asked]
+    return [step for step in steps if not sees(profile.sight, step.box, view.parts)]
+
+
+def _evidence(view: View, sight: float) -> str:
+    """The facts that are made out where the steps look, at most eight; the first few of the scene where none is."""
     boxes = [step.box for step in view.question.steps if step.box]
     facts = [fact for fact in view.scene.facts if any(_centre_in(fact.box, box) for box in boxes)] or view.scene.facts[
         :4
     ]
+    facts = [fact for fact in facts if sees(sight, fact.box, view.parts)]
+    if not facts:
+        return "things that are too small to make out"
     return "; ".join(f"{fact.subject}, {fact.attribute}: {fact.value}" for fact in facts[:8])
 
 
@@ -112,7 +151,9 @@ def _centre_in(inner: Box, outer: Box) -> bool:
     return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
 
 
-def _criterion(step: Step, view: View) -> dict[str, object]:
+def _criterion(step: Step, view: View, chain: str) -> dict[str, object]:
+    """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
+    said = next((one for one in (step.statement, *step.wrong) if one in chain), step.statement)
     anchor: object = "whole image"
     if step.box is not None:
         left, top, right, bottom = view.part
@@ -126,18 +167,21 @@ def _criterion(step: Step, view: View) -> dict[str, object]:
         x0, y0, x1, y1 = (round(min(1.0, max(0.0, corner)), 4) for corner in corners)
         if x0 < x1 and y0 < y1:
             anchor = {"image": view.image, "box": [x0, y0, x1, y1]}
-    return {"question": step.question, "ground_truth": step.statement, "weight": step.weight, "anchor": anchor}
+    return {"question": step.question, "ground_truth": said, "weight": step.weight, "anchor": anchor}
 
 
-def _scores(profile: JudgeProfile, inputs: dict[str, str], order: str, draws: Draws) -> str:
+def _scores(profile: JudgeProfile, inputs: dict[str, str], order: str, view: View | None, draws: Draws) -> str:
     criteria = read_criteria(inputs["criteria"])
     if criteria is None:
         return "The criteria are not a list that I can read."
     ordered = _ORDER_SCORE.search(order)
+    boxes = {step.question: step.box for step in view.question.steps} if view else {}
     lines: list[str] = []
     for one in criteria:
         number = one["n"]
         true = true_score(one["question"], one["ground_truth"], inputs["response"])
+        if view and not sees(profile.sight, boxes.get(one["question"]), view.parts):
+            true = RIGHT
         score = planted_score(profile, true, number, draws)
         if ordered:
             score = int(ordered[2] or 5)

@@ -56,6 +56,11 @@ class JudgeProfile(Value):
     scored 1, and `jitter` the rate at which a 5 then becomes a 4, or a 1 a 2. Of each reply: `format_noise` is the rate
     of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
+
+    `sight` is the smallest share of an image's area at which it makes out what lies in a region; 0 makes out
+    everything. In a model solution it states a step wrong whose region it cannot make out, and its criteria follow the
+    solution. When it scores and is shown the image it goes by what it sees: what it cannot make out it cannot verify,
+    and takes for right. Where it is offered a tool that enlarges, it first looks closer at every such region.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -67,6 +72,7 @@ class JudgeProfile(Value):
     refusal: float = Rate
     contradiction: float = Rate
     gullible: bool = False
+    sight: float = Field(default=0.0, ge=0, lt=1)
 
 
 Profile = CandidateProfile | JudgeProfile
@@ -140,6 +146,7 @@ _JUDGES = (
         contradiction=0.04,
         gullible=True,
     ),
+    JudgeProfile(name="sim/judge-nearsighted", sight=0.02),
 )
 
 

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.call import Message
-from dokimasia.prompts import Prompt, PromptLibrary, Recognised, default_library, recognise, without_form
+from dokimasia.prompts import (
+    Prompt,
+    PromptLibrary,
+    Recognised,
+    default_library,
+    recognise,
+    without_form,
+    without_looking,
+    without_looks,
+)
 from dokimasia.prompts.fence import read_fences
 
 _BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2>>>", re.DOTALL)
@@ -24,11 +33,12 @@ def understand(messages: Sequence[Message], *, library: PromptLibrary | None = N
 
     An exactly rendered prompt is recognised as such and has nothing outside. A judge's prompt to which something was
     added outside of the fences is still understood, and the addition is returned apart; what asks for the reply as an
-    object is none. `library` holds the prompts to
+    object, or speaks of tools, is none, and looks that were taken are left out. `library` holds the prompts to
     know; by default those that ship.
     """
     known = library or default_library()
-    messages = without_form(messages, library=known)
+    messages = without_looks(messages)
+    messages = without_looking(without_form(messages, library=known), library=known)
     exact = recognise(messages, library=known)
     if exact is not None:
         return Understood(exact)

@@ -50,7 +50,15 @@ def respond(
         reply = _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
     else:
         view = _look(call, images, understood.request.inputs.get("question", ""))
-        reply = judges.reply(as_judge(profile), understood, view, draws, held=call.output_schema is not None)
+        looked = any(message.role == "tool" for message in call.messages)
+        reply = judges.reply(
+            as_judge(profile),
+            understood,
+            view,
+            draws,
+            held=call.output_schema is not None,
+            tools=() if looked else call.tools,
+        )
     reply = _limited(reply, call.sampling.max_tokens)
     written = reply.text + "".join(tool.name + tool.arguments for tool in reply.tool_calls)
     return reply.model_copy(update={"usage": usage_of(call, written)})
@@ -69,14 +77,22 @@ def _answer(
 
 
 def _look(call: Chat, images: Mapping[str, bytes], question: str) -> View | None:
-    """The first image of the planted world whose scene knows the question; images count over the whole request."""
+    """The first image of the planted world whose scene knows the question, and all parts of that scene that are shown.
+
+    Images count over the whole request.
+    """
     refs = [image for message in call.messages for image in message.images]
+    view: View | None = None
     for number, ref in enumerate(refs):
         found = _scene(ref.sha256, images)
-        known = find_question(found[0], question.strip()) if found else None
-        if found and known:
-            return View(found[0], known, number, found[1])
-    return None
+        if found is None:
+            continue
+        if view is None:
+            known = find_question(found[0], question.strip())
+            view = View(found[0], known, number, found[1], (found[1],)) if known else None
+        elif found[0].id == view.scene.id:
+            view = view._replace(parts=(*view.parts, found[1]))
+    return view
 
 
 def _scene(sha256: str, images: Mapping[str, bytes]) -> Sighting | None:

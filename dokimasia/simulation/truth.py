@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, Profile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.scene import Question, Scene
+from dokimasia.simulation.scene import Question, Scene, Step
 
 Pairs = Iterable[tuple[Scene, Question]]
 
@@ -24,14 +24,33 @@ class _Scale(NamedTuple):
     missing: float
 
 
-def expected_score(profile: CandidateProfile, judge: JudgeProfile, scene: Scene, question: Question) -> float:
-    """Return the expected weighted score, 1 to 5, of one answer to the question."""
-    scores = _expected_steps(profile, judge, scene, question)
+def expected_score(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    scene: Scene,
+    question: Question,
+    *,
+    show_image: bool = False,
+    tools: bool = False,
+) -> float:
+    """Return the expected weighted score, 1 to 5, of one answer to the question, by criteria of the judge's own.
+
+    `show_image` and `tools` (which show the image, too, and enlarge) matter to a near-sighted judge only.
+    """
+    scores = _expected_steps(profile, judge, scene, question, show_image=show_image, tools=tools)
     total = sum(step.weight for step in question.steps)
     return sum(step.weight * score for step, score in zip(question.steps, scores, strict=True)) / total
 
 
-def expected_mean(candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None) -> float:
+def expected_mean(
+    candidate: str,
+    judge: str,
+    pairs: Pairs,
+    *,
+    known: Mapping[str, Profile] | None = None,
+    show_image: bool = False,
+    tools: bool = False,
+) -> float:
     """Return the mean expected score of a candidate over questions, 1 to 5, under a judge.
 
     Raises:
@@ -39,7 +58,9 @@ def expected_mean(candidate: str, judge: str, pairs: Pairs, *, known: Mapping[st
         ValueError: there are no pairs.
     """
     model, rater = as_candidate(find_profile(candidate, known=known)), as_judge(find_profile(judge, known=known))
-    scores = [expected_score(model, rater, scene, question) for scene, question in pairs]
+    scores = [
+        expected_score(model, rater, scene, question, show_image=show_image, tools=tools) for scene, question in pairs
+    ]
     if not scores:
         raise ValueError("an expected mean needs at least one question")
     return sum(scores) / len(scores)
@@ -78,7 +99,33 @@ def expected_accuracy(profile: CandidateProfile, scene: Scene, question: Questio
     return whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
 
 
-def _expected_steps(profile: CandidateProfile, judge: JudgeProfile, scene: Scene, question: Question) -> list[float]:
+def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = False) -> float:
+    """Return the share of steps that the judge's model solutions state right.
+
+    Raises:
+        ValueError: there are no pairs.
+    """
+    small = [is_small(judge, step) for _, question in pairs for step in question.steps]
+    if not small:
+        raise ValueError("an expected share needs at least one question")
+    return 1.0 if tools else 1 - sum(small) / len(small)
+
+
+def is_small(judge: JudgeProfile, step: Step) -> bool:
+    """Return whether a step's region is too small a share of the whole picture for the judge to make it out."""
+    box = step.box
+    return box is not None and (box.x1 - box.x0) * (box.y1 - box.y0) < judge.sight
+
+
+def _expected_steps(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    scene: Scene,
+    question: Question,
+    *,
+    show_image: bool = False,
+    tools: bool = False,
+) -> list[float]:
     scale = _scale(judge)
     whole = 1 - profile.refusal - profile.malformed - profile.truncated
     kept_when_truncated = len(question.steps) // 2
@@ -86,6 +133,17 @@ def _expected_steps(profile: CandidateProfile, judge: JudgeProfile, scene: Scene
     for position, step in enumerate(question.steps):
         delivered = whole + (profile.truncated if position < kept_when_truncated else 0.0)
         good = delivered * (1 - profile.omission) * profile.skill(step.capability, scene.domain)
+        if is_small(judge, step) and not tools:
+            # Seen, it is beyond verifying and passes. Else the criterion is one of the wrong statements, each as likely.
+            same = (
+                delivered
+                * (1 - profile.omission)
+                * (1 - profile.skill(step.capability, scene.domain))
+                / len(step.wrong)
+            )
+            passed = 1.0 if show_image else same
+            expected.append(passed * scale.right + (1 - passed) * scale.missing)
+            continue
         plain, hedged = good * (1 - profile.hedging), good * profile.hedging
         expected.append(plain * scale.right + hedged * scale.hedged + (1 - good) * scale.missing)
     return expected

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar, cast
@@ -26,9 +26,11 @@ __all__ = [
     "create_run",
     "get_run",
     "judgement_scores",
+    "keep_samples",
     "list_runs",
     "load_samples",
     "now",
+    "place_samples",
     "resolve_run",
     "run_samples",
     "set_status",
@@ -156,10 +158,36 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
     return ids
 
 
+def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
+    """Keep samples as values of no run yet, durably, and return where they would stand, counted from 0.
+
+    For the reading of a large data file in a thread of its own; `place_samples` gives them to a run.
+
+    Raises:
+        StorageError: they could not be written.
+    """
+    places = [RunSample(n, value_id(s), s.id, s.digest, s.cluster) for n, s in enumerate(samples)]
+    rows = [row_of(sample, place.sample) for sample, place in zip(samples, places, strict=True)]
+    home.writer.submit(lambda connection: _insert_samples(connection, "", rows, [])).result()
+    return places
+
+
+async def place_samples(home: Home, run_id: str, places: Iterable[RunSample]) -> None:
+    """Give samples that were kept to a run, in these places; doing it again changes nothing.
+
+    Raises:
+        StorageError: the run does not exist, or two samples have one name.
+    """
+    stream = iter(places)
+    while chunk := list(islice(stream, _CHUNK)):
+        await home.write(lambda connection, chunk=chunk: _insert_samples(connection, run_id, [], chunk))
+
+
 def _insert_samples(
     connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
 ) -> None:
-    connection.executemany(insert_statement("samples", rows[0]), rows)
+    if rows:
+        connection.executemany(insert_statement("samples", rows[0]), rows)
     connection.executemany(
         "INSERT INTO run_samples (run_id, position, sample, sample_id, sample_digest, cluster) "
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, position) DO NOTHING",

@@ -41,9 +41,9 @@ def read_text(data: bytes, box: Box) -> ToolResult:
     Raises:
         ToolFailure: Tesseract is not installed, fails or takes too long, or the image cannot be read.
     """
-    picture = open_picture(data)
     if not can_read():
         raise ToolFailure(f"reading text is not possible here, since Tesseract is not installed; {_HINT}")
+    picture = open_picture(data)
     text = _recognised(_readable(region(picture, box)))
     if not text:
         return ToolResult(text=f"No text was made out in the region; if you see some, {_HINT}.")

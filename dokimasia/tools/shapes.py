@@ -1,6 +1,6 @@
 """Count repeated shapes: what stands apart from the background of a region, sorted by size, form and colour."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from PIL import Image
 
@@ -71,7 +71,7 @@ def _shapes(part: Image.Image) -> list[_Shape]:
     common = (pixels // 16 == cells[counts.argmax()]).all(axis=2)
     background = pixels[common].mean(axis=0)
     apart = np.abs(pixels - background).max(axis=2) > _DIFFERENT
-    labels, found = ndimage.label(apart, structure=np.ones((3, 3)))
+    labels, found = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
     areas = np.bincount(labels.ravel(), minlength=found + 1)
     kept = [number for number in range(1, found + 1) if areas[number] >= _SMALLEST]
     if len(kept) > MOST_SHAPES:
@@ -106,5 +106,8 @@ def _alike(one: _Shape, other: _Shape) -> bool:
 
 
 def _colour(group: list[_Shape]) -> str:
-    levels = sum(shape.colour * shape.area for shape in group) / sum(shape.area for shape in group)
-    return mean_colour(Image.new("RGB", (1, 1), tuple(round(float(level)) for level in levels)))
+    import numpy as np
+
+    levels = np.average([shape.colour for shape in group], axis=0, weights=[shape.area for shape in group])
+    red, green, blue = (round(float(level)) for level in levels)
+    return mean_colour(Image.new("RGB", (1, 1), (red, green, blue)))

@@ -10,6 +10,7 @@ import pytest
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.retry import RetryPolicy
 from dokimasia.runner import workshop
+from dokimasia.simulation import faults
 from dokimasia.simulation.world import write_world
 
 SAMPLES = 84
@@ -36,10 +37,11 @@ def small_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def no_waiting() -> Iterator[None]:
-    """Within it, retries are as many as ever but a few milliseconds apart, whatever `Retry-After` says."""
+    """Within it, retries are as many as ever but a few milliseconds apart, and huge replies have one megabyte."""
     policy = RetryPolicy(base=0.002, rate_limit_base=0.002, longest_asked=0.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workshop, "ModelGateway", partial(ModelGateway, policy=policy))
+        patch.setattr(faults, "HUGE_BYTES", 2**20)
         yield
 
 

@@ -1,0 +1,74 @@
+"""Fill the pages' marks with what is made from the program: commands, graphs with their pictures, modules.
+
+A mark is a comment on a line of its own: `<!-- commands -->`, `<!-- graphs -->` or `<!-- modules PACKAGE -->`.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from commands import reference
+from drawing import draw, label
+
+from dokimasia.graphs.drive import GRAPHS, compiled
+
+MARK = re.compile(r"^<!-- (commands|graphs|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace the marks of a page; MkDocs calls this for each."""
+    return MARK.sub(lambda found: fill(found[1], found[2]), markdown)
+
+
+def fill(kind: str, name: str | None) -> str:
+    """Return what stands in the place of a mark."""
+    if kind == "commands":
+        return reference()
+    if kind == "graphs":
+        return "\n".join(line for graph in GRAPHS.values() for line in _graph(graph))
+    if name is None:
+        raise ValueError("<!-- modules --> needs the name of a package")
+    return "\n".join(f"::: {module}\n" for module in modules(name))
+
+
+def modules(package: str) -> list[str]:
+    """Return the names of a package's public modules, sorted."""
+    folders = importlib.import_module(package).__path__
+    return [f"{package}.{one.name}" for one in pkgutil.iter_modules(folders) if not one.name.startswith("_")]
+
+
+def _graph(graph: Any) -> Iterator[str]:
+    """Write one graph: what it is, its picture, its steps, and what decides the way at each."""
+    drawn = compiled(graph).get_graph()
+    built = graph.build()
+    name = label(graph.NAME)
+    yield from (f"## {name[0].upper()}{name[1:]}", "")
+    yield from _prose(graph)
+    title = f"The graph {graph.NAME}, version {graph.VERSION}"
+    picture = draw(list(drawn.nodes), {(edge.source, edge.target) for edge in drawn.edges}, title=title)
+    yield from (f"<figure>{picture}<figcaption>{title}</figcaption></figure>", "", "| step | what it does |", "|---|---|")
+    for step, node in built.nodes.items():
+        yield f"| `{step}` | {_told(node.runnable)} |"
+    yield from ("", "| after | the way is decided so | it leads to |", "|---|---|---|")
+    for step, branches in built.branches.items():
+        for branch in branches.values():
+            ways = ", ".join(f"`{label(way) if way.startswith('__') else way}`" for way in branch.ends or {})
+            yield f"| `{label(step) if step.startswith('__') else step}` | {_told(branch.path)} | {ways} |"
+    yield ""
+
+
+def _prose(module: ModuleType) -> Iterator[str]:
+    """Yield the paragraphs of a module's docstring, without the drawing in it."""
+    for paragraph in (inspect.getdoc(module) or "").split("\n\n"):
+        if paragraph.strip() != "::" and not paragraph.startswith(" "):
+            yield from (paragraph, "")
+
+
+def _told(runnable: Any) -> str:
+    """Return the first paragraph of the docstring of what a runnable calls."""
+    function = getattr(runnable, "afunc", None) or getattr(runnable, "func", None)
+    told = (inspect.getdoc(function) or "").split("\n\n")[0] if function is not None else ""
+    return " ".join(told.split()).replace("|", "\\|")

@@ -1,0 +1,170 @@
+"""Looking closer: carry out what a model asks of its tools, show it what they made, and keep what was looked at."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from dokimasia.domain.call import ChatReply, Message, ToolCall, ToolSpec
+from dokimasia.domain.criterion import Box
+from dokimasia.domain.look import Look, Region
+from dokimasia.domain.options import LOOKS
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import ToolFailure
+from dokimasia.prompts import with_looks
+from dokimasia.prompts.fence import fence, nonce
+from dokimasia.tools.pictures import WHOLE, within
+from dokimasia.tools.registry import MAX_ARGUMENTS, TOOLS, Request, perform, read_request
+from dokimasia.tools.result import ToolResult
+
+MAX_CALLS = 100
+"""Tool calls of one reply that are answered; a model that sends more is told of the bound a hundred times."""
+
+_ARGUMENTS_KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What a model is offered to look closer with: tools by name, where images lie and go, and the most looks an ask."""
+
+    tools: tuple[str, ...]
+    blobs: BlobStore
+    limit: int = LOOKS
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model is told of them."""
+        return tuple(TOOLS[name].spec for name in self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An image that a model has been shown, and which part of which of the first images it shows."""
+
+    image: ImageRef
+    region: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of looks: the messages with it, the images so far, what was looked at, and whether the bound was hit."""
+
+    messages: tuple[Message, ...]
+    images: tuple[Shown, ...]
+    looks: tuple[Look, ...]
+    refused: bool
+
+
+def as_shown(messages: Sequence[Message]) -> tuple[Shown, ...]:
+    """Return the images of a prompt, in the order in which they are counted."""
+    images = (image for message in messages for image in message.images)
+    return tuple(Shown(image, Region(image=image.sha256, box=WHOLE)) for image in images)
+
+
+async def carry_out(
+    messages: Sequence[Message],
+    reply: ChatReply,
+    images: tuple[Shown, ...],
+    looking: Looking,
+    *,
+    left: int,
+    call: str,
+    prompt: str,
+) -> Round:
+    """Carry out the tool calls of a reply, as many as are left; the model is told of the others that they were not.
+
+    Whatever is wrong with a call, the model is told, and the work goes on.
+
+    Args:
+        messages: what was said before the reply.
+        reply: asks for tools.
+        images: what the model has been shown.
+        looking: the tools, the store of images, and the bound.
+        left: looks that are left.
+        call: the reply's ledger key.
+        prompt: what the call is about.
+
+    Raises:
+        StorageError: an image cannot be read from the store or put into it.
+    """
+    told: list[tuple[ToolCall, str]] = []
+    made: list[tuple[int, ImageRef]] = []
+    looks: list[Look] = []
+    shown = list(images)
+    refused = False
+    for asked in reply.tool_calls[:MAX_CALLS]:
+        if len(looks) >= left:
+            refused = True
+            told.append((_repeated(asked), f"Not done: all {looking.limit} looks are used. Give your reply now."))
+            continue
+        look, text, part = await _look(asked, shown, looking, call, prompt)
+        looks.append(look)
+        if look.made is not None and part is not None:
+            made.append((len(shown), look.made))
+            text += f" It follows as image {len(shown)}."
+            shown.append(Shown(look.made, part))
+        if len(looks) == left:
+            text += " That was the last look: give your reply now."
+        told.append((_repeated(asked), text))
+    return Round(with_looks(messages, reply.text, told, made), tuple(shown), tuple(looks), refused)
+
+
+async def _look(
+    asked: ToolCall, shown: Sequence[Shown], looking: Looking, call: str, prompt: str
+) -> tuple[Look, str, Region | None]:
+    """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
+    regions: tuple[Region, ...] = ()
+    try:
+        request = read_request(asked.name, asked.arguments, images=len(shown), offered=looking.tools)
+        regions = tuple(_traced(shown[number], box) for number, box in request.regions)
+        result, made = await asyncio.to_thread(_perform, request, shown, looking.blobs)
+    except ToolFailure as failed:
+        text, result, made = f"Not done: {failed}.", None, None
+    else:
+        text = _told(result)
+    part = None if result is None or result.box is None else _traced(shown[request.regions[0][0]], result.box)
+    look = Look(
+        tool=asked.name[:64],
+        arguments=asked.arguments[:_ARGUMENTS_KEPT],
+        regions=regions,
+        text=text,
+        failed=result is None,
+        made=made,
+        call=call,
+        prompt=prompt,
+    )
+    return look, text, part
+
+
+def _perform(request: Request, shown: Sequence[Shown], blobs: BlobStore) -> tuple[ToolResult, ImageRef | None]:
+    data = {number: blobs.get(shown[number].image.sha256) for number, _ in request.regions}
+    result = perform(request, data)
+    if result.image is None:
+        return result, None
+    sha256 = hashlib.sha256(result.image).hexdigest()
+    made = ImageRef(sha256=sha256, media_type="image/png", width=result.width, height=result.height)
+    blobs.put_image(result.image, made)
+    return result, made
+
+
+def _told(result: ToolResult) -> str:
+    if result.quoted is None:
+        return result.text
+    mark = nonce("looking", 1, {"text": result.quoted})
+    return f"{result.text}\n{fence('text', result.quoted, mark)}"
+
+
+def _traced(shown: Shown, box: Box) -> Region:
+    return Region(image=shown.region.image, box=within(shown.region.box, box))
+
+
+def _repeated(asked: ToolCall) -> ToolCall:
+    """Return a call as it is repeated to the model: arguments that are no JSON object would be refused by many servers."""
+    try:
+        readable = len(asked.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(asked.arguments), dict)
+    except orjson.JSONDecodeError:
+        readable = False
+    return asked if readable else asked.model_copy(update={"arguments": "{}"})

@@ -1,0 +1,113 @@
+"""What a section is made of: a few kinds of block, written once and drawn as HTML or Markdown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Tone = Literal["", "strong", "muted", "good", "bad", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of text. A figure also has the place of its value in `show --json` (a JSON pointer) and that value.
+
+    `heat` tints a score's cell: 0 the lowest, 1 the highest.
+    """
+
+    text: str
+    tone: Tone = ""
+    pointer: str = ""
+    value: float | None = None
+    heat: float | None = None
+
+
+Cell = str | Span | tuple["str | Span", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A table's column: its title, whether it holds numbers, and what the title means where that needs saying."""
+
+    title: str
+    numeric: bool = True
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph; `warning` stands out, `note` stands back."""
+
+    text: Cell
+    kind: Literal["plain", "note", "warning", "lead"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; `about` says what they are, for those who do not see the table's place."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and what they are, one a line."""
+
+    rows: Sequence[tuple[str, Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    items: Sequence[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Plotly figure; the same numbers stand in a table beside it, and `about` says in words what it shows.
+
+    Only the page draws charts: a document in Markdown has the table.
+    """
+
+    figure: Mapping[str, Any]
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks that are shown when they are asked for."""
+
+    title: str
+    blocks: Sequence["Block"]
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """The samples of the report's data, drawn by each format in its own way."""
+
+    note: str
+
+
+Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the report: its anchor, its title, what it is about in the menu, and its blocks."""
+
+    id: str
+    title: str
+    blocks: Sequence[Block]
+    menu: str = field(default="")
+
+
+def spans(cell: Cell) -> tuple[str | Span, ...]:
+    """Return a cell's pieces."""
+    return cell if isinstance(cell, tuple) else (cell,)
+
+
+def plain(cell: Cell) -> str:
+    """Return a cell's text alone."""
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in spans(cell))

@@ -1,0 +1,64 @@
+"""Small copies of images for a page, bounded in size: what a model was shown stays in the store, unchanged."""
+
+import base64
+import io
+import warnings
+
+from dokimasia.report.data import Picture
+
+SIDES = (720, 560, 420, 300, 200, 120)
+"""Longest sides in pixels, tried from the largest until a copy is small enough; the last is taken as it is."""
+
+BUDGET = 2_600_000
+"""Bytes for all copies of a page together, before base64 makes them a third longer."""
+
+SHARE = 90_000
+"""Bytes for one copy at most, however few there are."""
+
+QUALITY = 78
+MAX_PIXELS = 50_000_000
+
+
+def share_of(count: int) -> int:
+    """Return how many bytes each of so many copies may take."""
+    return min(SHARE, BUDGET // max(1, count))
+
+
+def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> Picture:
+    """Return an image with a small WebP copy of at most about `share` bytes, stored orientation, without metadata.
+
+    The same bytes give the same copy. What Pillow cannot draw has no copy, and says why.
+
+    Args:
+        data: the image file's bytes.
+        sha256: their hash.
+        size: width and height in pixels, as stored.
+        share: see `share_of`.
+    """
+    from PIL import Image
+
+    width, height = size
+    if width * height > MAX_PIXELS:
+        return Picture(sha256, width, height, problem=f"{width} × {height} pixels are too many to draw")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data)) as opened:
+                opened.draft("RGB", (SIDES[0], SIDES[0]))
+                image = opened.convert("RGBA" if _has_alpha(opened.mode, opened.info) else "RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return Picture(sha256, width, height, problem=f"it cannot be drawn ({type(error).__name__})")
+    encoded = b""
+    for side in SIDES:
+        copy = image.copy()
+        copy.thumbnail((side, side), Image.Resampling.LANCZOS)
+        out = io.BytesIO()
+        copy.save(out, "WEBP", quality=QUALITY, method=4, exif=b"", icc_profile=b"")
+        encoded = out.getvalue()
+        if len(encoded) <= share:
+            break
+    return Picture(sha256, width, height, uri=f"data:image/webp;base64,{base64.b64encode(encoded).decode('ascii')}")
+
+
+def _has_alpha(mode: str, info: dict[str | tuple[int, int], object]) -> bool:
+    return mode in {"RGBA", "LA", "PA"} or "transparency" in info

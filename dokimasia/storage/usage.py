@@ -1,0 +1,81 @@
+"""What a run used and how its answers came out, computed by the database, so that memory holds no row of a large run twice."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dokimasia.storage.home import Home
+
+__all__ = ["ScoredAnswer", "Used", "count_items", "scored_answers", "usage_of"]
+
+PAGE = 5_000
+NANO = 1_000_000_000
+
+
+class Used(NamedTuple):
+    """Ledger entries used, each counted once: tokens of those whose usage is known, how many are unknown, US dollars.
+
+    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown.
+    """
+
+    calls: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    unknown: int = 0
+    cost: float | None = 0.0
+
+
+class ScoredAnswer(NamedTuple):
+    """One scored or failed answer with what figures need of its sample."""
+
+    sample_id: str
+    cluster: str
+    category: str | None
+    model: str
+    arm: str
+    repeat: int
+    score: float | None
+    failure: str | None
+
+
+def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
+    """Return what a run's items used, by (kind, model, arm).
+
+    Costs are added as whole billionths of a dollar, so that the order of rows cannot change a sum.
+    """
+    sql = f"""
+        SELECT used.kind, used.model, used.arm, count(*),
+               sum(c.input_tokens), sum(c.output_tokens), sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
+               sum(CAST(round(c.cost * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
+        FROM (SELECT DISTINCT r.kind, r.model, r.arm, call.value AS key
+              FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
+        JOIN calls c ON c.key = used.key
+        GROUP BY used.kind, used.model, used.arm
+    """
+    return {
+        (kind, model, arm): Used(calls, sent, received, unknown, None if unpriced else (nano or 0) / NANO)
+        for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
+    }
+
+
+def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
+    """Yield a run's answers that have a result, ordered by sample, model, arm and repeat, a page of samples at a time."""
+    sql = """
+        SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure
+        FROM run_samples s
+        JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id
+        JOIN samples v ON v.id = s.sample
+        WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = 'score'
+        ORDER BY s.position, r.model, r.arm, r.repeat
+    """
+    last = home.one("SELECT max(position) FROM run_samples WHERE run_id = ?", (run_id,))
+    count = 0 if last is None or last[0] is None else last[0] + 1
+    for start in range(0, count, PAGE):
+        for row in home.all(sql, (run_id, start, start + PAGE)):
+            yield ScoredAnswer(*row[1:])
+
+
+def count_items(home: Home, run_id: str) -> tuple[int, int]:
+    """Return how many samples a run has, and how many of its items have a result."""
+    samples = home.one("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))
+    rows = home.one("SELECT count(*) FROM results WHERE run_id = ?", (run_id,))
+    return (samples or (0,))[0], (rows or (0,))[0]
