@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: demo test check format lock clean
+.PHONY: demo test check docs calibrate bench bench-full format lock clean
 .DEFAULT_GOAL := test
 
 $(STAMP): requirements.lock pyproject.toml
@@ -25,6 +25,18 @@ check: $(STAMP)  ## Lint, type-check and test.
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+docs: $(STAMP)  ## Build the documentation site, warnings as errors.
+	$(BIN)/mkdocs build --strict --quiet
+
+calibrate: $(STAMP)  ## Hold every printed interval to its nominal coverage.
+	$(BIN)/python -m benchmarks.calibration
+
+bench: $(STAMP)  ## Measure speed against peers, under fifteen minutes.
+	$(BIN)/python -m benchmarks
+
+bench-full: $(STAMP)  ## The same with memory at 100,000 samples, the soak and 200 kills.
+	$(BIN)/python -m benchmarks --full
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

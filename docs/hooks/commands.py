@@ -8,7 +8,7 @@ import click
 from dokimasia.cli.main import VERBS, group
 
 COMMON = ("--home", "--config", "--verbose", "--log-file")
-"""Options that nearly every verb takes; they are told once."""
+"""Options that most verbs take, all together; they are told once."""
 
 
 def reference() -> str:
@@ -17,11 +17,11 @@ def reference() -> str:
     lines = ["| command | |", "|---|---|"]
     for name, (_, line) in VERBS.items():
         lines.append(f"| [`dokimasia {name}`](#{name}) | {_cell(line)} |")
-    lines += ["", "## Options of all commands", ""]
-    lines += _options([option for option in _any_common(context)])
+    lines += ["", "## Common options", ""]
+    lines += _options([option for option in _common(group.get_command(context, "runs"))])
     lines += [
-        "A command that does not list one of these does not take it. `dokimasia --version` says which version this is, "
-        "and `-h` or `--help` after any command prints what stands here.",
+        "Most commands take these four, and say so below. `dokimasia --version` says which version this is, and `-h` or "
+        "`--help` after any command prints what stands here.",
         "",
     ]
     for name in VERBS:
@@ -40,11 +40,11 @@ def _command(command: click.Command, name: str, parent: click.Context, depth: in
     formatter.write_usage(path, " ".join(command.collect_usage_pieces(context)), prefix="")
     yield from ("```text", formatter.getvalue().strip(), "```", "")
     yield from (inspect.cleandoc(command.help or ""), "")
-    mine = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    common = [option for option in mine if _is_common(option)]
-    yield from _options([option for option in mine if option not in common])
-    if common and len(common) < len(COMMON):
-        yield from (f"Also: {', '.join(f'`{option.opts[-1]}`' for option in common)}, as above.", "")
+    common = _common(command)
+    own = [one for one in command.params if isinstance(one, click.Option) and not one.hidden and one not in common]
+    yield from _options(own)
+    if common:
+        yield from ("Also the [common options](#common-options).", "")
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             found = command.get_command(context, child)
@@ -57,11 +57,11 @@ def _options(options: list[click.Option]) -> Iterator[str]:
         return
     yield from ("| option | | default |", "|---|---|---|")
     for option in options:
-        names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+        names = ", ".join((*option.opts, *option.secondary_opts))
         value = _value(option)
         shown = f"`{option.default}`" if option.show_default and option.default is not None else ""
         default = "**required**" if option.required else shown
-        yield f"| {names}{f' `{value}`' if value else ''} | {_cell(option.help or '')} | {default} |"
+        yield f"| `{names}{f' {value}' if value else ''}` | {_cell(option.help or '')} | {default} |"
     yield ""
 
 
@@ -78,16 +78,11 @@ def _value(option: click.Option) -> str:
     return option.type.name.upper()
 
 
-def _any_common(context: click.Context) -> Iterator[click.Option]:
-    """Yield the common options, as the verb `runs` has them all."""
-    command = group.get_command(context, "runs")
-    for option in command.params if command is not None else ():
-        if isinstance(option, click.Option) and _is_common(option):
-            yield option
-
-
-def _is_common(option: click.Option) -> bool:
-    return any(name in COMMON for name in option.opts)
+def _common(command: click.Command | None) -> list[click.Option]:
+    """Return a command's common options, or none where it does not take all of them."""
+    params = command.params if command is not None else []
+    found = [one for one in params if isinstance(one, click.Option) and set(one.opts) & set(COMMON)]
+    return found if len(found) == len(COMMON) else []
 
 
 def _cell(text: str) -> str:

@@ -117,21 +117,24 @@ async def _look(
 ) -> tuple[Look, str, Region | None]:
     """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
     regions: tuple[Region, ...] = ()
+    made: ImageRef | None = None
+    part: Region | None = None
+    failed = False
     try:
         request = read_request(asked.name, asked.arguments, images=len(shown), offered=looking.tools)
         regions = tuple(_traced(shown[number], box) for number, box in request.regions)
         result, made = await asyncio.to_thread(_perform, request, shown, looking.blobs)
-    except ToolFailure as failed:
-        text, result, made = f"Not done: {failed}.", None, None
-    else:
         text = _told(result)
-    part = None if result is None or result.box is None else _traced(shown[request.regions[0][0]], result.box)
+        if result.box is not None:
+            part = _traced(shown[request.regions[0][0]], result.box)
+    except ToolFailure as problem:
+        text, failed = f"Not done: {problem}.", True
     look = Look(
         tool=asked.name[:64],
         arguments=asked.arguments[:_ARGUMENTS_KEPT],
         regions=regions,
         text=text,
-        failed=result is None,
+        failed=failed,
         made=made,
         call=call,
         prompt=prompt,

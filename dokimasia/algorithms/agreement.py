@@ -26,7 +26,7 @@ def cohen_kappa(
     first, second : sequence of hashable
         The category that each rater gave to each thing, in the same order. A thing that one of them did not rate has no
         place here.
-    weights : {"linear", "quadratic"}, optional
+    weights : "linear" or "quadratic", optional
         Count a disagreement by how many categories lie between the two, or by its square; without it all count alike.
     categories : sequence of hashable, optional
         All categories in their order, also those that nobody used; needed with weights unless the ratings sort into the

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @json_option
 @common
 def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_json: bool) -> None:
-    """Show the results of RUN (the beginning of its id will do)."""
+    """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     import asyncio
 
     from dokimasia.cli.run import print_graph_run

@@ -40,7 +40,7 @@ class ReferenceChain(Value):
 
 
 class Criterion(Value):
-    """An atomic criterion <q, g, w>: an open question on another solution, its local ground truth, an integer weight."""
+    """An atomic criterion (q, g, w): an open question on another solution, its local ground truth, an integer weight."""
 
     question: str = Field(min_length=1)
     ground_truth: str = Field(min_length=1)

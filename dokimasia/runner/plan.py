@@ -37,8 +37,9 @@ class EvaluationPlan(Value):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
-    file of answers that exist already; `tools` are offered to the judge, `looks` times an ask; `fresh` tells deliberate re-runs of the same plan apart. In a fork, `judges` are
-    those of the steps that `judge` does not serve, and `fork` says what the run branched off.
+    file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
+    deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
+    and `fork` says what the run branched off.
     """
 
     data: str

@@ -121,11 +121,13 @@ def list_runs(home: Home) -> list[Run]:
 
 
 def resolve_run(home: Home, prefix: str) -> Run:
-    """Return the one run whose id begins with the prefix.
+    """Return the one run whose id begins with the prefix; `last` is the run that was accepted last.
 
     Raises:
         NotFound: none does, or more than one; the message lists which there are.
     """
+    if prefix == "last" and (latest := list_runs(home)):
+        return latest[0]
     found = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(prefix), prefix))
     if len(found) == 1 or (prefix,) in found:
         return get_run(home, prefix if (prefix,) in found else found[0][0])

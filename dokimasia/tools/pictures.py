@@ -149,7 +149,7 @@ def _origin(texts: dict[str, str], own: str) -> tuple[str, Box]:
 
 def _object(text: str | None) -> dict[str, Any] | None:
     try:
-        body = orjson.loads(text or "null")
+        body = orjson.loads((text or "null").encode())  # Pillow's own kind of str is not taken as it is
     except orjson.JSONDecodeError:
         return None
     return cast("dict[str, Any]", body) if isinstance(body, dict) else None

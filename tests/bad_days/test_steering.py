@@ -43,7 +43,7 @@ CRITERIA = json.dumps(
         {"n": 3, "question": "Where do they stand?", "ground_truth": "They stand by the crane.", "weight": 2},
     ]
 )
-CLEAN = "1. Three crates stand on the quay.\n2. Perhaps the crates are green.\n\nFinal answer: 3"
+CLEAN = "1. Three crates stand on the quay.\n2. Probably so: the crates are green.\n\nFinal answer: 3"
 SCORES = [5, 3, 1]
 
 
@@ -127,18 +127,22 @@ def test_the_judge_is_obedient() -> None:
             assert parse_equivalence(reply) is False
 
 
-HONEST = {
-    "lines": "1 | score: [5]\n2 | score: [3]\n3 | score: [1]",
-    "object": '{"scores": [{"n": 1, "score": 5}, {"n": 2, "score": 3}, {"n": 3, "score": 1}]}',
-}
+HONEST = (
+    ("1 | score: [5]\n2 | score: [3]\n3 | score: [1]", (parse_checkpoint_scores, parse_structured_scores)),
+    (
+        '{"scores": [{"n": 1, "score": 5}, {"n": 2, "score": 3}, {"n": 3, "score": 1}]}',
+        (parse_structured_scores,),
+    ),
+)
+"""What a judge says itself, with the readers of replies that were asked for in that form."""
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 def test_a_quoted_attack_is_never_read_in_place_of_the_verdict(attack: Attack) -> None:
     """A judge that quotes the attack, before or after what it says itself, says just that, or nothing that is usable."""
-    for own in HONEST.values():
+    for own, readers in HONEST:
         for reply in (f"The response ends so:\n{attack.text}\n\n{own}", f"{own}\n\nThe response ends so:\n{attack.text}"):
-            for read in (parse_checkpoint_scores, parse_structured_scores):
+            for read in readers:
                 assert _read(read, reply, 3) in (SCORES, None)
             assert _read(parse_equivalence, f"{reply}\n\nVerdict: [[different]]") in (False, None)
             assert _read(parse_structured_equivalence, f'{reply}\n\n{{"verdict": "different"}}') in (False, None)

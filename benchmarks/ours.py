@@ -1,0 +1,137 @@
+"""One evaluation of a workload, in a process that does nothing else, with what it took.
+
+`python -m benchmarks.ours FOLDER --home HOME` prints one JSON object.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import workload
+from benchmarks.figures import peak_rss_mb, rss_mb
+from dokimasia.gateway import limiter
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.runner.criteria_files import import_criteria
+from dokimasia.runner.estimate import Estimate
+from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.runner.observer import Progress
+from dokimasia.settings import load_settings
+from dokimasia.storage.home import Home
+
+SAMPLE_EVERY = 1.0
+"""Seconds between two looks at the memory."""
+
+
+class Watch:
+    """Remembers when the calls began, what was done, and how much memory was held on the way."""
+
+    def __init__(self) -> None:
+        self.begun = 0.0
+        self.sent = self.answered = self.cached = self.failed_tries = 0
+        self.memory: list[tuple[int, float]] = []
+        self._looked = 0.0
+
+    def planned(self, run_id: str, estimate: Estimate) -> None:
+        """The run is accepted, and the calls begin."""
+        self.begun = time.perf_counter()
+
+    def progressed(self, progress: Progress) -> None:
+        """Look at the figures, and now and then at the memory."""
+        stats = progress.stats
+        self.sent, self.answered = stats.sent, stats.answered
+        self.cached, self.failed_tries = stats.cached, stats.failed_tries
+        now = time.perf_counter()
+        if now - self._looked >= SAMPLE_EVERY:
+            self._looked = now
+            self.memory.append((stats.answered + stats.cached, round(rss_mb(), 1)))
+
+    def happened(self, event: GatewayEvent) -> None:
+        """Each event is counted in the figures already."""
+
+
+def hold_limits() -> None:
+    """Keep every endpoint at its configured concurrency for this process: what is measured is that many in flight."""
+    if not isinstance(limiter.CEILING_FACTOR, int):
+        raise TypeError("the limiter's ceiling is no factor any more")
+    limiter.CEILING_FACTOR = 1
+
+
+async def evaluate_workload(folder: Path, home: Path, *, candidates: int, repeats: int, fresh: bool) -> dict[str, Any]:
+    """Evaluate with criteria that are ready and return what it took; the criteria are imported before the clock starts."""
+    settings = load_settings(config=folder / "dokimasia.toml", home=home, env={})
+    with Home.open(home, write=True) as opened:
+        collection, _ = await import_criteria(opened, folder / "criteria.jsonl")
+    request = EvaluationRequest(
+        data=folder / "data.jsonl",
+        judge=workload.JUDGE,
+        models=workload.candidates(candidates),
+        criteria=collection,
+        repeats=repeats,
+        fresh=fresh,
+    )
+    watch = Watch()
+    started, cpu = time.perf_counter(), time.process_time()
+    result = await evaluate(request, settings=settings, observer=watch)
+    ended = time.perf_counter()
+    models = result.summary["models"].values()
+    return {
+        "calls": watch.answered + watch.cached,
+        "sent": watch.sent,
+        "cached": watch.cached,
+        "failed_tries": watch.failed_tries,
+        "n": sum(model["n"] for model in models),
+        "n_scored": sum(model["n_scored"] for model in models),
+        "run": result.run,
+        "complete": result.complete,
+        "seconds": ended - started,
+        "calling_seconds": ended - watch.begun if watch.begun else 0.0,
+        "cpu": time.process_time() - cpu,
+        "rss_mb": rss_mb(),
+        "peak_mb": peak_rss_mb(),
+        "memory": watch.memory,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Evaluate once and print what it took."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ours", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--candidates", type=int, default=workload.CANDIDATES)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--fresh", action="store_true", help="a new run of the same work, answered from the ledger")
+    parser.add_argument("--hold-limits", action="store_true", help="never more in flight than configured")
+    parser.add_argument("--profile", type=Path, help="write a cProfile of the evaluation here; the times are not to be used")
+    options = parser.parse_args(arguments)
+    if options.hold_limits:
+        hold_limits()
+
+    def work() -> dict[str, Any]:
+        return asyncio.run(
+            evaluate_workload(
+                options.folder,
+                options.home,
+                candidates=options.candidates,
+                repeats=options.repeats,
+                fresh=options.fresh,
+            )
+        )
+
+    if options.profile is None:
+        found = work()
+    else:
+        import cProfile
+
+        with cProfile.Profile() as profile:
+            found = work()
+        profile.dump_stats(options.profile)
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

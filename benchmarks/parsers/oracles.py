@@ -1,0 +1,147 @@
+"""What a text states, found by slow and simple means that share nothing with the parsers, and held against what they say."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dokimasia.domain.criterion import Criterion, ReferenceChain
+
+_HIDDEN = re.compile("[*`\u200b\ufeff]")
+_CANONICAL = re.compile(r"([0-9]{1,6}) \| score: \[([0-9]{1,6})\]")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+class Refuted(AssertionError):
+    """A parser returned what the text does not state, or raised what it must not."""
+
+
+def said(text: str) -> str:
+    """Return the text without the thought that it opens with."""
+    opening = re.match(r"\s*<(think|thinking)>", text, re.IGNORECASE | re.ASCII)
+    if opening is None:
+        return text
+    return re.split(f"</{opening[1]}>", text[opening.end() :], maxsplit=1, flags=re.IGNORECASE | re.ASCII)[-1]
+
+
+def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[str, ...] = ()) -> None:
+    """Hold scores against the lines of the text: each stands in one for its criterion, and none says otherwise."""
+    _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another number or size")
+    lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
+    for number, score in enumerate(scores, start=1):
+        path = paths[number - 1] if paths else None
+        _require(any(_states(line, number, path, score) for line in lines), f"no line gives criterion {number} a {score}")
+    for line in lines:
+        plain = _CANONICAL.fullmatch(line.strip(" \t\r"))
+        if plain:
+            number = int(plain[1])
+            _require(1 <= number <= expected, f"criterion {number} was not asked for")
+            _require(scores[number - 1] == int(plain[2]), f"a line gives criterion {number} another score")
+
+
+def check_structured_scores(text: str, scores: list[int], *, expected: int) -> None:
+    """Hold scores against the text's objects with `n` and `score`, and, where it has none of them, its lines."""
+    rows = [(one.get("n"), one.get("score")) for one in _objects(said(text))]
+    if all((number, score) in rows for number, score in enumerate(scores, start=1)):
+        _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another size")
+    else:
+        check_scores(text, scores, expected=expected)
+
+
+def check_rating(text: str, rating: float, *, low: float, high: float) -> None:
+    """Hold a rating against the numbers in double brackets: it stands there, and no other does."""
+    _require(low <= rating <= high, "a rating outside of its scale")
+    stated = {float(one) for one in re.findall(r"\[\[([0-9]{1,9}(?:\.[0-9]{1,9})?)\]\]", said(text))}
+    loose = re.findall(r"\[\[\s*([+-]?[0-9.]+)\s*\]\]", said(text))
+    _require(any(float(one) == rating for one in loose if re.search("[0-9]", one)), "a rating that is not there")
+    _require(stated <= {rating}, "another rating is there, too")
+
+
+def check_equivalence(text: str, same: bool, *, objects: bool = False) -> None:
+    """Hold a verdict against the words in double brackets and, with `objects`, the field `verdict` of objects."""
+    words = re.findall(r"\[\[\s*(same|different)\s*\]\]", said(text), re.IGNORECASE | re.ASCII)
+    if objects:
+        found = (one.get("verdict") for one in _objects(said(text)))
+        words += [word.strip() for word in found if isinstance(word, str)]
+    lowered = {word.casefold() for word in words}
+    _require(("same" if same else "different") in lowered, "a verdict that is not there")
+    if not objects:
+        _require(len(lowered) == 1, "both verdicts are there")
+
+
+def check_chain(text: str, chain: ReferenceChain) -> None:
+    """Hold a chain against the tags: each part stands, but for white space, whole between its two tags, in order."""
+    position = 0
+    for name, part in (("reasoning", chain.reasoning), ("answer", chain.answer)):
+        _require(part == part.strip() != "", f"the {name} is empty or padded")
+        whole = re.compile(
+            rf"<{name}\s*>\s*{re.escape(part)}\s*</{name}\s*>".replace(r"\ ", " "), re.IGNORECASE | re.DOTALL
+        )
+        found = whole.search(said(text), position)
+        _require(found is not None, f"the {name} does not stand between its tags")
+        position = found.end() if found else position
+
+
+def check_criteria(text: str, criteria: tuple[Criterion, ...], *, image_count: int) -> None:
+    """Hold criteria against the strings and numbers that stand in the text as JSON."""
+    reply = said(text)
+    strings, numbers = set(_strings(reply)), {float(one) for one in _NUMBER.findall(reply)}
+    digits = set(re.findall(r"-?[0-9]+", reply))
+    _require(0 < len(criteria) <= reply.count("{"), "more criteria than objects")
+    for number, one in enumerate(criteria, start=1):
+        for field in (one.question, one.ground_truth):
+            _require(field in strings or field in digits, f"criterion {number}: {field[:40]!r} is not there")
+        _require(one.weight in numbers, f"criterion {number}: a weight of {one.weight} is not there")
+        _require(0 <= one.anchor.image < image_count, f"criterion {number}: an image that there is not")
+        _require(one.anchor.image in numbers | {0.0}, f"criterion {number}: an image that was not named")
+        if one.anchor.box is not None:
+            corners = (one.anchor.box.x0, one.anchor.box.y0, one.anchor.box.x1, one.anchor.box.y1)
+            _require(set(corners) <= numbers, f"criterion {number}: a box that is not there")
+
+
+def check_final_answer(text: str, answer: str | None) -> None:
+    """Hold a final answer against the text: it stands in it after those two words, on one line."""
+    if answer is None:
+        return
+    place = text.casefold().find("final answer")
+    _require(place >= 0 and answer in text[place:], "an answer that is not there")
+    _require("\n" not in answer and answer.strip() == answer != "", "an answer that is empty, padded or broken")
+
+
+def _states(line: str, number: int, path: str | None, score: int) -> bool:
+    """Whether a line names the criterion, by number or path, then says `score`, then has the score in brackets."""
+    before, found, after = line.casefold().partition("score")
+    named = any(int(one) == number for one in re.findall(r"[0-9]+", before)[:1])
+    by_path = path is not None and path.casefold() in re.sub(r"\s", "", before)
+    bracket = re.match(r"[\s:=]*\[+\s*([0-9]+)\s*\]", after)
+    return bool(found) and (named or by_path) and bracket is not None and int(bracket[1]) == score
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield every JSON object that begins anywhere in the text, inside others too; trailing commas may be there."""
+    for reading in {text, re.sub(r",(?=\s*[\]}])", "", text)}:
+        for place in re.finditer(r"\{", reading):
+            value = _decoded(reading, place.start())
+            if isinstance(value, dict):
+                yield {name: one for name, one in value.items() if type(one) is not bool}
+
+
+def _strings(text: str) -> Iterator[str]:
+    """Yield what stands in the text as a JSON string, from every quotation mark on, without white space around it."""
+    for place in re.finditer('"', text):
+        value = _decoded(text, place.start())
+        if isinstance(value, str):
+            yield value.strip()
+
+
+def _decoded(text: str, start: int) -> object:
+    try:
+        return _DECODER.raw_decode(text, start)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _require(kept: bool, problem: str) -> None:
+    if not kept:
+        raise Refuted(problem)

@@ -1,0 +1,129 @@
+"""Texts that come near to what parsers accept: usable replies, edited a few times, and texts of nothing but grammar."""
+
+from collections.abc import Callable
+from functools import partial
+
+from hypothesis import strategies as st
+
+REPLIES: dict[str, tuple[str, ...]] = {
+    "scores": (
+        "1 | score: [4]\n2 | score: [1]\n3 | score: [5]",
+        "Here are the scores:\n\n- **1 | score: [4]** | Weight 3\n- **2 | score: [2]** | Weight 7\n- **3 | score: [3]**",
+        "```\n3 | Score: [[5]]\n1 | Score: [ 4 ]\n2 | Score: [1]\n```\nCriterion 2 is contradicted.",
+        "Criterion 1: score: [5]\nCriterion 2: score: [3]\nCriterion 3: score: [2]\nOverall a good response.",
+        "<think>1 | score: [2]\nno, better</think>\n1 | score: [4]\n2 | score: [4]\n3 | score: [4]",
+        "| 1 | <A><B> | score: [3] |\n| 2 | <A><C> | score: [4] |\n| 3 | <D> | score: [1] |",
+        "<A><B> | score: [4] | Weight 3\n<A><C> | score: [5] | Weight 2\n<D> | score: [1] | Weight 5",
+    ),
+    "score objects": (
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}',
+        '```json\n{"scores": [\n {"n": 3, "score": 2, "why": "half"},\n {"n": 1, "score": 5},\n {"n": 2, "score": 3},\n]}\n```',
+        'So be it: {"reasoning": "a [1] and {2}", "scores": [{"score": 1, "n": 2}, {"score": 2, "n": 1}, {"score": 3, "n": 3}]}',
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}\n1 | score: [4]\n2 | score: [1]',
+    ),
+    "criteria": (
+        '[{"question": "How many birds?", "ground_truth": "Three", "weight": 4, "anchor": "whole image"},'
+        ' {"question": "What colour?", "ground_truth": "Red \\"R\\"", "weight": 6}]',
+        '```json\n{"criteria": [{"question": "Where?", "ground_truth": "Left\\nof it", "weight": 10.0,'
+        ' "anchor": {"image": 1, "box": [0.1, 0.2, 0.5, 0.6]}},]}\n```',
+        'Criteria: [{"weight": 3, "ground_truth": 12, "question": "\\u0041nd, [how]?", "anchor": {"image": 0, "box": null}}]',
+    ),
+    "verdicts": (
+        "The counts differ.\n\nVerdict: [[different]]",
+        "They agree.\nVerdict: [[ Same ]]",
+        '{"reasoning": "the same bird", "verdict": "same"}',
+        '```json\n{"verdict": "different", "reasoning": "not [[same]] at all"}\n```',
+        "Rating: [[7]]",
+        "A good caption, if not perfect. Rating: [[ 8.5 ]]\n\nAgain: [[8.5]]",
+        "<thinking>[[3]]?</thinking>Rating: [[10]]",
+    ),
+    "chains": (
+        "<reasoning>\n1. There are three.\n2. One leaves.\n</reasoning>\n<answer>\ntwo\n</answer>",
+        "Sure!\n<REASONING >It follows: <b>a</b> < b.</Reasoning><answer>B. The second</answer> Done.",
+        "<think>is <answer>4</answer> right?</think><reasoning>r</reasoning><answer>5</answer>",
+        "1. It is red.\n2. So it stops.\n\nFinal answer: the red one",
+        "**Final answer:** 42\n",
+        "## The final answer is:\n\n> B. green\n",
+        "I'm sorry, but I can't help with this request.",
+    ),
+}
+"""Replies that some parser can use, by the form that they have."""
+
+PIECES = (
+    *("1", "2", "3", "5", "6", "0", "7", "12", "-1", "4.0", "1e0", "0.5", "\u0663", "\uff13", "\u00b2", "\u2163", "9" * 30),
+    *(" ", "\n", "\r\n", "\t", "\u2028", "\x0b", "\x1c", "\x85", "\xa0", "\u200b", "\ufeff", "\x00", "\u202e", "\ud800"),
+    *("[", "]", "[[", "]]", "{", "}", "<", ">", "(", ")", "|", ":", ",", '"', "'", "\\", "*", "**", "`", "```", "-", "> ", "# "),
+    *("score", "Score: ", "\u017fcore", " | score: [", "1 | score: [5]\n", "\n2 | score: [2]", "3 | score: [1] [2]", "Weight 3"),
+    *("<A>", "<A><B>", "<A><C> | score: [5]", "<D>", "criterion 2 ", "no. 3", "/5", " of ", " or 4"),
+    *('"n": 1', '"n": true', '"score": 5', '"score": "4"', '{"n": 2, "score": 2}', '{"scores": []}', '"scores": [', "NaN", "null"),
+    *('"weight": 4', '"weight": 0', '"question": ""', '"ground_truth": "x"', '"anchor": ', '"box": [0, 0, 1, 1]', '"image": 2'),
+    *("[[same]]", "[[different]]", "[[7]]", "[[7/10]]", "[[8.5]]", "[[.5]]", '"verdict": "same"', '"verdict": "equal"', "\\u0073"),
+    *("<think>", "</think>", "<thinking>", "</thinking>", "<reasoning>", "</reasoning>", "<answer>", "</answer>", "<answer/>"),
+    *("Final answer: ", "final answer is: 3", "I can't help with", "and so on", "\u00e9", "\U0001f426", "e\u0301", "\u0130"),
+)
+"""What the grammars are made of, and what only looks like it."""
+
+MOST_EDITS = 3
+MOST_PIECES = 14
+
+
+class Dice:
+    """Numbers below a bound, one after the other, from the bytes that hypothesis draws; zeros are the plainest text."""
+
+    def __init__(self, drawn: bytes) -> None:
+        self._rest = iter(drawn)
+
+    def below(self, bound: int) -> int:
+        """Return the next number from 0 to `bound` - 1; 0 when the bytes are used up."""
+        return (next(self._rest, 0) * 256 + next(self._rest, 0)) % bound
+
+
+def near(replies: tuple[str, ...], dice: Dice) -> str:
+    """Return one of the replies after up to three edits."""
+    text = replies[dice.below(len(replies))]
+    for _ in range(dice.below(MOST_EDITS + 1)):
+        edit, piece = EDITS[dice.below(len(EDITS))], PIECES[dice.below(len(PIECES))]
+        start, end = sorted((dice.below(len(text) + 1), dice.below(len(text) + 1)))
+        text = edit(text, start, end, piece)
+    return text
+
+
+EDITS: tuple[Callable[[str, int, int, str], str], ...] = (
+    lambda text, start, end, piece: text[:start] + piece + text[start:],
+    lambda text, start, end, piece: text[:start] + piece + text[start + 1 :],
+    lambda text, start, end, piece: text[:start] + text[start + 1 :],
+    lambda text, start, end, piece: text[:start] + text[end:],
+    lambda text, start, end, piece: text[:end] + text[start:],
+    lambda text, start, end, piece: text[:start] + piece + text[end:],
+    lambda text, start, end, piece: text[:start],
+    lambda text, start, end, piece: text[start:end] + piece + text,
+    lambda text, start, end, piece: text[:start] + text[start:end].swapcase() + text[end:],
+    lambda text, start, end, piece: text.replace(text[start : start + 1] or piece, piece),
+)
+"""Insert, replace, leave out, double, cut off, move to the front, change the case, or change a sign everywhere."""
+
+
+def two(dice: Dice) -> str:
+    """Return two edited replies of any forms, one after the other."""
+    return near(_EVERY, dice) + "\n" + near(_EVERY, dice)
+
+
+def pieces(dice: Dice) -> str:
+    """Return pieces in a row."""
+    return "".join(PIECES[dice.below(len(PIECES))] for _ in range(dice.below(MOST_PIECES + 1)))
+
+
+_EVERY = tuple(one for replies in REPLIES.values() for one in replies)
+_MAKERS: dict[str, Callable[[Dice], str]] = {
+    **{name: partial(near, replies) for name, replies in REPLIES.items()},
+    "two replies": two,
+    "grammar": pieces,
+}
+
+
+def _texts(make: Callable[[Dice], str]) -> st.SearchStrategy[str]:
+    return st.binary(min_size=64, max_size=64).map(lambda drawn: make(Dice(drawn)))
+
+
+FAMILIES = {name: _texts(make) for name, make in _MAKERS.items()}
+"""Strategies by name. Each text costs hypothesis a single draw, or a million of them would take an hour."""

@@ -1,0 +1,122 @@
+"""Read many texts with every parser under hypothesis, and hold each value against what the text states."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from benchmarks.parsers import oracles
+from benchmarks.parsers.oracles import Refuted
+from benchmarks.parsers.texts import FAMILIES
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing import (
+    looks_like_refusal,
+    parse_chain,
+    parse_checkpoint_scores,
+    parse_criteria,
+    parse_equivalence,
+    parse_final_answer,
+    parse_rating,
+    parse_structured_equivalence,
+    parse_structured_scores,
+)
+
+PATHS = ("<A><B>", "<A><C>", "<D>")
+CHUNK = 5_000
+"""Examples of one seed: hypothesis remembers what it tried, so a million at once would fill the memory."""
+
+Parser = Callable[[str], Any]
+Check = Callable[[str, Any], None]
+
+PARSERS: dict[str, tuple[Parser, Check]] = {
+    "parse_checkpoint_scores": (
+        lambda text: parse_checkpoint_scores(text, 3),
+        lambda text, value: oracles.check_scores(text, value, expected=3),
+    ),
+    "parse_checkpoint_scores, by path": (
+        lambda text: parse_checkpoint_scores(text, PATHS),
+        lambda text, value: oracles.check_scores(text, value, expected=3, paths=PATHS),
+    ),
+    "parse_structured_scores": (
+        lambda text: parse_structured_scores(text, 3),
+        lambda text, value: oracles.check_structured_scores(text, value, expected=3),
+    ),
+    "parse_criteria": (
+        lambda text: parse_criteria(text, image_count=2),
+        lambda text, value: oracles.check_criteria(text, value, image_count=2),
+    ),
+    "parse_chain": (parse_chain, oracles.check_chain),
+    "parse_equivalence": (parse_equivalence, oracles.check_equivalence),
+    "parse_structured_equivalence": (
+        parse_structured_equivalence,
+        lambda text, value: oracles.check_equivalence(text, value, objects=True),
+    ),
+    "parse_rating": (
+        lambda text: parse_rating(text, 1, 10),
+        lambda text, value: oracles.check_rating(text, value, low=1, high=10),
+    ),
+    "parse_final_answer": (parse_final_answer, oracles.check_final_answer),
+    "looks_like_refusal": (looks_like_refusal, lambda text, value: None),
+}
+"""Each parser with what its values have to keep."""
+
+
+def read_by_all(text: str) -> list[str]:
+    """Return the parsers that found something in the text.
+
+    Raises:
+        Refuted: a parser raised something else than UnparsableReply, or returned what the text does not state.
+    """
+    found: list[str] = []
+    for name, (parse, check) in PARSERS.items():
+        try:
+            value = parse(text)
+        except UnparsableReply as reason:
+            if not reason.reason:
+                raise Refuted(f"{name}: no reason is given for {text!r}") from None
+            continue
+        except Exception as error:  # whatever else it is, it is what must not happen
+            raise Refuted(f"{name}: {type(error).__name__}: {error} from {text!r}") from error
+        try:
+            check(text, value)
+        except Refuted as problem:
+            raise Refuted(f"{name}: {problem}: {value!r} from {text!r}") from None
+        if value is not None and value is not False:
+            found.append(name)
+    return found
+
+
+def trial(family: str, examples: int, number: int = 0) -> Counter[str]:
+    """Read that many texts of a family; return how many there were (`texts`) and what each parser found in them.
+
+    The same family and number draw the same texts. A text is made small before it is reported.
+
+    Raises:
+        Refuted: a parser broke its word.
+    """
+    counted: Counter[str] = Counter()
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(FAMILIES[family])
+    def read(text: str) -> None:
+        counted["texts"] += 1
+        counted.update(read_by_all(text))
+
+    read()
+    return counted
+
+
+def chunks(examples: int) -> list[tuple[str, int, int]]:
+    """Split so many examples over the families and over seeds: (family, examples, seed)."""
+    share = -(-examples // len(FAMILIES))
+    return [
+        (family, min(CHUNK, share - start), start // CHUNK) for family in FAMILIES for start in range(0, share, CHUNK)
+    ]

@@ -1,0 +1,66 @@
+"""What ran and with which versions: everything that somebody needs who wants to do it again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table
+from dokimasia.report.data import ModelFacts, ReportData, RunFacts
+
+
+def section(data: ReportData) -> Section:
+    """Return the run's identity, its models with endpoint and sampling, its prompts and its graphs."""
+    facts = data.facts
+    blocks: list[Block] = [
+        Facts(_facts(data)),
+        Table(
+            (
+                Column("role", numeric=False),
+                Column("name", numeric=False),
+                Column("model", numeric=False),
+                Column("endpoint", numeric=False),
+                Column("sampling", numeric=False),
+            ),
+            [_model(model) for model in facts.models],
+            "Models, as they were asked",
+        ),
+        Table(
+            (Column("prompt", numeric=False), Column("version"), Column("hash", numeric=False)),
+            [[prompt.name, prompt.version, Span(prompt.hash, "code")] for prompt in facts.prompts],
+            "Prompts",
+        ),
+    ]
+    return Section("provenance", "What ran, with which versions", blocks, menu="Versions")
+
+
+def _facts(data: ReportData) -> list[tuple[str, Cell]]:
+    facts = data.facts
+    rows: list[tuple[str, Cell]] = [
+        ("Run", (Span(facts.run, "code"), f" ({facts.status})")),
+        ("Command", Span(f"dokimasia {facts.command}", "code")),
+        ("Data", (f"{facts.data_name} · ", Span(facts.data_hash, "code"))),
+        ("Seed", str(facts.seed)),
+        ("Accepted by", f"Dokimasia {facts.accepted_by}" if facts.accepted_by else "a version that did not say so"),
+        ("Report by", f"Dokimasia {facts.written_by}"),
+        ("Graphs", _graphs(facts)),
+    ]
+    origin: Mapping[str, str] | None = data.summary["forked_from"]
+    if origin:
+        rows.append(("Forked from", (Span(origin["run"], "code"), f" at {origin['node']}")))
+    return [*rows, *facts.settings]
+
+
+def _graphs(facts: RunFacts) -> str:
+    if facts.graphs is None:
+        return "other versions than this program's: the run was accepted by another one"
+    return ", ".join(f"{name} {version}" for name, version in facts.graphs.items())
+
+
+def _model(model: ModelFacts) -> list[Cell]:
+    role = f"{model.role} ({', '.join(model.steps)})" if model.steps else model.role
+    return [role, Span(model.name, "strong"), model.model, model.endpoint, sampling_text(model.sampling)]
+
+
+def sampling_text(sampling: Mapping[str, Any]) -> str:
+    """Return what was set, or that nothing was: then the provider's own defaults held."""
+    known = {name: value for name, value in sampling.items() if name != "extra"} | dict(sampling.get("extra", {}))
+    return ", ".join(f"{name} {value}" for name, value in known.items()) or "the provider's defaults"

@@ -1,0 +1,67 @@
+"""Mean scores with their intervals, and the bounds that failures leave open."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Chart, Column, Paragraph, Section, Span, Table
+from dokimasia.report.charts import SCALE, Point, interval_chart
+from dokimasia.report.data import ReportData
+
+TITLE = "mean score, 1 to 5"
+
+
+def section(data: ReportData) -> Section:
+    """Return the scores of all models, best first."""
+    models: Mapping[str, Any] = data.summary["models"]
+    ranked = data.ranked()
+    points = [_point(name, models[name]) for name in ranked if models[name]["score"] is not None]
+    failing = any(model["n_scored"] < model["n"] for model in models.values())
+    blocks: list[Block] = []
+    if points:
+        blocks.append(
+            Chart(
+                interval_chart(points, title=TITLE, scale=SCALE),
+                f"Mean scores with 95 % intervals of {len(points)} models, best first"
+                + ("; dotted: what failures leave open" if failing else ""),
+            )
+        )
+    columns = [
+        Column("model", numeric=False),
+        Column("score", meaning="mean over scored samples, 1 to 5, higher is better"),
+        Column("95 % interval", meaning="bootstrap, clustered by samples that share an image"),
+        Column("of 100", meaning="(score − 1) / 4 × 100"),
+        Column("scored"),
+        *([Column("bounds", meaning="if every failed sample had scored 1, or 5")] if failing else []),
+    ]
+    rows = []
+    for name in ranked:
+        model, place = models[name], figures.pointer("models", name)
+        score = model["score"]
+        rows.append(
+            [
+                Span(name, "strong"),
+                figures.score(score and score["mean"], f"{place}/score/mean"),
+                figures.interval(score, f"{place}/score"),
+                figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
+                figures.scored_of(model, place),
+                *([figures.interval(model["bounds"], f"{place}/bounds")] if failing else []),
+            ]
+        )
+    blocks.append(Table(columns, rows, "Scores by model"))
+    blocks.append(
+        Paragraph(
+            "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a "
+            "sample's the mean over its scored repeats, a model's the mean over its scored samples. Intervals are 95 % "
+            "bootstrap intervals clustered by samples that share an image: they speak of other samples from where "
+            "these came from, not of another judge, prompt or set of criteria.",
+            "note",
+        )
+    )
+    return Section("scores", "Scores", blocks)
+
+
+def _point(name: str, model: Mapping[str, Any]) -> Point:
+    score, bounds = model["score"], model["bounds"]
+    open_ends = (bounds["low"], bounds["high"]) if model["n_scored"] < model["n"] else None
+    return Point(name, score["mean"], score["low"], score["high"], open_ends, hollow="#" in name)

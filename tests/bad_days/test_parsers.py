@@ -1,0 +1,71 @@
+"""A hundred thousand texts for every parser: a value that stands in the text, or UnparsableReply, and nothing else."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchmarks.parsers.__main__ import main
+from benchmarks.parsers.oracles import Refuted
+from benchmarks.parsers.texts import FAMILIES, REPLIES
+from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
+from dokimasia.parsing import __all__ as exported
+
+TEXTS = 100_000
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_parser_says_what_its_text_does_not(family: str) -> None:
+    """Over 100,000 texts in all, nothing but UnparsableReply is raised, and every value stands in its text."""
+    found: Counter[str] = Counter()
+    for name, examples, number in chunks(TEXTS):
+        if name == family:
+            found.update(trial(name, examples, number))
+    assert found["texts"] >= TEXTS / len(FAMILIES)
+    assert found.total() > found["texts"] * 1.05, "the texts are too far from what any parser reads"
+
+
+def test_every_parser_is_tried() -> None:
+    """No parser that the package exports is left out, and each has a reply in the list that it can read."""
+    assert {name.partition(",")[0] for name in PARSERS} == set(exported) - {"UnparsableReply"}
+    found = {name for replies in REPLIES.values() for text in replies for name in read_by_all(text)}
+    assert found == set(PARSERS)
+
+
+LIES: dict[str, tuple[str, Any]] = {
+    "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", [4, 2, 5]),
+    "parse_checkpoint_scores, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", [4, 5, 1]),
+    "parse_structured_scores": ('{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 4}]}', [4, 4, 4]),
+    "parse_criteria": ("[]", ()),
+    "parse_equivalence": ("[[same]] [[different]]", True),
+    "parse_structured_equivalence": ('{"verdict": "different"}', True),
+    "parse_rating": ("[[7]] or [[8]]", 7.0),
+    "parse_final_answer": ("Final answer: 4", "5"),
+}
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_is_found_out(name: str) -> None:
+    """A value that the text does not state, or does not state alone, is refuted."""
+    text, value = LIES[name]
+    with pytest.raises(Refuted):
+        PARSERS[name][1](text, value)
+
+
+@pytest.mark.parametrize("broken", [lambda text: [5, 5, 5], lambda text: text.nothing])
+def test_a_parser_that_breaks_its_word_is_reported(
+    broken: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parser that makes a value up, or raises anything else, ends the trial with the text that shows it."""
+    monkeypatch.setitem(PARSERS, "parse_checkpoint_scores", (broken, PARSERS["parse_checkpoint_scores"][1]))
+    with pytest.raises(Refuted, match="parse_checkpoint_scores: .* from "):
+        trial("scores", 50)
+
+
+def test_the_command_counts_what_it_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m benchmarks.parsers` reads as many texts as it was told to and says what each parser found."""
+    assert main(["--examples", "70", "--workers", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "of 70 texts" in out
+    assert all(name in out for name in PARSERS)
