@@ -27,7 +27,7 @@ check: $(STAMP)  ## Lint, type-check and test.
 	$(BIN)/python -m pytest -n $(WORKERS)
 
 docs: $(STAMP)  ## Build the documentation site, warnings as errors.
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 calibrate: $(STAMP)  ## Hold every printed interval to its nominal coverage.
 	$(BIN)/python -m benchmarks.calibration
@@ -46,4 +46,4 @@ lock:  ## Renew requirements.lock from pyproject.toml (needs uv).
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-config --extra dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) .dokimasia .pytest_cache .ruff_cache
+	rm -rf $(VENV) site .dokimasia .pytest_cache .ruff_cache

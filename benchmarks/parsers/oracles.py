@@ -111,11 +111,15 @@ def check_final_answer(text: str, answer: str | None) -> None:
 
 def _states(line: str, number: int, path: str | None, score: int) -> bool:
     """Whether a line names the criterion, by number or path, then says `score`, then has the score in brackets."""
-    before, found, after = line.casefold().partition("score")
-    named = any(int(one) == number for one in re.findall(r"[0-9]+", before)[:1])
-    by_path = path is not None and path.casefold() in re.sub(r"\s", "", before)
-    bracket = re.match(r"[\s:=]*\[+\s*([0-9]+)\s*\]", after)
-    return bool(found) and (named or by_path) and bracket is not None and int(bracket[1]) == score
+    folded = line.casefold()
+    for found in re.finditer("score", folded):
+        before, after = folded[: found.start()], folded[found.end() :]
+        named = any(int(one) == number for one in re.findall(r"[0-9]+", before)[:1])
+        by_path = path is not None and path.casefold() in re.sub(r"\s", "", before)
+        bracket = re.match(r"[\s:=]*\[+\s*([0-9]+)\s*\]", after)
+        if (named or by_path) and bracket is not None and int(bracket[1]) == score:
+            return True
+    return False
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

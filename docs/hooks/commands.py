@@ -18,7 +18,7 @@ def reference() -> str:
     for name, (_, line) in VERBS.items():
         lines.append(f"| [`dokimasia {name}`](#{name}) | {_cell(line)} |")
     lines += ["", "## Common options", ""]
-    lines += _options([option for option in _common(group.get_command(context, "runs"))])
+    lines += _options(_common(group.get_command(context, "runs")))
     lines += [
         "Most commands take these four, and say so below. `dokimasia --version` says which version this is, and `-h` or "
         "`--help` after any command prints what stands here.",

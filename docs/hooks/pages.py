@@ -1,6 +1,7 @@
 """Fill the pages' marks with what is made from the program: commands, graphs with their pictures, modules.
 
-A mark is a comment on a line of its own: `<!-- commands -->`, `<!-- graphs -->` or `<!-- modules PACKAGE -->`.
+A mark is a comment on a line of its own: `<!-- commands -->`, `<!-- graphs -->`, `<!-- sections -->` or
+`<!-- modules PACKAGE -->`.
 """
 
 import importlib
@@ -15,8 +16,10 @@ from commands import reference
 from drawing import draw, label
 
 from dokimasia.graphs.drive import GRAPHS, compiled
+from dokimasia.report.sections import SECTIONS
 
-MARK = re.compile(r"^<!-- (commands|graphs|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
+MARK = re.compile(r"^<!-- (commands|graphs|sections|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
+
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Replace the marks of a page; MkDocs calls this for each."""
@@ -29,6 +32,8 @@ def fill(kind: str, name: str | None) -> str:
         return reference()
     if kind == "graphs":
         return "\n".join(line for graph in GRAPHS.values() for line in _graph(graph))
+    if kind == "sections":
+        return "\n".join(_sections())
     if name is None:
         raise ValueError("<!-- modules --> needs the name of a package")
     return "\n".join(f"::: {module}\n" for module in modules(name))
@@ -49,7 +54,12 @@ def _graph(graph: Any) -> Iterator[str]:
     yield from _prose(graph)
     title = f"The graph {graph.NAME}, version {graph.VERSION}"
     picture = draw(list(drawn.nodes), {(edge.source, edge.target) for edge in drawn.edges}, title=title)
-    yield from (f"<figure>{picture}<figcaption>{title}</figcaption></figure>", "", "| step | what it does |", "|---|---|")
+    yield from (
+        f"<figure>{picture}<figcaption>{title}</figcaption></figure>",
+        "",
+        "| step | what it does |",
+        "|---|---|",
+    )
     for step, node in built.nodes.items():
         yield f"| `{step}` | {_told(node.runnable)} |"
     yield from ("", "| after | the way is decided so | it leads to |", "|---|---|---|")
@@ -58,6 +68,13 @@ def _graph(graph: Any) -> Iterator[str]:
             ways = ", ".join(f"`{label(way) if way.startswith('__') else way}`" for way in branch.ends or {})
             yield f"| `{label(step) if step.startswith('__') else step}` | {_told(branch.path)} | {ways} |"
     yield ""
+
+
+def _sections() -> Iterator[str]:
+    """List the report's sections in their order, each with the first sentence of its file."""
+    for number, section in enumerate(SECTIONS, start=1):
+        told = (inspect.getdoc(importlib.import_module(section.__module__)) or "").split("\n\n")[0]
+        yield f"{number}. **{label(section.__module__.rpartition('.')[2])}**: {' '.join(told.split())}"
 
 
 def _prose(module: ModuleType) -> Iterator[str]:

@@ -178,14 +178,12 @@ async def _look_and_reply(
         answer = await chat(
             rendered, gateway=gateway, spec=spec, repeat=repeat, output_schema=output_schema, tools=tools
         )
-        reply = None if isinstance(answer, Failed) else answer.reply
-        wants_to_look = isinstance(reply, ChatReply) and reply.tool_calls and reply.finish_reason != "content_filter"
-        if looking is None or isinstance(answer, Failed) or not wants_to_look or refused:
+        asking = _asking_to_look(answer)
+        if looking is None or refused or isinstance(answer, Failed) or asking is None:
             return _Looked(answer, tuple(earlier), tuple(looks))
-        assert isinstance(reply, ChatReply)
         done = await carry_out(
             rendered.messages,
-            reply,
+            asking,
             images,
             looking,
             left=looking.limit - len(looks),
@@ -197,6 +195,14 @@ async def _look_and_reply(
         looks += done.looks
         images = done.images
         refused = done.refused
+
+
+def _asking_to_look(answer: Answer | Failed) -> ChatReply | None:
+    """Return the reply if it asks for tools, and is not refused or filtered."""
+    reply = None if isinstance(answer, Failed) else answer.reply
+    if not isinstance(reply, ChatReply) or not reply.tool_calls:
+        return None
+    return reply if reply.refusal is None and reply.finish_reason != "content_filter" else None
 
 
 def _read(

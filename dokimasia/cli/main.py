@@ -20,6 +20,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "runs": ("dokimasia.cli.runs", "List the runs of a home, or delete one."),
     "show": ("dokimasia.cli.show", "Show a run's results, or one sample of it."),
     "export": ("dokimasia.cli.export", "Write a run's answers and scores as JSON lines, CSV or Parquet."),
+    "report": ("dokimasia.cli.report", "Write a report on a run: one page without network, or Markdown."),
     "diff": ("dokimasia.cli.diff", "Compare two runs, or two models, sample by sample."),
     "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),

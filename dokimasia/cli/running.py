@@ -13,13 +13,12 @@ from dokimasia.cli.progress import ProgressLine
 from dokimasia.cli.shared import console, print_json
 from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
 from dokimasia.errors import Interrupted
+from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runner.evaluation import EvaluationResult
 from dokimasia.runner.graph_run import GraphResult
 from dokimasia.runner.observer import Observer
 from dokimasia.runner.workshop import Stop
 from dokimasia.settings import Settings
-
-SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
 R = TypeVar("R", EvaluationResult, GraphResult)
 Work = Callable[[Observer, Stop], Awaitable[R]]

@@ -1,5 +1,6 @@
 """`dokimasia show`: a run's results, or one sample of it with chain, criteria, answers and scores."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,12 +54,16 @@ def _print_view(view: dict[str, Any]) -> None:
     from rich.markup import escape
 
     from dokimasia.cli.shared import redact
-    from dokimasia.runner.inspection import call_texts
+    from dokimasia.runner.inspection import call_texts, look_line
 
     out = console()
 
     def say(text: str, style: str = "") -> None:
         out.print(escape(redact(text)), style=style)
+
+    def say_looks(looks: Sequence[dict[str, Any]]) -> None:
+        for look in looks:
+            say(f"looked closer: {look_line(look)}", "yellow" if look["failed"] else "dim")
 
     sample = view["sample"]
     say(f"sample {sample['id']}", "bold")
@@ -79,6 +84,7 @@ def _print_view(view: dict[str, Any]) -> None:
         say("\nreference chain", "bold")
         say(replay["chain"]["reasoning"])
         say(f"answer: {replay['chain']['answer']}", "green")
+    say_looks((replay or {}).get("looks", ()))
     if criteria["criteria"]:
         say("\ncriteria" + (" (weights rescaled)" if criteria["repaired"] else ""), "bold")
     for number, one in enumerate(criteria["criteria"], start=1):
@@ -105,6 +111,7 @@ def _print_view(view: dict[str, Any]) -> None:
         if answer["judgement"]:
             scores = " ".join(f"{n}:{score}" for n, score in enumerate(answer["judgement"]["scores"], start=1))
             say(f"scores by criterion: {scores}", "cyan")
+        say_looks(answer["looks"])
     if view.get("earlier"):
         say("\nasked anew", "bold")
     for one in view.get("earlier", ()):

@@ -5,7 +5,11 @@ import re
 _FINAL = re.compile(
     r"^[ \t*_#>`\-]{0,20}(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$", re.IGNORECASE | re.ASCII | re.MULTILINE
 )
-_DECORATION = " \t\r*_#>`"
+_SPACE = (
+    " \t\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\u200b\u2060\ufeff"
+)
+_DECORATION = _SPACE + "*_#>`"
 _TAIL = 100_000
 
 

@@ -62,9 +62,7 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
     return tuple(found)
 
 
-def parse_mapping(
-    text: str, expected: int, leaves: Collection[str], *, strict: bool = True
-) -> tuple[str | None, ...]:
+def parse_mapping(text: str, expected: int, leaves: Collection[str], *, strict: bool = True) -> tuple[str | None, ...]:
     """Return the leaf of each criterion, in the order of the criteria; None where the judge says that none fits.
 
     A line `N | <A><B><C>` places the criterion with the number N, counted from 1; `N | none` leaves it unplaced. Case

@@ -58,7 +58,7 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as the report shows it: its hash, its size in pixels as stored, and a small copy as a data URI.
+    """An image as the report shows it: its hash, its size in pixels when it is upright, and a small copy as a data URI.
 
     `uri` is "" where it cannot be drawn; then `problem` says why.
     """
@@ -124,3 +124,8 @@ class ReportData:
         """The models' shown names, best mean score first, those without a score last."""
         models: Mapping[str, Any] = self.summary["models"]
         return sorted(models, key=lambda name: (-(models[name]["score"] or {"mean": 0})["mean"], name))
+
+    @property
+    def blind_arms(self) -> frozenset[str]:
+        """The shown names of the arms without the image."""
+        return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))

@@ -16,6 +16,9 @@ SHARE = 90_000
 """Bytes for one copy at most, however few there are."""
 
 QUALITY = 78
+ORIENTATION, SIDEWAYS = 0x0112, frozenset((5, 6, 7, 8))
+"""The EXIF field that says how a stored image is held, and its values that exchange width and height."""
+
 MAX_PIXELS = 50_000_000
 
 
@@ -25,9 +28,10 @@ def share_of(count: int) -> int:
 
 
 def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> Picture:
-    """Return an image with a small WebP copy of at most about `share` bytes, stored orientation, without metadata.
+    """Return an image with a small WebP copy of at most about `share` bytes, upright and without metadata.
 
-    The same bytes give the same copy. What Pillow cannot draw has no copy, and says why.
+    Its width and height are those of the upright image. The same bytes give the same copy. What Pillow cannot draw has
+    no copy, and says why.
 
     Args:
         data: the image file's bytes.
@@ -35,7 +39,7 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
         size: width and height in pixels, as stored.
         share: see `share_of`.
     """
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     width, height = size
     if width * height > MAX_PIXELS:
@@ -44,8 +48,10 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data)) as opened:
+                turned = opened.getexif().get(ORIENTATION, 1) in SIDEWAYS
                 opened.draft("RGB", (SIDES[0], SIDES[0]))
-                image = opened.convert("RGBA" if _has_alpha(opened.mode, opened.info) else "RGB")
+                upright = ImageOps.exif_transpose(opened)
+                image = upright.convert("RGBA" if _has_alpha(upright.mode, upright.info) else "RGB")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return Picture(sha256, width, height, problem=f"it cannot be drawn ({type(error).__name__})")
     encoded = b""
@@ -57,6 +63,8 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
         encoded = out.getvalue()
         if len(encoded) <= share:
             break
+    if turned:
+        width, height = height, width
     return Picture(sha256, width, height, uri=f"data:image/webp;base64,{base64.b64encode(encoded).decode('ascii')}")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from dokimasia import __version__
 from dokimasia.agents import PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.datasets import Problem
@@ -294,12 +295,13 @@ def _run_row(plan: EvaluationPlan, request: EvaluationRequest, skipped: tuple[Pr
     return Run(
         id=plan.run_id,
         graph="evaluate",
-        command=f"evaluate {request.data.name} --judge {request.judge} --models {','.join(request.models)}",
-        data_name=str(request.data),
+        command=request.command,
+        data_name=request.data.name,
         data_hash=plan.data,
         options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
         fresh=plan.fresh,
+        version=__version__,
     )
 
 

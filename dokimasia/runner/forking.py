@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import Field
 
+from dokimasia import __version__
 from dokimasia.agents import PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
@@ -251,4 +252,5 @@ def _run_row(parent: Run, request: ForkRequest, prepared: Prepared) -> Run:
         data_hash=parent.data_hash,
         options=orjson.loads(orjson.dumps(options)),
         seed=parent.seed,
+        version=__version__,
     )

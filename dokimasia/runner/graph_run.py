@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import orjson
 
+from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
@@ -291,11 +292,12 @@ def _run_row(plan: GraphPlan, request: GraphRequest, skipped: list[str]) -> Run:
         id=plan.run_id,
         graph=plan.graph,
         command=f"run {plan.graph} {request.data.name} --judge {request.judge}{models}",
-        data_name=str(request.data),
+        data_name=request.data.name,
         data_hash=plan.data,
         options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
         fresh=plan.fresh,
+        version=__version__,
     )
 
 

@@ -76,6 +76,23 @@ class EvaluationRequest(DataRequest):
     criteria: str | None = None
     responses: Path | None = None
 
+    @property
+    def command(self) -> str:
+        """The command as a person would repeat it: every option that differs from its default, paths by their names."""
+        words = ["evaluate", self.data.name, "--judge", self.judge]
+        if self.models:
+            words += ["--models", ",".join(self.models)]
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if name in {"data", "judge", "models"} or value == field.get_default(call_default_factory=True):
+                continue
+            option = f"--{name.replace('_', '-')}"
+            if name == "tools":
+                value = ",".join(value)
+            for one in value if isinstance(value, tuple) else (value,):
+                words += [option] if one is True else [option, one.name if isinstance(one, Path) else str(one)]
+        return " ".join(words)
+
 
 class Accepted(NamedTuple):
     """What a run remembers of a sample in memory: its name, content ids, cluster and size; the sample itself is stored."""

@@ -1,6 +1,6 @@
 """One sample of a run, whole: chain, criteria, every answer with its scores, and, on request, the calls as they were sent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
@@ -14,7 +14,7 @@ from dokimasia.runner.results import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.retries import earlier_outcomes
+from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
 
@@ -25,8 +25,20 @@ async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False
         NotFound: the run has no such sample; the message names near ones.
     """
     sample = _find(home, run, sample_id)
-    store = SqliteRunStore(home, run.id)
     rows = [row for row in results(home, run.id) if row.sample_id == sample.id]
+    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample.id]
+    view = await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
+    if raw:
+        ledger = SqliteLedger(home)
+        keys = dict.fromkeys(key for row in rows for key in row.calls)
+        view["calls"] = [_call(ledger, key) for key in keys]
+    return view
+
+
+async def view_of(
+    store: SqliteRunStore, run: Run, sample: Sample, *, rows: Sequence[ResultRow], earlier: Sequence[Retry]
+) -> dict[str, Any]:
+    """Return what a run knows of a sample from its rows and from what failed before, ready for JSON."""
     replay = next((row for row in rows if row.kind == "replay"), None)
     view: dict[str, Any] = {
         "run": run.id,
@@ -35,15 +47,10 @@ async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False
         "coverage": await _coverage(store, sample, replay),
         "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
     }
-    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample.id]
     if earlier:
         view["earlier"] = [
             {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
         ]
-    if raw:
-        ledger = SqliteLedger(home)
-        keys = dict.fromkeys(key for row in rows for key in row.calls)
-        view["calls"] = [_call(ledger, key) for key in keys]
     return view
 
 
@@ -122,5 +129,20 @@ def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
         parts = [
             part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
         ]
-        yield message["role"], "\n".join(parts)
-    yield "reply", call["reply"].get("text", "")
+        yield message["role"], "\n".join([*parts, *_wishes(message)])
+    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
+
+
+def look_line(look: dict[str, Any]) -> str:
+    """Return a viewed look in one line: the tool, where it looked, what it made, and what it told."""
+    boxes = [
+        "[{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}]".format(**region["box"]) + f" of image {region['image'][:12]}"
+        for region in look["regions"]
+    ]
+    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+    return f"{look['tool']} {' and '.join(boxes) or look['arguments']}{made}: {look['text']}"
+
+
+def _wishes(said: dict[str, Any]) -> list[str]:
+    """The tool calls of a message or a reply, a line each."""
+    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

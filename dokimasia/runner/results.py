@@ -1,5 +1,6 @@
 """A run's stored rows as figures: what `show`, `evaluate` and the report all print."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.analysis.evaluation import Row, summarise
@@ -25,12 +26,17 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "simulated": simulated_models(run),
         **summarise(
-            map(_row, scored_answers(home, run.id)),
+            scored_rows(home, run),
             seed=run.seed,
             usage=usage,
             preparation=used.get(("replay", "", "")),
         ),
     }
+
+
+def scored_rows(home: Home, run: Run) -> Iterator[Row]:
+    """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
+    return map(_row, scored_answers(home, run.id))
 
 
 def shown_name(model: str, arm: str) -> str:

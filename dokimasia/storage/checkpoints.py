@@ -27,7 +27,8 @@ async def open_saver(home: Home) -> AsyncIterator[AsyncSqliteSaver]:
     imported or built, and pickled data is refused, so that who can write the file cannot run code through it.
 
     Raises:
-        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written.
+        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written, at
+            first or while they are in use.
     """
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
@@ -48,6 +49,8 @@ async def open_saver(home: Home) -> AsyncIterator[AsyncSqliteSaver]:
         raise checkpoints_error(error, path=home.checkpoints, doing="opening the checkpoints") from error
     try:
         yield saver
+    except sqlite3.Error as error:  # raised inside LangGraph; the home's own reads and writes raise StorageError
+        raise checkpoints_error(error, path=home.checkpoints, doing="keeping the steps of unfinished items") from error
     finally:
         await connection.close()
 

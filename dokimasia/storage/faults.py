@@ -1,6 +1,7 @@
 """Turns what SQLite and the file system say into a StorageError that names the file and the way out."""
 
 import errno
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from dokimasia.errors import StorageError
 __all__ = ["checkpoints_error", "in_brief", "storage_error"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_NEXT_TO_NOTHING = 256 * 1024
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -59,7 +61,18 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
         doing: what was being done, as a phrase that follows "while" ("reading a call").
     """
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[_kind(error)]}.")
+    kind = _kind(error)
+    if kind == "disk" and _is_full(path):
+        kind = "full"
+    return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
+
+
+def _is_full(path: Path) -> bool:
+    """Whether the path's disk has next to no space left: SQLite calls a log's index that cannot grow an I/O error."""
+    try:
+        return shutil.disk_usage(path.parent).free < _NEXT_TO_NOTHING
+    except OSError:
+        return False
 
 
 def in_brief(error: Exception) -> str:

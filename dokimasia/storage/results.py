@@ -38,7 +38,8 @@ class ResultRow(Value):
 
     `item` names it within its run, `kind` says what was done. `outcome` is `scored` (then `score` is there), `failed`
     (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are
-    what a graph of a plug-in made. `calls` are the keys of all ledger entries that it used, in order.
+    what a graph of a plug-in made, and in an evaluation what the judge looked at with its tools. `calls` are the keys
+    of all ledger entries that it used, in order.
     """
 
     run_id: str

@@ -39,7 +39,9 @@ def section(data: ReportData) -> Section:
         blocks.append(Chart(chart, "Mean scores with and without the image, by model"))
     blocks.append(Table(COLUMNS, [_row(models, blind, name) for name in names], "Scores with and without the image"))
     blocks.append(
-        Paragraph("A large share that survives means that the data do not need sight of the image to be solved.", "note")
+        Paragraph(
+            "A large share that survives means that the data do not need sight of the image to be solved.", "note"
+        )
     )
     return Section("blind", title, blocks, menu="Blind arm")
 
@@ -48,7 +50,9 @@ def _row(models: Mapping[str, Any], blind: Mapping[str, Any], name: str) -> list
     place = figures.pointer("blind", name)
     one, gap = blind[name], blind[name]["difference"]
     means = [
-        figures.score(models[arm]["score"] and models[arm]["score"]["mean"], figures.pointer("models", arm, "score", "mean"))
+        figures.score(
+            models[arm]["score"] and models[arm]["score"]["mean"], figures.pointer("models", arm, "score", "mean")
+        )
         for arm in (name, f"{name}#blind")
     ]
     lost = (

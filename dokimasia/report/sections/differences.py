@@ -48,7 +48,8 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
             f"is left out{'' if lost else ' (here nothing was)'}. The adjusted p-value keeps the expected share of false "
-            "findings among those that are called findings at or below its level, however many pairs there are.",
+            "findings among those that are called findings at or below its level, however many pairs there are. Interval "
+            "and test are made in different ways, so at the edge one may leave out 0 where the other does not.",
             "note",
         )
     )

@@ -59,7 +59,7 @@ def _judges(data: ReportData) -> list[str]:
 def _findings(data: ReportData) -> list[Cell]:
     found: list[Cell] = []
     models: Mapping[str, Any] = data.summary["models"]
-    ranked = [name for name in data.ranked() if models[name]["score"] is not None]
+    ranked = [name for name in data.ranked() if models[name]["score"] is not None and name not in data.blind_arms]
     if not ranked:
         return ["Nothing was scored: there is no figure to report."]
     best = ranked[0]

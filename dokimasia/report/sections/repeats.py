@@ -33,7 +33,9 @@ def section(data: ReportData) -> Section:
     )
     means = {name: _means(data, name, most) for name in ranked}
     blocks: list[Block] = [
-        Chart(repeats_chart(means, title="mean score of each repeat, 1 to 5"), "The mean score of each repeat, by model"),
+        Chart(
+            repeats_chart(means, title="mean score of each repeat, 1 to 5"), "The mean score of each repeat, by model"
+        ),
         Table(columns, rows, "Spread over repeats, and the mean of each repeat"),
         Paragraph(
             "The spread is the standard deviation of a sample's score over its repeats, averaged over samples. It holds "

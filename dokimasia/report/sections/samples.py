@@ -18,10 +18,13 @@ def selection_text(chosen: Selection) -> str:
         return f"All {chosen.total} samples{failing}."
     parts = []
     if chosen.failed:
-        which = "all" if chosen.failed_shown == chosen.failed else f"{chosen.failed_shown}, drawn by seed {chosen.seed},"
+        which = (
+            "all" if chosen.failed_shown == chosen.failed else f"{chosen.failed_shown}, drawn by seed {chosen.seed},"
+        )
         parts.append(f"{which} of the {chosen.failed} samples with a failure")
-    if chosen.others_shown:
+    if chosen.failed and chosen.others_shown:
         parts.append(f"{chosen.others_shown} of the other {chosen.others}, drawn by seed {chosen.seed}")
     left = chosen.total - chosen.shown
-    shown = f"{chosen.shown} of {chosen.total} samples" + (f": {' and '.join(parts)}" if parts else "")
+    how = f": {' and '.join(parts)}" if parts else f", drawn by seed {chosen.seed}"
+    shown = f"{chosen.shown} of {chosen.total} samples{how}"
     return f"{shown}. {left} {'is' if left == 1 else 'are'} left out here; every figure above counts all of them."

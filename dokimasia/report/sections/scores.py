@@ -15,7 +15,8 @@ def section(data: ReportData) -> Section:
     """Return the scores of all models, best first."""
     models: Mapping[str, Any] = data.summary["models"]
     ranked = data.ranked()
-    points = [_point(name, models[name]) for name in ranked if models[name]["score"] is not None]
+    blind = data.blind_arms
+    points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
     failing = any(model["n_scored"] < model["n"] for model in models.values())
     blocks: list[Block] = []
     if points:
@@ -61,7 +62,7 @@ def section(data: ReportData) -> Section:
     return Section("scores", "Scores", blocks)
 
 
-def _point(name: str, model: Mapping[str, Any]) -> Point:
+def _point(name: str, model: Mapping[str, Any], *, hollow: bool) -> Point:
     score, bounds = model["score"], model["bounds"]
     open_ends = (bounds["low"], bounds["high"]) if model["n_scored"] < model["n"] else None
-    return Point(name, score["mean"], score["low"], score["high"], open_ends, hollow="#" in name)
+    return Point(name, score["mean"], score["low"], score["high"], open_ends, hollow=hollow)

@@ -24,5 +24,7 @@ def section(data: ReportData) -> Section | None:
         Bullets(skipped[:MOST]),
     ]
     if len(skipped) > MOST:
-        blocks.append(Paragraph(f"{len(skipped) - MOST} more are listed by `dokimasia show {data.facts.run} --json`.", "note"))
+        blocks.append(
+            Paragraph(f"{len(skipped) - MOST} more are listed by `dokimasia show {data.facts.run} --json`.", "note")
+        )
     return Section("skipped", "Skipped samples", blocks, menu="Skipped")

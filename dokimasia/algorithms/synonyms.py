@@ -1,0 +1,218 @@
+# pyright: standard
+# scikit-learn ships no types; what it returns here is given its type at once.
+"""Candidates for one and the same thing under several names: nearest neighbours of texts, or of vectors that a model made."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEIGHBOURS = 10
+THRESHOLD = 0.3
+BLOCK = 20
+
+_TREES = 4
+_LEAF = 512
+_DIMENSIONS = 192
+
+Vectors = NDArray[np.float32]
+
+
+class Pair(NamedTuple):
+    """Two keys in order, and their cosine similarity: up to 1, higher is more alike."""
+
+    first: str
+    second: str
+    similarity: float
+
+
+def candidate_synonyms(
+    texts: Mapping[str, str],
+    *,
+    vectors: Mapping[str, Sequence[float]] | None = None,
+    neighbours: int = NEIGHBOURS,
+    threshold: float = THRESHOLD,
+    seed: int = 0,
+) -> list[Pair]:
+    """Return the pairs of texts that are worth asking whether they mean the same.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Key (a leaf's id, say) to text (its name, its parent's name, a few of its criteria).
+    vectors : mapping of str to sequence of float, optional
+        An embedding of each key, all of one length; without it a text is its character and word n-grams, weighted by
+        how rare they are (TF-IDF), which finds other spellings and other orders of words, and no other words.
+    neighbours : int
+        For each text, how many of its nearest are looked at.
+    threshold : float
+        The least similarity of a pair.
+    seed : int
+        Of the search. The order of the texts does not matter.
+
+    Returns
+    -------
+    list of Pair
+        The most alike first, then by key; each pair once.
+
+    Raises
+    ------
+    ValueError
+        If a key has no vector, or vectors differ in length or are not finite.
+
+    Notes
+    -----
+    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 512, four times
+    over, and neighbours are sought within the parts: time grows as n log n, and a few neighbours may be missed.
+
+    References
+    ----------
+    Dasgupta and Freund, Random projection trees and low dimensional manifolds, 2008.
+
+    Examples
+    --------
+    >>> names = {"1": "object counting", "2": "counting of objects", "3": "colour recognition"}
+    >>> [(pair.first, pair.second) for pair in candidate_synonyms(names)]
+    [('1', '2')]
+    """
+    keys = sorted(texts)
+    if len(keys) < 2:
+        return []
+    whole = _ngrams([texts[key] for key in keys]) if vectors is None else _given(keys, vectors)
+    dense = whole if vectors is not None else _projected(whole, seed)
+    near = _neighbours(dense, min(neighbours, len(keys) - 1), seed)
+    first, second = _pairs(near)
+    alike = _cosines(whole, first, second)
+    chosen = np.flatnonzero(alike >= threshold)
+    found = [Pair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
+    return sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+
+
+def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
+    """Return groups of keys to be judged together: the most alike join first, and no group grows beyond its size.
+
+    Parameters
+    ----------
+    pairs : iterable of Pair
+        Candidates.
+    size : int
+        The most keys in a group, at least 2.
+
+    Returns
+    -------
+    list of tuple of str
+        Each key of a pair is in one group; sorted. A key that found no room beside any of its candidates is left out.
+
+    Raises
+    ------
+    ValueError
+        If `size` is below 2.
+
+    Examples
+    --------
+    >>> synonym_blocks([Pair("a", "b", 0.9), Pair("b", "c", 0.8), Pair("d", "e", 0.7)], size=2)
+    [('a', 'b'), ('d', 'e')]
+    """
+    if size < 2:
+        raise ValueError(f"a group of fewer than two has nothing to compare: {size}")
+    group_of: dict[str, list[str]] = {}
+    for first, second, _ in sorted(pairs, key=lambda pair: (-pair.similarity, pair.first, pair.second)):
+        one, other = group_of.get(first, [first]), group_of.get(second, [second])
+        if one is other or len(one) + len(other) > size:
+            continue
+        one.extend(other)
+        for key in one:
+            group_of[key] = one
+    return sorted({id(group): tuple(sorted(group)) for group in group_of.values()}.values())
+
+
+def _ngrams(texts: list[str]) -> Any:
+    """Return each text as a sparse row of unit length: half characters, half words; empty where nothing is shared."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    parts: list[Any] = []
+    options: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32, "strip_accents": "unicode"}
+    for kind in ({"analyzer": "char_wb", "ngram_range": (2, 4)}, {"token_pattern": r"\w+", "ngram_range": (1, 2)}):
+        try:
+            parts.append(TfidfVectorizer(**kind, **options).fit_transform(texts))
+        except ValueError:  # scikit-learn's word for texts of nothing but spaces or signs
+            parts.append(csr_matrix((len(texts), 1), dtype=np.float32))
+    return (hstack(parts, format="csr") * np.float32(0.5**0.5)).tocsr()
+
+
+def _given(keys: list[str], vectors: Mapping[str, Sequence[float]]) -> Vectors:
+    missing = [key for key in keys if key not in vectors]
+    if missing:
+        raise ValueError(f"{len(missing)} texts have no vector: {', '.join(missing[:5])}")
+    if len({len(vectors[key]) for key in keys}) > 1:
+        raise ValueError("the vectors differ in length")
+    rows = np.array([vectors[key] for key in keys], dtype=np.float32)
+    if not np.isfinite(rows).all():
+        raise ValueError("a vector is not finite")
+    return _unit(rows)
+
+
+def _unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def _projected(rows: Any, seed: int) -> Vectors:
+    """Return sparse rows in few dimensions, their cosines kept but for a little noise."""
+    if rows.shape[1] <= _DIMENSIONS:
+        return _unit(rows.toarray())
+    generator = np.random.default_rng(seed)
+    signs = generator.integers(0, 2, size=(rows.shape[1], _DIMENSIONS), dtype=np.int8).astype(np.float32) * 2 - 1
+    return _unit(np.asarray(rows @ signs, dtype=np.float32))
+
+
+def _neighbours(rows: Vectors, count: int, seed: int) -> NDArray[np.int64]:
+    """Return for each row the numbers of those that are nearest in any of the parts it fell into; -1 for none."""
+    generator = np.random.default_rng(seed + 1)
+    found: list[NDArray[np.int64]] = []
+    for _ in range(1 if len(rows) <= _LEAF else _TREES):
+        near = np.full((len(rows), count), -1, dtype=np.int64)
+        waiting = [np.arange(len(rows))]
+        while waiting:
+            part = waiting.pop()
+            if len(part) > _LEAF:
+                waiting += _halves(rows, part, generator)
+                continue
+            alike = rows[part] @ rows[part].T
+            np.fill_diagonal(alike, -np.inf)
+            take = min(count, len(part) - 1)
+            if take > 0:
+                near[part, :take] = part[np.argpartition(-alike, take - 1, axis=1)[:, :take]]
+        found.append(near)
+    return np.hstack(found)
+
+
+def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:
+    """Split a part in two equal halves along the line between two of its rows."""
+    one, other = generator.choice(part, 2, replace=False)
+    order = np.argsort(rows[part] @ (rows[one] - rows[other]), kind="stable")
+    middle = len(part) // 2
+    return [part[order[:middle]], part[order[middle:]]]
+
+
+def _pairs(near: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each pair of neighbours once, the smaller number first."""
+    size = len(near)
+    row = np.repeat(np.arange(size), near.shape[1])
+    column = near.ravel()
+    row, column = row[column >= 0], column[column >= 0]
+    keys = np.unique(np.minimum(row, column) * size + np.maximum(row, column))
+    return keys // size, keys % size
+
+
+def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the exact similarity of pairs of unit rows, in bounded memory."""
+    alike = np.empty(len(first))
+    for start in range(0, len(first), 50_000):
+        here = slice(start, start + 50_000)
+        one, other = rows[first[here]], rows[second[here]]
+        product = one.multiply(other).sum(axis=1) if hasattr(one, "multiply") else (one * other).sum(axis=1)
+        alike[here] = np.asarray(product).ravel()
+    return alike

@@ -1,0 +1,392 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""The capability tree as a networkx.DiGraph: grown, merged, pruned and looked at; always returned, never changed in place."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.algorithms.validity import Null, Validity, permutation_null, validity
+from dokimasia.domain.capability import CATEGORIES, DEEPEST, ROOT, CapabilityPath, plain_name
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    Tree = nx.DiGraph
+
+__all__ = [
+    "Null",
+    "Validity",
+    "add",
+    "add_all",
+    "assign",
+    "holder",
+    "leaves",
+    "merge",
+    "merge_all",
+    "move",
+    "new_tree",
+    "permutation_null",
+    "prune",
+    "rename",
+    "validity",
+]
+
+Path = str | CapabilityPath
+
+
+def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
+    """Return a tree of a root and its fixed anchors.
+
+    Parameters
+    ----------
+    categories : iterable of str
+        Names of the categories, at least one; a name that stands twice counts once.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Edges lead from parent to child. A node's id is its path (`<A><B><C>`; the root is `root`). Its attributes:
+        `layer` (0 root, 1 category, 2 parent, 3 capability), `support` (how many criteria it holds itself), `members`
+        (their ids, a frozenset) and `absorbed` (the sorted ids of nodes that were merged or folded into it, or that it
+        was called before). `tree.graph["categories"]` are the anchors in the order given.
+
+    Raises
+    ------
+    ValueError
+        If there is no category or a name cannot be one.
+
+    References
+    ----------
+    ATOM, section 3.2 and appendix E.1.
+
+    Examples
+    --------
+    >>> tree = add(new_tree(["Perception"]), "<Perception><Enumeration><Object Counting>")
+    >>> list(tree.successors("<Perception>"))
+    ['<Perception><Enumeration>']
+    """
+    import networkx as nx
+
+    names = tuple(dict.fromkeys(plain_name(name) for name in categories))
+    if not names:
+        raise ValueError("a tree needs at least one category")
+    tree = nx.DiGraph(categories=names)
+    _set(tree, ROOT, 0)
+    for name in names:
+        _hang(tree, ROOT, str(CapabilityPath(names=(name,))), 1)
+    return tree
+
+
+def add(tree: "Tree", path: Path) -> "Tree":
+    """Return the tree with a node and those above it that were missing; one that is there already changes nothing.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    path : str or CapabilityPath
+        Of a capability, or of a parent that shall have some later.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Another tree. New nodes have no support.
+
+    Raises
+    ------
+    ValueError
+        If the path has another form or its category is none of the fixed anchors.
+
+    Examples
+    --------
+    >>> tree = add(new_tree(["A"]), "<A><B><C>")
+    >>> leaves(add(tree, "<A><B><C>"))
+    ['<A><B><C>']
+    """
+    return add_all(tree, (path,))
+
+
+def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
+    """Return the tree with many nodes added, as `add` adds one, in one copy.
+
+    Raises
+    ------
+    ValueError
+        As `add`.
+    """
+    grown = _copy(tree)
+    for path in paths:
+        names = _path(path).names
+        above = ROOT
+        for depth in range(1, len(names) + 1):
+            node = str(CapabilityPath(names=names[:depth]))
+            if node not in grown:
+                if depth == 1:
+                    anchors = ", ".join(grown.graph.get("categories", ()))
+                    raise ValueError(f"{node} is none of the fixed categories: {anchors}")
+                _hang(grown, above, node, depth)
+            above = node
+    return grown
+
+
+def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
+    """Return the tree with one leaf united with another, under the name of the first.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    keep, drop : str or CapabilityPath
+        Two leaves, of one parent or not.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Another tree, in which `keep` has the members and the support of both (a criterion that both hold counts once)
+        and `drop` is found among what `keep` absorbed. The parent of `drop` stays.
+
+    Raises
+    ------
+    ValueError
+        If one of the two is no leaf of the tree, or both are the same.
+
+    Examples
+    --------
+    >>> tree = assign(add_all(new_tree(["A"]), ["<A><B><C>", "<A><B><D>"]), {"x": "<A><B><C>", "y": "<A><B><D>"})
+    >>> merged = merge(tree, "<A><B><C>", "<A><B><D>")
+    >>> leaves(merged), merged.nodes["<A><B><C>"]["support"], holder(merged, "<A><B><D>")
+    (['<A><B><C>'], 2, '<A><B><C>')
+    """
+    return merge_all(tree, ((keep, drop),))
+
+
+def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
+    """Return the tree after many merges (keep, drop), one after another, in one copy.
+
+    Raises
+    ------
+    ValueError
+        As `merge`: also if a pair names a leaf that an earlier one merged away.
+    """
+    merged = _copy(tree)
+    for keep, drop in pairs:
+        kept, dropped = _leaf(merged, keep), _leaf(merged, drop)
+        if kept == dropped:
+            raise ValueError(f"{kept} cannot be merged with itself")
+        _fold(merged, kept, dropped)
+    return merged
+
+
+def prune(tree: "Tree", min_support: int) -> "Tree":
+    """Return the tree without leaves of too little support; nothing that they held is lost.
+
+    Below each parent the weakest leaf (fewest criteria, then the first by id) with a support below the threshold is
+    folded into its best-supported sibling (most criteria, then the first by id), again and again until none is left
+    below. A leaf without a sibling is dropped, and its members are kept on the parent.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    min_support : int
+        The fewest criteria that a leaf may have.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Another tree. Pruning it again with the same threshold changes nothing. Parents stay, also without leaves.
+
+    References
+    ----------
+    ATOM, appendix E.1 (a threshold of 5) and F.3.
+
+    Examples
+    --------
+    >>> tree = add_all(new_tree(["A"]), ["<A><B><C>", "<A><B><D>", "<A><E><F>"])
+    >>> tree = assign(tree, {"x": "<A><B><C>", "y": "<A><B><C>", "z": "<A><B><D>", "u": "<A><E><F>"})
+    >>> pruned = prune(tree, 2)
+    >>> leaves(pruned), sorted(pruned.nodes["<A><B><C>"]["members"]), sorted(pruned.nodes["<A><E>"]["members"])
+    (['<A><B><C>'], ['x', 'y', 'z'], ['u'])
+    """
+    from heapq import heapify, heappop, heappush
+
+    pruned = _copy(tree)
+    support: dict[str, int] = {node: int(pruned.nodes[node].get("support", 0)) for node in pruned}
+    for parent in sorted(node for node in pruned if _layer(pruned, node) == DEEPEST - 1):
+        weakest = [(support[leaf], leaf) for leaf in pruned.successors(parent)]
+        best = [(-count, leaf) for count, leaf in weakest]
+        heapify(weakest)
+        heapify(best)
+        gone: set[str] = set()
+        while weakest and weakest[0][0] < min_support:
+            count, leaf = heappop(weakest)
+            if leaf in gone or support[leaf] != count:
+                continue
+            gone.add(leaf)
+            while best and (best[0][1] in gone or -best[0][0] != support[best[0][1]]):
+                heappop(best)
+            into = best[0][1] if best else parent
+            _fold(pruned, into, leaf)
+            if best:
+                support[into] = int(pruned.nodes[into]["support"])
+                heappush(weakest, (support[into], into))
+                heappush(best, (-support[into], into))
+    return pruned
+
+
+def leaves(tree: "Tree") -> list[str]:
+    """Return the ids of all capabilities, sorted.
+
+    Examples
+    --------
+    >>> leaves(new_tree(["A"]))
+    []
+    """
+    return sorted(node for node in tree if _layer(tree, node) == DEEPEST)
+
+
+def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
+    """Return the tree with its criteria mapped anew: each criterion is held by its leaf and by no other node.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree; what its nodes held before is forgotten, what they absorbed is not.
+    leaf_of : mapping of str to str
+        Criterion to leaf. A criterion that is missing here is held nowhere.
+
+    Returns
+    -------
+    networkx.DiGraph
+        Another tree, in which every support is the number of members.
+
+    Raises
+    ------
+    ValueError
+        If a criterion is mapped to what is no leaf of the tree.
+    """
+    members: dict[str, list[str]] = {}
+    for criterion, leaf in leaf_of.items():
+        members.setdefault(leaf, []).append(criterion)
+    mapped = _copy(tree)
+    for leaf in members:
+        _leaf(mapped, leaf)
+    for node in mapped:
+        held = frozenset(members.get(node, ()))
+        mapped.nodes[node].update(members=held, support=len(held))
+    return mapped
+
+
+def rename(tree: "Tree", node: Path, name: str) -> "Tree":
+    """Return the tree with a parent or a leaf under another name, its children with it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such node, it is an anchor, or its parent has another child of that name.
+
+    Examples
+    --------
+    >>> leaves(rename(add(new_tree(["A"]), "<A><B><C>"), "<A><B>", "Z"))
+    ['<A><Z><C>']
+    """
+    path = _path(node)
+    if path.parent is None:
+        raise ValueError(f"{path} is a fixed anchor and keeps its name")
+    return _relocate(tree, path, path.parent.child(name))
+
+
+def move(tree: "Tree", node: Path, under: Path) -> "Tree":
+    """Return the tree with a leaf under another parent, or a parent with its leaves under another category.
+
+    Raises
+    ------
+    ValueError
+        If there is no such node, the place is not one layer above it or not there, or has a child of that name already.
+
+    Examples
+    --------
+    >>> leaves(move(add(add(new_tree(["A"]), "<A><B><C>"), "<A><D>"), "<A><B><C>", "<A><D>"))
+    ['<A><D><C>']
+    """
+    path, above = _path(node), _path(under)
+    if above.layer != path.layer - 1 or str(above) not in tree:
+        raise ValueError(f"{path} cannot be moved under {above}: that is no node of the layer above it")
+    return _relocate(tree, path, above.child(path.name))
+
+
+def holder(tree: "Tree", path: Path) -> str | None:
+    """Return the node that stands for a path now: itself, or what absorbed it; None if the tree never knew it.
+
+    A path that several nodes absorbed (merged, made anew, merged again) is held by the first of them by id.
+    """
+    node = str(path)
+    if node in tree:
+        return node
+    return min((other for other in tree if node in tree.nodes[other].get("absorbed", ())), default=None)
+
+
+def _relocate(tree: "Tree", old: CapabilityPath, new: CapabilityPath) -> "Tree":
+    import networkx as nx
+
+    if str(old) not in tree:
+        raise ValueError(f"{old} is no node of the tree")
+    if old == new:
+        return _copy(tree)
+    if str(new) in tree:
+        raise ValueError(f"{new} is there already: merge the two instead")
+    moved = _copy(tree)
+    under = [str(old), *sorted(nx.descendants(moved, str(old)))]
+    names = {node: str(CapabilityPath(names=new.names + _path(node).names[old.layer :])) for node in under}
+    for node in under:
+        known = moved.nodes[node].get("absorbed", ())
+        moved.nodes[node]["absorbed"] = tuple(sorted({*known, node} - {names[node]}))
+    moved.remove_edge(next(iter(moved.predecessors(str(old)))), str(old))
+    nx.relabel_nodes(moved, names, copy=False)
+    moved.add_edge(str(new.parent), str(new))
+    return moved
+
+
+def _copy(tree: "Tree") -> "Tree":
+    """Return a copy that shares nothing which can be changed."""
+    copied = tree.copy()
+    for node in copied:
+        here: dict[str, Any] = copied.nodes[node]
+        here["members"] = frozenset(here.get("members", ()))
+        here["absorbed"] = tuple(here.get("absorbed", ()))
+        here.setdefault("support", len(here["members"]))
+    return copied
+
+
+def _fold(tree: "Tree", keep: str, drop: str) -> None:
+    """Unite a leaf with another node, in place."""
+    one, other = tree.nodes[keep], tree.nodes[drop]
+    shared = len(one["members"] & other["members"])
+    one["members"] |= other["members"]
+    one["support"] += other["support"] - shared
+    one["absorbed"] = tuple(sorted({*one["absorbed"], *other["absorbed"], drop} - {keep}))
+    tree.remove_node(drop)
+
+
+def _hang(tree: "Tree", above: str, node: str, layer: int) -> None:
+    _set(tree, node, layer)
+    tree.add_edge(above, node)
+
+
+def _set(tree: "Tree", node: str, layer: int) -> None:
+    tree.add_node(node, layer=layer, support=0, members=frozenset(), absorbed=())
+
+
+def _layer(tree: "Tree", node: str) -> int | None:
+    return tree.nodes[node].get("layer")
+
+
+def _leaf(tree: "Tree", path: Path) -> str:
+    node = str(path)
+    if node not in tree or _layer(tree, node) != DEEPEST:
+        raise ValueError(f"{node} is no leaf of the tree")
+    return node
+
+
+def _path(path: Path) -> CapabilityPath:
+    return path if isinstance(path, CapabilityPath) else CapabilityPath.parse(path)

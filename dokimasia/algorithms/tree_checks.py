@@ -1,0 +1,229 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""Whether a capability tree is one, whether a proposal fits it, and what two trees differ in."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from dokimasia.algorithms.taxonomy import holder, leaves
+from dokimasia.domain.capability import DEEPEST, LAYERS, ROOT, CapabilityPath, Proposal
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+_NAMED = 5
+
+
+class TreeDiff(NamedTuple):
+    """What became of an old tree: each part sorted, nodes by id and criteria by name.
+
+    `merged` maps a node that is gone to the one that absorbed it, `removed` are those that left no trace; `moved` maps
+    a criterion to where it was held and is held, None for nowhere; `support` maps a leaf of both trees to its numbers
+    of criteria, where they differ.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    merged: dict[str, str]
+    moved: dict[str, tuple[str | None, str | None]]
+    support: dict[str, tuple[int, int]]
+
+
+def check_tree(
+    tree: "Tree", *, categories: Collection[str] | None = None, criteria: Collection[str] | None = None
+) -> list[str]:
+    """Return what is wrong with a tree, in words; an empty list says that it is one.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        Any directed graph.
+    categories : collection of str, optional
+        The anchors that it must have, no more and no fewer; without it those that the tree names as its own.
+    criteria : collection of str, optional
+        The criteria that were mapped before: each must be held by one leaf still.
+
+    Returns
+    -------
+    list of str
+        Checked are: one root; four layers, each node's id its path below its one parent, no cycle and no node apart;
+        the anchors; names that differ from those of siblings, and capabilities' names that differ throughout, in more
+        than case; supports that are the number of members, where a node has any; criteria held twice, or nowhere.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add, new_tree
+    >>> tree = add(new_tree(["A"]), "<A><B><C>")
+    >>> check_tree(tree)
+    []
+    >>> tree.add_edge("<A><B><C>", "<A>")
+    >>> check_tree(tree)[0]
+    'there is a cycle: <A> > <A><B> > <A><B><C> > <A>'
+    """
+    if ROOT not in tree:
+        return [f"there is no node '{ROOT}'"]
+    return [
+        *_cycle(tree),
+        *_shape(tree),
+        *_anchors(tree, categories),
+        *_duplicates(tree),
+        *_held(tree, criteria),
+    ]
+
+
+def refusal(tree: "Tree", proposal: Proposal) -> str | None:
+    """Return why a proposal cannot be taken up, or None if it can.
+
+    A proposal needs its category among the anchors, and its parent in the tree (or proposed before and added); a name
+    that a sibling or another capability has already is no new node. Case does not tell names apart.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add, new_tree
+    >>> tree = add(new_tree(["A"]), "<A><B><C>")
+    >>> refusal(tree, Proposal(under=CapabilityPath.parse("<A><B>"), name="c"))
+    '<A><B><C> is there already'
+    >>> refusal(tree, Proposal(under=CapabilityPath.parse("<A><D>"), name="E"))
+    'there is no parent <A><D>: it has to be proposed first'
+    """
+    under = proposal.under
+    if under.is_leaf:
+        return f"{under} is a capability: the tree has no layer below it"
+    if f"<{under.category}>" not in tree:
+        return f"<{under.category}> is none of the fixed categories"
+    if str(under) not in tree:
+        return f"there is no parent {under}: it has to be proposed first"
+    wanted = proposal.name.casefold()
+    others = leaves(tree) if under.layer == DEEPEST - 1 else []
+    for node in [*sorted(tree.successors(str(under))), *others]:
+        if CapabilityPath.parse(node).name.casefold() == wanted:
+            return f"{node} is there already"
+    return None
+
+
+def diff(old: "Tree", new: "Tree") -> TreeDiff:
+    """Return what changed from one tree to another.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, merge, new_tree
+    >>> old = assign(add_all(new_tree(["A"]), ["<A><B><C>", "<A><B><D>"]), {"x": "<A><B><C>", "y": "<A><B><D>"})
+    >>> change = diff(old, merge(old, "<A><B><C>", "<A><B><D>"))
+    >>> change.merged, change.moved, change.support
+    ({'<A><B><D>': '<A><B><C>'}, {'y': ('<A><B><D>', '<A><B><C>')}, {'<A><B><C>': (1, 2)})
+    """
+    gone = sorted(set(old) - set(new))
+    absorbed = {node: holder(new, node) for node in gone}
+    before, after = _holders(old), _holders(new)
+    both = sorted(set(leaves(old)) & set(leaves(new)))
+    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in both}
+    return TreeDiff(
+        added=tuple(sorted(set(new) - set(old))),
+        removed=tuple(node for node in gone if absorbed[node] is None),
+        merged={node: into for node, into in absorbed.items() if into is not None},
+        moved={
+            one: (before.get(one), after.get(one))
+            for one in sorted(before.keys() | after.keys())
+            if before.get(one) != after.get(one)
+        },
+        support={leaf: counts for leaf, counts in sizes.items() if counts[0] != counts[1]},
+    )
+
+
+def _cycle(tree: "Tree") -> list[str]:
+    import networkx as nx
+
+    if nx.is_directed_acyclic_graph(tree):
+        return []
+    edges: list[tuple[str, str]] = nx.find_cycle(tree)
+    names = [str(edge[0]) for edge in edges]
+    first = names.index(min(names))
+    return [f"there is a cycle: {' > '.join([*names[first:], *names[:first], names[first]])}"]
+
+
+def _shape(tree: "Tree") -> list[str]:
+    """Name the nodes that stand elsewhere than their ids say."""
+    problems: list[str] = []
+    if tree.in_degree(ROOT):
+        problems.append(f"the root has a parent: {_some(tree.predecessors(ROOT))}")
+    if tree.nodes[ROOT].get("layer") != 0:
+        problems.append("the root's layer is not 0")
+    for node in sorted(map(str, tree)):
+        if node == ROOT:
+            continue
+        try:
+            path = CapabilityPath.parse(node)
+        except ValueError as error:
+            problems.append(str(error))
+            continue
+        if str(path) != node:
+            problems.append(f"{node} is spelled {path}")
+        parents = sorted(map(str, tree.predecessors(node)))
+        expected = ROOT if path.parent is None else str(path.parent)
+        if not parents:
+            problems.append(f"{node} is an orphan: it hangs below no node")
+        elif parents != [expected]:
+            problems.append(f"{node} hangs below {_some(parents)} instead of {expected}")
+        if tree.nodes[node].get("layer") != path.layer:
+            layer = tree.nodes[node].get("layer")
+            problems.append(f"{node} has the layer {layer}, but is a {LAYERS[path.layer]}: {path.layer}")
+    return problems
+
+
+def _anchors(tree: "Tree", categories: Collection[str] | None) -> list[str]:
+    wanted = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
+    there = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
+    problems = [f"the anchor {node} is missing" for node in wanted if node not in there]
+    return problems + [f"{node} is none of the fixed categories" for node in sorted(there.difference(wanted))]
+
+
+def _duplicates(tree: "Tree") -> list[str]:
+    """Name the siblings, and the capabilities of the whole tree, whose names are the same but for case."""
+    last = {str(node): str(node).rstrip(">").rpartition("<")[2].casefold() for node in tree if node != ROOT}
+    problems: list[str] = []
+    for alike in _alike((str(node).rpartition("<")[0] + last[str(node)], str(node)) for node in tree if node != ROOT):
+        problems.append(f"siblings have the same name: {_some(alike)}")
+    for alike in _alike((last[leaf], leaf) for leaf in leaves(tree) if leaf in last):
+        if len({leaf.rpartition("<")[0] for leaf in alike}) > 1:
+            problems.append(f"capabilities of different parents have the same name: {_some(alike)}")
+    return problems
+
+
+def _alike(named: Iterable[tuple[str, str]]) -> list[list[str]]:
+    groups: dict[str, list[str]] = {}
+    for key, node in named:
+        groups.setdefault(key, []).append(node)
+    return sorted(sorted(group) for group in groups.values() if len(group) > 1)
+
+
+def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
+    """Name the criteria that are held twice or not by a leaf, and the supports that are not the number of members."""
+    problems: list[str] = []
+    everywhere: Counter[str] = Counter()
+    on_leaves: set[str] = set()
+    for node in sorted(map(str, tree)):
+        members = tree.nodes[node].get("members", ())
+        support = tree.nodes[node].get("support")
+        everywhere.update(set(members))
+        if tree.nodes[node].get("layer") == DEEPEST:
+            on_leaves.update(members)
+        if members and support != len(members):
+            problems.append(f"{node} has {len(members)} members and a support of {support}")
+    twice = sorted(one for one, count in everywhere.items() if count > 1)
+    if twice:
+        problems.append(f"{len(twice)} criteria are held by more than one node: {_some(twice)}")
+    lost = sorted(set(criteria or ()) - on_leaves)
+    if lost:
+        problems.append(f"{len(lost)} mapped criteria are held by no leaf: {_some(lost)}")
+    return problems
+
+
+def _holders(tree: "Tree") -> dict[str, str]:
+    return {one: str(node) for node in sorted(map(str, tree)) for one in tree.nodes[node].get("members", ())}
+
+
+def _some(names: Iterable[str]) -> str:
+    """Return the first few names for a message."""
+    every = list(names)
+    return ", ".join(every[:_NAMED]) + (", \u2026" if len(every) > _NAMED else "")

@@ -1,0 +1,257 @@
+"""The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.report.data import Picture, ReportData
+from dokimasia.report.drawing import escape, heat_class
+from dokimasia.report.overlay import (
+    colour,
+    definitions,
+    draw_picture,
+    look_text,
+    looks_at,
+    region_text,
+    regions_of,
+)
+
+MOST_TEXT = 6_000
+"""Characters of one text; what is longer is cut, and says so."""
+
+OPEN_TEXT = 700
+"""Characters up to which an answer stands open."""
+
+KEYS = (
+    "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
+    "<kbd>Tab</kbd> through the criteria shows their regions"
+)
+
+
+def draw_browser(data: ReportData, note: str) -> str:
+    """Return the samples of the report; without scripts all cards stand below each other."""
+    views = data.samples
+    items = "\n".join(_item(number, view) for number, view in enumerate(views, start=1))
+    cards = "\n".join(_card(number, view, data) for number, view in enumerate(views, start=1))
+    return f"""<p class="note" id="samples-note">{escape(note)}</p>
+{definitions(data.pictures)}
+<div class="browser">
+<div class="chooser">
+<div class="controls"><label class="unseen" for="filter">Filter the samples</label>
+<input id="filter" type="search" placeholder="Filter ( / )" autocomplete="off" spellcheck="false">
+<label class="unseen" for="order">Order</label>
+<select id="order"><option value="report">as reported</option><option value="low">lowest score first</option>
+<option value="high">highest score first</option><option value="apart">models most apart</option></select>
+<p id="found" role="status" aria-live="polite">{len(views)} samples</p></div>
+<ol class="list" aria-label="Samples">
+{items}
+</ol>
+<p class="keys">{KEYS}</p></div>
+<div class="cards">
+{cards}
+</div></div>"""
+
+
+def failures_of(view: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of failure of a sample, of its criteria and of its answers, each once."""
+    replay = view["replay"] or {}
+    kinds = [replay.get("failure"), *(answer["failure"] for answer in view["answers"])]
+    return sorted({kind for kind in kinds if kind})
+
+
+def mean_scores(view: Mapping[str, Any]) -> dict[str, float]:
+    """Return the mean score of each model that has one, over the sample's scored repeats."""
+    scores: dict[str, list[float]] = {}
+    for answer in view["answers"]:
+        if answer["score"] is not None:
+            scores.setdefault(answer["model"], []).append(answer["score"])
+    return {model: sum(values) / len(values) for model, values in scores.items()}
+
+
+def clip(text: str) -> tuple[str, int]:
+    """Return the beginning of a text and how many characters of it are left out."""
+    return (text, 0) if len(text) <= MOST_TEXT else (text[:MOST_TEXT], len(text) - MOST_TEXT)
+
+
+def _item(number: int, view: Mapping[str, Any]) -> str:
+    sample, scores, kinds = view["sample"], list(mean_scores(view).values()), failures_of(view)
+    mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
+    heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
+    search = " ".join(
+        [sample["id"], sample["category"] or "", sample["prompt"], *(["failed", *kinds] if kinds else [])]
+    )
+    order = (
+        f'data-score="{sum(scores) / len(scores):.6f}" data-apart="{max(scores) - min(scores):.6f}"' if scores else ""
+    )
+    bad = f' <span class="bad" title="{escape(", ".join(kinds))}">failed</span>' if kinds else ""
+    return (
+        f'<li data-search="{escape(search.lower())}" {order}><a href="#s-{number}">'
+        f'<span class="name">{escape(sample["id"])}</span>{bad}<b{heat} title="mean over models">{mean}</b></a></li>'
+    )
+
+
+def _card(number: int, view: Mapping[str, Any], data: ReportData) -> str:
+    sample = view["sample"]
+    criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    chips = [f'<span class="chip">{escape(sample["category"])}</span>'] if sample["category"] else []
+    chips += [f'<span class="chip bad">{escape(kind)}</span>' for kind in failures_of(view)]
+    pictures = "".join(_pictures(view, criteria, data.pictures))
+    words = "\n".join(_words(view, criteria, data.facts.run))
+    answers = "\n".join(_answers(view, criteria, data.facts.run))
+    alone = "" if pictures else " alone"
+    return f"""<article class="card" id="s-{number}" tabindex="-1" aria-labelledby="s-{number}-title">
+<header><h3 id="s-{number}-title">{escape(sample["id"])}</h3>{"".join(chips)}
+<span class="place">{number} of {len(data.samples)}</span></header>
+<div class="halves{alone}">
+{f'<div class="pictures">{pictures}</div>' if pictures else ""}
+<div class="words">
+{words}
+</div></div>
+{answers}
+</article>"""
+
+
+def _pictures(
+    view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]
+) -> Iterator[str]:
+    images = [image["sha256"] for image in view["sample"]["images"]]
+    regions, looks = regions_of(criteria, images), looks_at([look for _, look in looks_of(view)])
+    for number, sha256 in enumerate(images, start=1):
+        name = f"image {number}" if len(images) > 1 else "image"
+        yield draw_picture(pictures[sha256], [*regions.get(sha256, []), *looks.get(sha256, [])], name)
+
+
+def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return every look that the judge took at a sample with its tools, with what it was taken for, in order."""
+    looks = [("criteria", look) for look in (view["replay"] or {}).get("looks", ())]
+    for answer in view["answers"]:
+        looks += [(_named(answer), look) for look in answer.get("looks", ())]
+    return looks
+
+
+def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run: str) -> Iterator[str]:
+    sample, replay = view["sample"], view["replay"]
+    yield f'<div class="text prompt">{_text(sample["prompt"], run, sample["id"])}</div>'
+    if sample["choices"]:
+        options = "".join(
+            f'<li><span class="letter">{chr(ord("A") + place)}.</span> {escape(choice)}</li>'
+            for place, choice in enumerate(sample["choices"])
+        )
+        yield f'<ul class="choices">{options}</ul>'
+    if sample["reference_answer"] is not None:
+        yield f'<div class="text reference"><b>Reference</b> {_text(sample["reference_answer"], run, sample["id"])}</div>'
+    if replay is None:
+        yield '<p class="warning">No criteria yet.</p>'
+    elif replay["failure"]:
+        yield f'<p class="warning">No criteria: {escape(replay["failure"])}: {escape(replay["reason"] or "")}</p>'
+    if replay and criteria:
+        repaired = " (weights rescaled)" if replay["criteria"]["repaired"] else ""
+        lines = "\n".join(
+            _criterion(number, one, len(sample["images"])) for number, one in enumerate(criteria, start=1)
+        )
+        yield f'<h4>Atomic criteria{repaired}</h4>\n<ol class="criteria">\n{lines}\n</ol>'
+    if replay and replay["chain"]:
+        chain = replay["chain"]
+        yield (
+            f'<details class="chain"><summary>Reference chain · {escape(_first(chain["answer"]))}</summary>'
+            f'<div class="text">{_text(chain["reasoning"], run, sample["id"])}</div>'
+            f'<div class="text reference"><b>Answer</b> {_text(chain["answer"], run, sample["id"])}</div></details>'
+        )
+    looks = looks_of(view)
+    if looks:
+        yield _looks(looks, [image["sha256"] for image in sample["images"]])
+    if view["coverage"] and view["coverage"]["uncovered"]:
+        missed = view["coverage"]["uncovered"]
+        sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in missed)
+        yield (
+            f"<details><summary>{len(missed)} of {view['coverage']['sentences']} sentences of the reference are touched by "
+            f"no criterion (by shared words)</summary><ul>{sentences}</ul></details>"
+        )
+
+
+def _looks(looks: Sequence[tuple[str, Mapping[str, Any]]], images: Sequence[str]) -> str:
+    lines = "".join(
+        f'<li tabindex="0" data-mark="look-{number}"{" class=" + chr(34) + "bad" + chr(34) if look["failed"] else ""}>'
+        f'<b>{escape(look_text(look, images))}</b> <span class="muted">for {escape(purpose)}</span>'
+        f'<div class="text">{escape(_first(look["text"], 400))}</div></li>'
+        for number, (purpose, look) in enumerate(looks, start=1)
+    )
+    return f'<details class="looks"><summary>The judge looked closer {len(looks)} times</summary><ol>{lines}</ol></details>'
+
+
+def _criterion(number: int, one: Mapping[str, Any], images: int) -> str:
+    return (
+        f'<li class="criterion {colour(number)}" tabindex="0" data-mark="{number}"><span class="number">{number}</span>'
+        f'<div><p class="q">{escape(one["question"])}</p><p class="g">{escape(one["ground_truth"])}</p>'
+        f'<p class="muted">weight {one["weight"]} · {escape(region_text(one, images))}</p></div></li>'
+    )
+
+
+def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run: str) -> Iterator[str]:
+    answers = view["answers"]
+    if not answers:
+        yield '<p class="warning">No answers yet.</p>'
+        return
+    head = "".join(
+        f'<th scope="col" class="number" data-mark="{number}" title="{escape(one["question"])}">'
+        f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {one["weight"]}</span></th>'
+        for number, one in enumerate(criteria, start=1)
+    )
+    rows = "\n".join(_row(answer, len(criteria)) for answer in answers)
+    yield (
+        '<h4>Answers, and their scores by criterion</h4>\n<div class="scroll" tabindex="0" role="region" '
+        'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
+        f'{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+    )
+    yield "\n".join(_answer(answer, run, view["sample"]["id"]) for answer in answers if answer["response"])
+    if view.get("earlier"):
+        lines = "".join(
+            f"<li>{escape(one['item'])}: before attempt {one['next_attempt']}: {escape(one['failure'] or '')}: "
+            f"{escape(one['reason'] or '')}</li>"
+            for one in view["earlier"]
+        )
+        yield f"<details><summary>Asked anew</summary><ul>{lines}</ul></details>"
+
+
+def _row(answer: Mapping[str, Any], criteria: int) -> str:
+    name = f'<th scope="row">{escape(_named(answer))}</th>'
+    if answer["score"] is None:
+        why = f"{answer['failure']}: {answer['reason'] or ''}"
+        return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(why)}</td></tr>'
+    scores = (answer["judgement"] or {}).get("scores", [])
+    cells = "".join(
+        f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
+        for number, score in enumerate(scores, start=1)
+    )
+    whole = answer["score"]
+    return f'<tr>{name}{cells}<td class="number {heat_class((whole - 1) / 4)}"><b>{whole:.2f}</b></td></tr>'
+
+
+def _answer(answer: Mapping[str, Any], run: str, sample: str) -> str:
+    response = answer["response"]
+    flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
+    score = f"{answer['score']:.2f}" if answer["score"] is not None else answer["failure"] or ""
+    opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
+    return (
+        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b> · {escape(score)}{flags}'
+        f'<span class="preview"> {escape(_first(response["text"]))}</span></summary>'
+        f'<div class="text">{_text(response["text"], run, sample)}</div></details>'
+    )
+
+
+def _named(answer: Mapping[str, Any]) -> str:
+    return f"{answer['model']} · repeat {answer['repeat'] + 1}" if answer["repeat"] else answer["model"]
+
+
+def _first(text: str, most: int = 90) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _text(text: str, run: str, sample: str) -> str:
+    shown, left = clip(text)
+    more = (
+        f'<span class="muted"> … {left:,} more characters: dokimasia show {escape(run)} --sample {escape(sample)}</span>'
+        if left
+        else ""
+    )
+    return f'<span dir="auto">{escape(shown)}</span>{more}'

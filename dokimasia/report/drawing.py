@@ -1,0 +1,135 @@
+"""Blocks as HTML: every text is escaped here, and nowhere else is text put into a page."""
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+
+from dokimasia.report.blocks import (
+    Block,
+    Browser,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Fold,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    spans,
+)
+
+HEAT_STEPS = 8
+
+
+def escape(text: str) -> str:
+    """Return text that stands for itself in an element or in a quoted attribute.
+
+    Control characters other than tab and line feed, which HTML has no place for, are shown as the replacement mark.
+    """
+    visible = "".join(c if c in "\t\n" or (c >= " " and c != "\x7f") else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return html.escape(visible, quote=True)
+
+
+def draw_cell(cell: Cell) -> str:
+    """Return a cell's pieces as HTML; figures carry the place of their value and the value itself."""
+    return "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+
+
+def _span(piece: Span) -> str:
+    figure = ""
+    if piece.pointer:
+        figure = f' data-figure="{escape(piece.pointer)}" data-value="{piece.value!r}"'
+    if not figure and not piece.tone:
+        return escape(piece.text)
+    kind = f' class="{piece.tone}"' if piece.tone else ""
+    return f"<span{kind}{figure}>{escape(piece.text)}</span>"
+
+
+def heat_class(heat: float) -> str:
+    """Return the class that tints a cell: 0 (lowest) to 8 (highest)."""
+    return f"heat heat-{round(min(1.0, max(0.0, heat)) * HEAT_STEPS)}"
+
+
+class Charts:
+    """The figures of a page, by the id of the element that each is drawn in."""
+
+    def __init__(self) -> None:
+        self.figures: dict[str, object] = {}
+
+    def add(self, chart: Chart) -> str:
+        """Take the figure in and return the element that it will be drawn in."""
+        id = f"chart-{len(self.figures) + 1}"
+        self.figures[id] = chart.figure
+        height = int(chart.figure["layout"]["height"])
+        return (
+            f'<figure class="chart"><div class="plot" id="{id}" role="img" aria-label="{escape(chart.about)}" '
+            f'style="height:{height}px"></div><figcaption>{escape(chart.about)}</figcaption></figure>'
+        )
+
+
+def draw_section(section: Section, charts: Charts, *, browser: Callable[[str], str]) -> str:
+    """Return a section as HTML; `browser` draws the samples under a note on which of them these are."""
+    body = "\n".join(draw_blocks(section.blocks, charts, browser=browser))
+    id = escape(section.id)
+    return (
+        f'<section id="{id}" aria-labelledby="{id}-title">\n<h2 id="{id}-title">{escape(section.title)}</h2>\n'
+        f"{body}\n</section>"
+    )
+
+
+def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[str], str]) -> Iterator[str]:
+    """Yield each block as HTML."""
+    for block in blocks:
+        match block:
+            case Paragraph(text, kind):
+                yield f'<p class="{kind}">{draw_cell(text)}</p>'
+            case Table():
+                yield _table(block)
+            case Facts(rows):
+                lines = "".join(
+                    f"<div><dt>{escape(name)}</dt><dd>{draw_cell(value)}</dd></div>" for name, value in rows
+                )
+                yield f'<dl class="facts">{lines}</dl>'
+            case Bullets(items):
+                yield f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
+            case Chart():
+                yield charts.add(block)
+            case Fold(title, inner):
+                body = "\n".join(draw_blocks(inner, charts, browser=browser))
+                yield f"<details><summary>{escape(title)}</summary>\n{body}\n</details>"
+            case Browser(note):
+                yield browser(note)
+
+
+def _table(table: Table) -> str:
+    head = "".join(_head(column) for column in table.columns)
+    rows = "\n".join(
+        "<tr>"
+        + "".join(_data(cell, column, first=not index) for index, (cell, column) in _with_columns(row, table))
+        + "</tr>"
+        for row in table.rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.about)}"><table>'
+        f'<caption class="unseen">{escape(table.about)}</caption>'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _with_columns(row: Sequence[Cell], table: Table) -> Iterator[tuple[int, tuple[Cell, Column]]]:
+    return enumerate(zip(row, table.columns, strict=True))
+
+
+def _head(column: Column) -> str:
+    kind = ' class="number"' if column.numeric else ""
+    meaning = f' title="{escape(column.meaning)}"' if column.meaning else ""
+    return f'<th scope="col"{kind}{meaning}>{escape(column.title)}</th>'
+
+
+def _data(cell: Cell, column: Column, *, first: bool) -> str:
+    heat = next((piece.heat for piece in spans(cell) if isinstance(piece, Span) and piece.heat is not None), None)
+    kinds = [*(["number"] if column.numeric else []), *([heat_class(heat)] if heat is not None else [])]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    inner = draw_cell(cell)
+    return f'<th scope="row"{kind}>{inner}</th>' if first else f"<td{kind}>{inner}</td>"

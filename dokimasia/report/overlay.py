@@ -1,0 +1,135 @@
+"""Images with the regions that criteria rest on: one SVG an image, each region numbered as its criterion."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.report.data import Picture
+from dokimasia.report.drawing import escape
+
+WIDTH = 1000
+"""Every image is this wide in its own drawing, so that lines and numbers have one size on the page."""
+
+BADGE = 44
+NEAR = 30
+COLOURS = 6
+
+
+class Region(NamedTuple):
+    """A region of one image, and what it belongs to.
+
+    `mark` ties it to what lights it up; `label` is the number that it wears, "" for one that is seen only when it is
+    lit; `kind` is its class. `box` has its corners as fractions of the upright image, None for all of it.
+    """
+
+    mark: str
+    label: str
+    kind: str
+    box: tuple[float, float, float, float] | None
+
+
+def regions_of(criteria: Sequence[Mapping[str, Any]], images: Sequence[str]) -> dict[str, list[Region]]:
+    """Return the regions that criteria rest on, by the hash of the image that they are in."""
+    found: dict[str, list[Region]] = {}
+    for number, criterion in enumerate(criteria, start=1):
+        place: int = criterion["anchor"]["image"]
+        if place < len(images):
+            box = _corners(criterion["anchor"]["box"])
+            label = "" if box is None else str(number)
+            found.setdefault(images[place], []).append(Region(str(number), label, colour(number), box))
+    return found
+
+
+def looks_at(looks: Sequence[Mapping[str, Any]]) -> dict[str, list[Region]]:
+    """Return the regions that a judge looked at with its tools, by the hash of the image; they are seen when lit."""
+    found: dict[str, list[Region]] = {}
+    for number, look in enumerate(looks, start=1):
+        for region in look["regions"]:
+            one = Region(f"look-{number}", "", "look", _corners(region["box"]))
+            found.setdefault(region["image"], []).append(one)
+    return found
+
+
+def _corners(box: Mapping[str, float] | None) -> tuple[float, float, float, float] | None:
+    return None if box is None else (box["x0"], box["y0"], box["x1"], box["y1"])
+
+
+def colour(number: int) -> str:
+    """Return the class that gives a criterion its colour, in the list and on the image."""
+    return f"c{(number - 1) % COLOURS + 1}"
+
+
+def region_text(criterion: Mapping[str, Any], images: int) -> str:
+    """Return where a criterion rests, in words and percent of width and height."""
+    anchor, box = criterion["anchor"], criterion["anchor"]["box"]
+    which = f"image {anchor['image'] + 1}: " if images > 1 else ""
+    return f"{which}{'whole image' if box is None else box_text(box)}"
+
+
+def box_text(box: Mapping[str, float]) -> str:
+    """Return where a box is, in percent of width and height from the upper left."""
+    across, down = (f"{box[f'{axis}0']:.0%} to {box[f'{axis}1']:.0%}".replace("%", " %") for axis in "xy")
+    return f"{across} across, {down} down"
+
+
+def look_text(look: Mapping[str, Any], images: Sequence[str]) -> str:
+    """Return what a judge looked at in words: the tool and where, or its arguments where that could not be made out."""
+    places = [
+        (f"image {images.index(one['image']) + 1}: " if len(images) > 1 and one["image"] in images else "")
+        + box_text(one["box"])
+        for one in look["regions"]
+    ]
+    return f"{look['tool']}: {' and '.join(places) or look['arguments']}"
+
+
+def definitions(pictures: Mapping[str, Picture]) -> str:
+    """Return the pictures as one hidden SVG, each once, however many samples show it."""
+    symbols = "".join(
+        f'<symbol id="{_id(one)}" viewBox="0 0 {WIDTH} {_height(one)}" preserveAspectRatio="none">'
+        f'<image href="{escape(one.uri)}" width="{WIDTH}" height="{_height(one)}" preserveAspectRatio="none"/></symbol>'
+        for one in pictures.values()
+        if one.uri
+    )
+    return f'<svg class="unseen" aria-hidden="true" width="0" height="0"><defs>{symbols}</defs></svg>'
+
+
+def draw_picture(picture: Picture, regions: Sequence[Region], about: str) -> str:
+    """Return an image with its regions; one that cannot be drawn says why."""
+    size = f"{picture.width} × {picture.height}"
+    if not picture.uri:
+        return f'<figure class="picture"><p class="warning">{escape(about)}: {escape(picture.problem)}</p></figure>'
+    height = _height(picture)
+    marks = "".join(_mark(region, regions[:index], height) for index, region in enumerate(regions))
+    return (
+        f'<figure class="picture"><svg viewBox="-4 -4 {WIDTH + 8} {height + 8}" role="img" aria-label="{escape(about)}">'
+        f'<use href="#{_id(picture)}" width="{WIDTH}" height="{height}"/>{marks}</svg>'
+        f"<figcaption>{escape(about)} · {size} · {escape(picture.sha256[:12])}</figcaption></figure>"
+    )
+
+
+def _mark(region: Region, before: Sequence[Region], height: int) -> str:
+    x0, y0, x1, y1 = region.box or (0.0, 0.0, 1.0, 1.0)
+    left, top = round(x0 * WIDTH, 1), round(y0 * height, 1)
+    place = f'x="{left}" y="{top}" width="{round((x1 - x0) * WIDTH, 1)}" height="{round((y1 - y0) * height, 1)}" rx="4"'
+    badge = ""
+    if region.label and region.box is not None:
+        taken = sum(1 for other in before if other.label and _near(other.box, region.box, height))
+        across = min(left + taken * (BADGE + 6), WIDTH - BADGE)
+        down = min(top, height - BADGE)
+        badge = (
+            f'<rect class="badge" x="{across}" y="{down}" width="{BADGE}" height="{BADGE}" rx="6"/>'
+            f'<text x="{across + BADGE / 2}" y="{down + BADGE / 2}">{region.label}</text>'
+        )
+    kind = f"mark {region.kind}" if region.label else f"mark {region.kind} unlit"
+    return f'<g class="{kind}" data-mark="{region.mark}"><rect class="halo" {place}/><rect class="line" {place}/>{badge}</g>'
+
+
+def _near(one: tuple[float, ...] | None, other: tuple[float, ...], height: int) -> bool:
+    return one is not None and abs(one[0] - other[0]) * WIDTH < NEAR and abs(one[1] - other[1]) * height < NEAR
+
+
+def _height(picture: Picture) -> int:
+    return max(1, round(WIDTH * picture.height / picture.width))
+
+
+def _id(picture: Picture) -> str:
+    return f"p-{picture.sha256[:24]}"

@@ -1,0 +1,146 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
+  // Light and dark: the system's choice until the button is used; remembered where the browser allows it.
+  const stored = { get: () => { try { return localStorage.getItem("dokimasia-theme"); } catch { return null; } },
+                   set: (value) => { try { localStorage.setItem("dokimasia-theme", value); } catch { /* a page from a file may keep nothing */ } } };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => root.dataset.theme || (system.matches ? "dark" : "light");
+  const button = document.getElementById("theme");
+  const told = stored.get();
+  if (told === "light" || told === "dark") root.dataset.theme = told;
+
+  // Charts take their colours from the page, so that they follow the theme.
+  const figuresOf = (id) => JSON.parse(document.getElementById(id).textContent);
+  const charts = figuresOf("charts");
+  const colours = () => {
+    const probe = document.createElement("span");
+    document.body.append(probe);
+    const read = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
+    const found = { fg: read("--fg"), muted: read("--muted"), line: read("--line"), panel: read("--panel") };
+    probe.remove();
+    return found;
+  };
+  const draw = () => {
+    const now = colours();
+    const font = getComputedStyle(document.body).fontFamily;
+    const axis = { gridcolor: now.line, linecolor: now.line, zerolinecolor: now.muted, tickcolor: now.line, zerolinewidth: 2 };
+    for (const [id, figure] of Object.entries(charts)) {
+      const layout = { ...figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+        font: { family: font, size: 13, color: now.fg }, hoverlabel: { bgcolor: now.panel, bordercolor: now.muted, font: { color: now.fg } },
+        xaxis: { ...figure.layout.xaxis, ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
+      Plotly.react(id, structuredClone(figure.data), layout, { displaylogo: false, responsive: true,
+        modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
+    }
+  };
+  const label = () => { button.textContent = theme() === "dark" ? "Light" : "Dark"; };
+  if (Object.keys(charts).length) draw();
+  label();
+  button.hidden = false;
+  const changed = () => { label(); if (Object.keys(charts).length) draw(); };
+  button.addEventListener("click", () => { root.dataset.theme = theme() === "dark" ? "light" : "dark"; stored.set(root.dataset.theme); changed(); });
+  system.addEventListener("change", changed);
+
+  // The menu marks the section that is being read.
+  const links = new Map(all(".top nav a").map((link) => [link.hash.slice(1), link]));
+  const mark = () => {
+    let current = null;
+    for (const id of links.keys()) { if (document.getElementById(id).getBoundingClientRect().top < 140) current = id; }
+    for (const [id, link] of links) { if (id === (current ?? links.keys().next().value)) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current"); }
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+
+  // A criterion and its region light up together, wherever the pointer or the focus is.
+  const light = (element, on) => {
+    const source = element instanceof Element ? element.closest("[data-mark]") : null;
+    if (!source) return;
+    const card = source.closest(".card");
+    for (const other of all(`[data-mark="${source.dataset.mark}"]`, card)) other.classList.toggle("lit", on);
+  };
+  for (const [start, end] of [["mouseover", "mouseout"], ["focusin", "focusout"]]) {
+    document.addEventListener(start, (event) => light(event.target, true));
+    document.addEventListener(end, (event) => light(event.target, false));
+  }
+
+  // The browser of samples: one card at a time, moved through by keys.
+  const list = document.querySelector(".list");
+  if (!list) return;
+  root.classList.add("scripted");
+  const items = all("li", list);
+  const filter = document.getElementById("filter");
+  const order = document.getElementById("order");
+  const found = document.getElementById("found");
+  const cardOf = (item) => document.getElementById(item.firstElementChild.hash.slice(1));
+  const visible = () => Array.from(list.children).filter((item) => !item.hidden);
+  let current = null;
+  const choose = (item, { focus = false } = {}) => {
+    if (current) { cardOf(current).classList.remove("current"); current.firstElementChild.removeAttribute("aria-current"); }
+    current = item;
+    if (!item) return;
+    cardOf(item).classList.add("current");
+    const link = item.firstElementChild;
+    link.setAttribute("aria-current", "true");
+    const box = item.getBoundingClientRect(), frame = list.getBoundingClientRect();
+    if (box.top < frame.top) list.scrollTop -= frame.top - box.top;
+    if (box.bottom > frame.bottom) list.scrollTop += box.bottom - frame.bottom;
+    if (focus) link.focus({ preventScroll: true });
+  };
+  const show = () => {
+    const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const item of items) item.hidden = !words.every((word) => item.dataset.search.includes(word));
+    const left = visible();
+    found.textContent = left.length === items.length ? `${items.length} samples` : `${left.length} of ${items.length} samples`;
+    if (!left.includes(current)) choose(left[0] ?? null);
+  };
+  const sort = () => {
+    const number = (item, name) => (item.dataset[name] === undefined ? null : Number(item.dataset[name]));
+    const by = { report: null, low: ["score", 1], high: ["score", -1], apart: ["apart", -1] }[order.value];
+    const sorted = by === null ? items : [...items].sort((a, b) => {
+      const [x, y] = [number(a, by[0]), number(b, by[0])];
+      if (x === null || y === null) return (x === null) - (y === null);
+      return (x - y) * by[1];
+    });
+    list.append(...sorted);
+    choose(visible()[0] ?? null);
+  };
+  const move = (step) => {
+    const left = visible();
+    if (!left.length) return;
+    const at = left.indexOf(current);
+    const next = step === "first" ? 0 : step === "last" ? left.length - 1 : Math.min(left.length - 1, Math.max(0, at + step));
+    choose(left[next], { focus: true });
+  };
+  const fromAddress = () => {
+    const item = items.find((one) => one.firstElementChild.hash === location.hash);
+    if (item) { if (item.hidden) { filter.value = ""; show(); } choose(item); }
+  };
+  list.addEventListener("click", (event) => {
+    const link = event.target.closest("a");
+    if (!link) return;
+    event.preventDefault();
+    choose(link.parentElement, { focus: true });
+  });
+  filter.addEventListener("input", show);
+  order.addEventListener("change", sort);
+  addEventListener("hashchange", fromAddress);
+  const steps = { ArrowDown: 1, ArrowUp: -1, Home: "first", End: "last" };
+  list.addEventListener("keydown", (event) => {
+    if (event.key in steps) { event.preventDefault(); move(steps[event.key]); }
+    if (event.key === "Enter" && current) { event.preventDefault(); cardOf(current).focus({ preventScroll: true }); }
+  });
+  filter.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); if (current) choose(current, { focus: true }); }
+    if (event.key === "Escape") { filter.value = ""; show(); if (current) choose(current, { focus: true }); }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    document.getElementById("samples").scrollIntoView({ behavior: "instant" });
+    filter.focus({ preventScroll: true });
+  });
+  choose(items[0]);
+  fromAddress();
+})();

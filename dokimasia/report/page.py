@@ -1,0 +1,107 @@
+"""The whole report as one HTML page that needs no network: styles, scripts, charts, figures and images are in it."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib import resources
+
+import orjson
+
+from dokimasia.report.browser import draw_browser
+from dokimasia.report.data import SIMULATED_NOTE, ReportData
+from dokimasia.report.drawing import Charts, draw_section, escape
+from dokimasia.report.sections import sections_of
+
+
+def render_page(data: ReportData) -> str:
+    """Return the page; the same data give the same bytes.
+
+    Only the page's own two scripts run, by their hashes; nothing is loaded from anywhere, and what a text contains can
+    neither run nor load anything.
+    """
+    sections = sections_of(data)
+    charts = Charts()
+    body = "\n".join(
+        draw_section(section, charts, browser=lambda note: draw_browser(data, note)) for section in sections
+    )
+    menu = "".join(f'<a href="#{escape(one.id)}">{escape(one.menu or one.title)}</a>' for one in sections)
+    scripts = [*([plotly_script()] if charts.figures else []), _asset("page.js")]
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(_hash(script) for script in scripts)}",
+            "style-src 'unsafe-inline'",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    title = f"Dokimasia: {data.facts.data_name}, run {data.facts.run}"
+    running = "\n".join(f"<script>{script}</script>" for script in scripts)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="Dokimasia {escape(data.facts.written_by)}">
+<title>{escape(title)}</title>
+<style>
+{_asset("page.css")}</style>
+</head>
+<body>
+{_simulated(data)}<a class="skip" href="#content">Skip to the content</a>
+<header class="top"><strong class="brand">Dokimasia</strong><nav aria-label="Sections">{menu}</nav>
+<button id="theme" type="button" hidden>Dark</button></header>
+<main id="content" tabindex="-1">
+<h1>{escape(_heading(data))}</h1>
+{body}
+</main>
+<script type="application/json" id="figures">{embedded(data.summary)}</script>
+<script type="application/json" id="charts">{embedded(charts.figures)}</script>
+{running}
+</body>
+</html>
+"""
+
+
+def embedded(value: object) -> str:
+    """Return JSON that can stand in a script element: no character in it can end the element or begin a comment."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def plotly_script() -> str:
+    """Return Plotly's own script, which draws the charts."""
+    from plotly.offline import get_plotlyjs
+
+    return _as_script(get_plotlyjs())
+
+
+@cache
+def _asset(name: str) -> str:
+    return _as_script(resources.files("dokimasia.report").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _as_script(text: str) -> str:
+    """Return text with the line ends that a browser reads, so that its hash is the one that the browser computes."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _heading(data: ReportData) -> str:
+    models = len({model.name for model in data.facts.models if model.role == "candidate"})
+    return f"{models} {'model' if models == 1 else 'models'} on {data.facts.data_name}"
+
+
+def _simulated(data: ReportData) -> str:
+    if not data.simulated:
+        return ""
+    return f'<p class="simulated">{escape(SIMULATED_NOTE)} ({escape(", ".join(data.simulated))})</p>\n'
