@@ -143,9 +143,7 @@ def measure(options: Options) -> Report:
             if name == "small":
                 rows.append(_row(f"scoring, {workload.CANDIDATES} answers", name, scoring, mended=mended))
     values_differ = sum(seen[mended, name].values != seen[mended, "small"].values for mended, name in seen)
-    whole = max(
-        abs(sum(steps.whole) / sum(seen[mended, "small"].whole) - 1) for (mended, _), steps in seen.items()
-    )
+    whole = max(abs(sum(steps.whole) / sum(seen[mended, "small"].whole) - 1) for (mended, _), steps in seen.items())
     figures = (
         Figure("our channel values, the largest step", max(max(steps.values) for steps in seen.values()), "bytes",
                BYTES, "at most"),
@@ -153,7 +151,9 @@ def measure(options: Options) -> Report:
         Figure("sizes under which our values differ", values_differ, target=0, rule="exactly", must=True),
         Figure("largest change of the whole steps", 100 * whole, "%", 100 * SLACK, "at most", must=True),
     )  # fmt: skip
-    note = "Scoring runs without checkpoints; its steps are written only with --keep-checkpoints, and are not judged here."
+    note = (
+        "Scoring runs without checkpoints; its steps are written only with --keep-checkpoints, and are not judged here."
+    )
     return Report("checkpoint_size", figures, tuple(rows), (note,))
 
 

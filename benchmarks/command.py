@@ -39,7 +39,9 @@ def run_benchmark(
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=document)
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="a small run that shows that it works; its figures say little")
+    size.add_argument(
+        "--quick", action="store_true", help="a small run that shows that it works; its figures say little"
+    )
     size.add_argument("--full", action="store_true", help="the size that the targets speak of, where it takes long")
     if add is not None:
         add(parser)

@@ -22,35 +22,33 @@ from dokimasia.runner.observer import Progress
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 
-SAMPLE_EVERY = 1.0
-"""Seconds between two looks at the memory."""
-
-
 class Watch:
     """Remembers when the calls began, what was done, and how much memory was held on the way."""
 
-    def __init__(self) -> None:
+    def __init__(self, look_every: int = 0) -> None:
+        """Look at the memory after every `look_every` answers; 0: never."""
         self.begun = 0.0
         self.sent = self.answered = self.cached = self.failed_tries = 0
         self.memory: list[tuple[int, float]] = []
-        self._looked = 0.0
+        self._look_every = look_every
+        self._answers = 0
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """The run is accepted, and the calls begin."""
         self.begun = time.perf_counter()
 
     def progressed(self, progress: Progress) -> None:
-        """Look at the figures, and now and then at the memory."""
+        """Take the figures down."""
         stats = progress.stats
         self.sent, self.answered = stats.sent, stats.answered
         self.cached, self.failed_tries = stats.cached, stats.failed_tries
-        now = time.perf_counter()
-        if now - self._looked >= SAMPLE_EVERY:
-            self._looked = now
-            self.memory.append((stats.answered + stats.cached, round(rss_mb(), 1)))
 
     def happened(self, event: GatewayEvent) -> None:
-        """Each event is counted in the figures already."""
+        """Count the answers, and look at the memory where it is time."""
+        if event.kind == "answered":
+            self._answers += 1
+            if self._look_every and self._answers % self._look_every == 0:
+                self.memory.append((self._answers, round(rss_mb(), 1)))
 
 
 def hold_limits() -> None:
@@ -60,7 +58,9 @@ def hold_limits() -> None:
     limiter.CEILING_FACTOR = 1
 
 
-async def evaluate_workload(folder: Path, home: Path, *, candidates: int, repeats: int, fresh: bool) -> dict[str, Any]:
+async def evaluate_workload(
+    folder: Path, home: Path, *, candidates: int, repeats: int, fresh: bool, look_every: int = 0
+) -> dict[str, Any]:
     """Evaluate with criteria that are ready and return what it took; the criteria are imported before the clock starts."""
     settings = load_settings(config=folder / "dokimasia.toml", home=home, env={})
     with Home.open(home, write=True) as opened:
@@ -73,7 +73,7 @@ async def evaluate_workload(folder: Path, home: Path, *, candidates: int, repeat
         repeats=repeats,
         fresh=fresh,
     )
-    watch = Watch()
+    watch = Watch(look_every)
     started, cpu = time.perf_counter(), time.process_time()
     result = await evaluate(request, settings=settings, observer=watch)
     ended = time.perf_counter()
@@ -105,7 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="a new run of the same work, answered from the ledger")
     parser.add_argument("--hold-limits", action="store_true", help="never more in flight than configured")
-    parser.add_argument("--profile", type=Path, help="write a cProfile of the evaluation here; the times are not to be used")
+    parser.add_argument("--look-every", type=int, default=0, help="look at the memory after so many answers")
+    parser.add_argument(
+        "--profile", type=Path, help="write a cProfile of the evaluation here; the times are not to be used"
+    )
     options = parser.parse_args(arguments)
     if options.hold_limits:
         hold_limits()
@@ -118,6 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 candidates=options.candidates,
                 repeats=options.repeats,
                 fresh=options.fresh,
+                look_every=options.look_every,
             )
         )
 

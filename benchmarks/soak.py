@@ -13,18 +13,22 @@ from benchmarks.workload import write_workload
 FLAT_MB = 50
 """What the memory may grow by from the second tenth of the calls to the last, and still be called flat."""
 TENTHS = 10
+LOOKS = 10
+"""Looks at the memory in each tenth of the calls."""
+
 REPEATS = 5
 
 
 def measure(options: Options) -> Report:
-    """Evaluate until so many calls are made, and look at the memory once a second."""
+    """Evaluate until so many calls are made, and look at the memory on the way."""
     calls = options.calls or sized(options, quick=8_000, usual=50_000, full=500_000)
     per_sample = 2 * workload.CANDIDATES * REPEATS
     samples = max(1, calls // per_sample)
     with scratch() as folder, running_stub() as stub:
         work = write_workload(folder, samples=samples, url=stub.url)
         say(f"{samples * per_sample} calls")
-        found = in_process_of_its_own("benchmarks.ours", folder, "--home", work.folder / "home", "--repeats", REPEATS)
+        more = ("--repeats", REPEATS, "--look-every", max(1, samples * per_sample // (TENTHS * LOOKS)))
+        found = in_process_of_its_own("benchmarks.ours", folder, "--home", work.folder / "home", *more)
     if found["calls"] != samples * per_sample:
         raise BenchmarkFailed(f"{found['calls']} calls were made, not {samples * per_sample}")
     looks: list[tuple[int, float]] = [(done, mb) for done, mb in found["memory"]]
@@ -33,8 +37,8 @@ def measure(options: Options) -> Report:
         for tenth in range(1, TENTHS + 1)
         if (held := [mb for done, mb in looks if tenth - 1 < done * TENTHS / found["calls"] <= tenth])
     ]
-    if len(rows) < 3:
-        raise BenchmarkFailed(f"{calls} calls are too few to see how the memory goes: they took {found['seconds']:.1f} s")
+    if len(rows) < TENTHS:
+        raise BenchmarkFailed(f"the memory was looked at only in {len(rows)} tenths of {found['calls']} calls")
     figures = (
         Figure("growth from the second tenth to the last", rows[-1]["resident MB"] - rows[1]["resident MB"], "MB",
                FLAT_MB, "at most"),

@@ -18,13 +18,13 @@ CANDIDATES = 4
 CONCURRENCY = 64
 JUDGE = "judge"
 
-_WORDS = (
+_VOCABULARY = (
     "above answer arrow average axis balance below between blue board chart circle colour column compare count cup "
     "curve distance door edge every figure first frame green group height label large last left length light line map "
     "mark measure middle number object order other panel part path picture place plate point position question red "
     "region right row scale second shadow shape shelf side sign small square surface table third total tower value "
     "wall weight which width window yellow"
-).split()
+)
 
 CRITERIA = CriteriaSet(
     criteria=(
@@ -104,7 +104,7 @@ class Prompts(Sequence[str]):
     """Questions of 2 KB, each its own, in any number."""
 
     def __init__(self, count: int = 1_000_000) -> None:
-        drawn = random.Random(7).choices(_WORDS, k=20_000)
+        drawn = random.Random(7).choices(_VOCABULARY.split(), k=20_000)
         self._text = " ".join(drawn)
         self._count = count
 

@@ -37,7 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print what was read; return 1 if a parser broke its word."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.parsers", description=__doc__)
     parser.add_argument("--examples", type=int, default=FULL, help="texts, each of which every parser reads")
-    parser.add_argument("--seed", type=int, default=0, help="the first of the seeds; the same seeds draw the same texts")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="the first of the seeds; the same seeds draw the same texts"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args(arguments)
@@ -51,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     total = sum(found.values(), Counter[str]())
     if chosen.json:
-        print(json.dumps({"texts": total["texts"], "found": {name: total[name] for name in PARSERS}, "families": found}))
+        print(
+            json.dumps({"texts": total["texts"], "found": {name: total[name] for name in PARSERS}, "families": found})
+        )
     else:
         for name in PARSERS:
             print(f"{name:34} {total[name]:9,} of {total['texts']:,} texts")

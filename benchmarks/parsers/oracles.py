@@ -31,7 +31,9 @@ def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[st
     lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
     for number, score in enumerate(scores, start=1):
         path = paths[number - 1] if paths else None
-        _require(any(_states(line, number, path, score) for line in lines), f"no line gives criterion {number} a {score}")
+        _require(
+            any(_states(line, number, path, score) for line in lines), f"no line gives criterion {number} a {score}"
+        )
     for line in lines:
         plain = _CANONICAL.fullmatch(line.strip(" \t\r"))
         if plain:

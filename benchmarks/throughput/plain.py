@@ -100,7 +100,12 @@ async def litellm(url: str, concurrency: int) -> AsyncIterator[Send]:
     async def send(request: Request) -> None:
         messages = request.written(lambda image: orjson.loads(image))
         reply: Any = await acompletion(
-            model=f"openai/{request.model}", messages=messages, api_base=url, api_key="none", num_retries=0, max_retries=0
+            model=f"openai/{request.model}",
+            messages=messages,
+            api_base=url,
+            api_key="none",
+            num_retries=0,
+            max_retries=0,
         )
         if not reply.choices[0].message.content:
             raise ValueError("an empty reply")
@@ -113,7 +118,9 @@ class GroupedLedger:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._queue: queue.SimpleQueue[tuple[tuple[str, bytes, bytes], asyncio.Future[None]] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[tuple[str, bytes, bytes], asyncio.Future[None]] | None] = (
+            queue.SimpleQueue()
+        )
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work)
         self._thread.start()

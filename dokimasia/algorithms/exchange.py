@@ -1,6 +1,6 @@
 """Chance that respects samples: what belongs to a sample's criteria moves as a whole, between samples of equal size."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,41 +9,58 @@ Whole = NDArray[np.intp]
 
 
 class Exchange:
-    """Exchanges between samples with equal numbers of criteria.
+    """Criteria in an order in which exchanges between samples with equal numbers of them are cheap.
 
     Parameters
     ----------
+    samples : sequence of hashable
+        Each criterion's sample.
+
+    Attributes
+    ----------
+    order : array of int
+        The criteria's positions, smallest samples first; a sample's criteria stand together, in the order given.
     sample : array of int
-        Each criterion's sample, in ascending order.
+        The sample of each criterion in that order, numbered from 0.
+    start : array of int
+        The place in that order at which each criterion's sample begins.
 
     Examples
     --------
-    >>> exchange = Exchange(np.array([0, 0, 1, 1, 2]))
-    >>> exchange.share
-    0.8
+    >>> exchange = Exchange(["b", "a", "c", "b", "c"])
+    >>> exchange.order.tolist(), exchange.start.tolist(), exchange.share
+    ([1, 0, 3, 2, 4], [0, 1, 1, 3, 3], 0.8)
     >>> sorted({tuple(source.tolist()) for source in exchange.draw(20, seed=0)})
-    [(0, 1, 2, 3, 4), (2, 3, 0, 1, 4)]
+    [(0, 1, 2, 3, 4), (0, 3, 4, 1, 2)]
     """
 
-    def __init__(self, sample: Whole) -> None:
-        self._size = len(sample)
-        first = np.flatnonzero(np.diff(sample, prepend=-1))
-        sizes = np.diff(first, append=self._size)
-        alike: list[Whole] = [
-            (first[sizes == size, None] + np.arange(size)).astype(np.intp) for size in np.unique(sizes)
-        ]
-        self._strata = [stratum for stratum in alike if len(stratum) > 1]
+    def __init__(self, samples: Sequence[Hashable]) -> None:
+        numbers: dict[Hashable, int] = {}
+        number = np.array([numbers.setdefault(sample, len(numbers)) for sample in samples], dtype=np.intp)
+        count = np.bincount(number).astype(np.intp)
+        self.order: Whole = np.lexsort((number, count[number])).astype(np.intp)
+        ordered = number[self.order]
+        first = np.flatnonzero(np.diff(ordered, prepend=-1)).astype(np.intp)
+        sizes = np.diff(first, append=len(ordered)).astype(np.intp)
+        self.sample: Whole = np.repeat(np.arange(len(sizes), dtype=np.intp), sizes)
+        self.start: Whole = first[self.sample]
+        self._strata: list[Whole] = []
+        for size in np.unique(sizes).tolist():
+            stratum = first[sizes == size, None] + np.arange(size, dtype=np.intp)
+            if len(stratum) > 1:
+                self._strata.append(stratum)
 
     @property
     def share(self) -> float:
         """The share of criteria that can be moved: those of samples whose size another sample has too."""
-        return sum(stratum.size for stratum in self._strata) / self._size if self._size else 0.0
+        return sum(stratum.size for stratum in self._strata) / len(self.order) if len(self.order) else 0.0
 
     def draw(self, permutations: int, *, seed: int) -> Iterator[Whole]:
-        """Yield for each permutation the criterion that each criterion's leaf comes from; one array, filled anew."""
+        """Yield for each permutation where each criterion's leaf comes from, in the order; one array, filled anew."""
         generator = np.random.default_rng(seed)
-        source = np.arange(self._size, dtype=np.intp)
+        source = np.arange(len(self.order), dtype=np.intp)
+        places = [source[one[0, 0] : one[0, 0] + one.size].reshape(one.shape) for one in self._strata]
         for _ in range(permutations):
-            for stratum in self._strata:
-                source[stratum] = generator.permutation(stratum)
+            for stratum, place in zip(self._strata, places, strict=True):
+                np.take(stratum, generator.permutation(len(stratum)), axis=0, out=place, mode="clip")
             yield source

@@ -15,6 +15,8 @@ BLOCK = 20
 _TREES = 4
 _LEAF = 512
 _DIMENSIONS = 192
+_RARE = 200
+_ROWS = 2_000
 
 Vectors = NDArray[np.float32]
 
@@ -63,8 +65,9 @@ def candidate_synonyms(
 
     Notes
     -----
-    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 512, four times
-    over, and neighbours are sought within the parts: time grows as n log n, and a few neighbours may be missed.
+    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 512, a few times
+    over, and neighbours are sought within the parts; texts are also compared with those that share an n-gram which at
+    most 200 texts have. Time grows as n log n; a neighbour that is near by common n-grams alone may be missed.
 
     References
     ----------
@@ -81,7 +84,10 @@ def candidate_synonyms(
         return []
     whole = _ngrams([texts[key] for key in keys]) if vectors is None else _given(keys, vectors)
     dense = whole if vectors is not None else _projected(whole, seed)
-    near = _neighbours(dense, min(neighbours, len(keys) - 1), seed)
+    count = min(neighbours, len(keys) - 1)
+    near = _neighbours(dense, count, seed)
+    if vectors is None and len(keys) > _LEAF:
+        near = np.hstack([near, _sharing(whole, count)])
     first, second = _pairs(near)
     alike = _cosines(whole, first, second)
     chosen = np.flatnonzero(alike >= threshold)
@@ -187,6 +193,27 @@ def _neighbours(rows: Vectors, count: int, seed: int) -> NDArray[np.int64]:
                 near[part, :take] = part[np.argpartition(-alike, take - 1, axis=1)[:, :take]]
         found.append(near)
     return np.hstack(found)
+
+
+def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
+    """Return for each row the numbers of those that share most of the weight of its rare features; -1 for none."""
+    from scipy.sparse import csr_matrix
+
+    holders = np.bincount(rows.indices, minlength=rows.shape[1])
+    rare: Any = csr_matrix(rows[:, np.flatnonzero((holders > 1) & (holders <= _RARE))])
+    columns = rare.T.tocsc()
+    near = np.full((rows.shape[0], count), -1, dtype=np.int64)
+    for start in range(0, len(near), _ROWS):
+        shared = (rare[start : start + _ROWS] @ columns).tocsr()
+        row = np.repeat(np.arange(start, start + shared.shape[0]), np.diff(shared.indptr))
+        other = row != shared.indices
+        row, column, weight = row[other], shared.indices[other], shared.data[other]
+        order = np.lexsort((column, -weight, row))
+        row, column = row[order], column[order]
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        best = rank < count
+        near[row[best], rank[best]] = column[best]
+    return near
 
 
 def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:

@@ -46,18 +46,13 @@ class Null(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """Scores by model and criterion; criteria are sorted by sample, so that a sample's stand together."""
+    """Scores by model and criterion, in the order of `exchange`: a sample's criteria stand together."""
 
     scores: Floats
     known: Floats
     leaf: Whole
     leaves: int
-    sample: Whole
-
-    @property
-    def starts(self) -> Whole:
-        """The first criterion of each sample."""
-        return np.flatnonzero(np.diff(self.sample, prepend=-1))
+    exchange: Exchange
 
 
 def validity(
@@ -166,60 +161,53 @@ def permutation_null(
     observed = _measure(table, table.leaf, groups if leave_sample_out else None, errors)
     if observed.delta is None:
         raise ValueError("no leaf holds two scored criteria: there is nothing to predict")
-    exchange = Exchange(table.sample)
-    start = table.starts[table.sample]
+    start = table.exchange.start
     place = groups - start
     deltas = np.empty(permutations)
-    for at, source in enumerate(exchange.draw(permutations, seed=seed)):
+    for at, source in enumerate(table.exchange.draw(permutations, seed=seed)):
         moved = start + place[source] if leave_sample_out else None
         drawn = _measure(table, table.leaf[source], moved, errors).delta
         deltas[at] = -np.inf if drawn is None else drawn
     tolerance = _ROUNDING * max(1.0, abs(observed.delta))
     above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
-    return Null(observed, (1 + above) / (1 + permutations), tuple(np.sort(deltas).tolist()), exchange.share)
+    return Null(observed, (1 + above) / (1 + permutations), tuple(np.sort(deltas).tolist()), table.exchange.share)
 
 
 def _tabulate(
     scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None
 ) -> _Table:
     """Return the scores of all criteria that have a leaf (and a sample), in an order that depends on their ids alone."""
-    scored = {one for scores in scores_by_model.values() for one in scores}
+    scored: set[str] = set()
+    for scores in scores_by_model.values():
+        scored.update(scores)
     usable = sorted(one for one in scored if one in leaf_of and (sample_of is None or one in sample_of))
-    if sample_of is None:
-        sample = np.arange(len(usable))
-    else:
-        sample = _numbered([sample_of[one] for one in usable])
-        order = np.argsort(sample, kind="stable")
-        usable, sample = [usable[at] for at in order], sample[order]
-    leaf = _numbered([leaf_of[one] for one in usable])
+    exchange = Exchange(usable if sample_of is None else [sample_of[one] for one in usable])
+    usable = [usable[at] for at in exchange.order.tolist()]
+    numbers: dict[Hashable, int] = {}
+    leaf = np.array([numbers.setdefault(leaf_of[one], len(numbers)) for one in usable], dtype=np.intp)
     rows = [[scores_by_model[model].get(one) for one in usable] for model in sorted(scores_by_model)]
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(usable))
-    known = np.array([[value is not None for value in row] for row in rows]).reshape(values.shape)
+    known = np.array([[value is not None for value in row] for row in rows], dtype=np.bool_).reshape(values.shape)
     if not np.isfinite(values[known]).all():
         raise ValueError("a score is not finite; what is missing is left out")
-    return _Table(np.where(known, values, 0.0), known.astype(np.float64), leaf, int(leaf.max(initial=-1)) + 1, sample)
-
-
-def _numbered(names: list[Hashable]) -> Whole:
-    """Return each name's number, in order of appearance."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+    return _Table(np.where(known, values, 0.0), known.astype(np.float64), leaf, len(numbers), exchange)
 
 
 def _groups(table: _Table) -> Whole:
     """Return for each criterion the position of the first one of the same sample and leaf."""
-    keys = table.sample * table.leaves + table.leaf
+    keys = table.exchange.sample * table.leaves + table.leaf
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return first[inverse].astype(np.intp)
 
 
 def _global_errors(table: _Table, *, leave_sample_out: bool) -> Floats:
     """Return the error of predicting each score by the mean of all other criteria; NaN where there are none."""
+    sample = table.exchange.sample
     rows: list[Floats] = []
     for scores, known in zip(table.scores, table.known, strict=True):
         if leave_sample_out:
-            own = np.bincount(table.sample, scores)[table.sample]
-            own_count = np.bincount(table.sample, known)[table.sample]
+            own = np.bincount(sample, scores)[sample]
+            own_count = np.bincount(sample, known)[sample]
         else:
             own, own_count = scores, known
         rest = known.sum() - own_count

@@ -312,15 +312,13 @@ def _p_values(
     permutations: int,
 ) -> list[float]:
     """Return each node's two-sided p-value: how often exchanged leaves bring a sum as far out as the one seen."""
-    numbers: dict[Hashable, int] = {}
-    sample = np.array([numbers.setdefault(one, len(numbers)) for one in samples], dtype=np.intp)
-    order = np.argsort(sample, kind="stable")
-    values, holder_of = values[order] - values.mean(), holder_of[order]
+    exchange = Exchange(samples)
+    values, holder_of = values[exchange.order] - values.mean(), holder_of[exchange.order]
     held = contains.shape[1]
     observed = contains @ np.bincount(holder_of, values, minlength=held)
     tolerance = _ROUNDING * max(1.0, float(np.abs(values).sum()))
     low, high = np.zeros(len(contains), dtype=np.int64), np.zeros(len(contains), dtype=np.int64)
-    sources = Exchange(sample[order]).draw(permutations, seed=seed)
+    sources = exchange.draw(permutations, seed=seed)
     for start in range(0, permutations, _AT_ONCE):
         sums = np.empty((held, min(_AT_ONCE, permutations - start)))
         for at, source in zip(range(sums.shape[1]), sources, strict=False):

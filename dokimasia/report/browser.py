@@ -33,6 +33,7 @@ def draw_browser(data: ReportData, note: str) -> str:
     items = "\n".join(_item(number, view) for number, view in enumerate(views, start=1))
     cards = "\n".join(_card(number, view, data) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>
+<p class="keys">{KEYS}</p>
 {definitions(data.pictures)}
 <div class="browser">
 <div class="chooser">
@@ -45,7 +46,7 @@ def draw_browser(data: ReportData, note: str) -> str:
 <ol class="list" aria-label="Samples">
 {items}
 </ol>
-<p class="keys">{KEYS}</p></div>
+</div>
 <div class="cards">
 {cards}
 </div></div>"""
@@ -202,7 +203,8 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
     )
-    yield "\n".join(_answer(answer, run, view["sample"]["id"]) for answer in answers if answer["response"])
+    texts = "\n".join(_answer(answer, run, view["sample"]["id"]) for answer in answers if answer["response"])
+    yield f'<div class="answers">{texts}</div>'
     if view.get("earlier"):
         lines = "".join(
             f"<li>{escape(one['item'])}: before attempt {one['next_attempt']}: {escape(one['failure'] or '')}: "

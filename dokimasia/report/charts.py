@@ -47,8 +47,8 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
             "x1": point.bounds[1],
             "y0": name,
             "y1": name,
-            "line": {"width": 1.5, "dash": "dot", "color": "#8a8f98"},
-            "layer": "below",
+            "line": {"width": 2, "dash": "dot", "color": "#8a8f98"},
+            "layer": "between",
         }
         for name, point in zip(names, points, strict=True)
         if point.bounds is not None
@@ -71,7 +71,7 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
             "size": 11,
             "color": PALETTE[0],
             "symbol": ["circle-open" if point.hollow else "circle" for point in points],
-            "line": {"width": 2},
+            "line": {"width": 2, "color": PALETTE[0]},
         },
         "customdata": [[f"{point.low:.2f}", f"{point.high:.2f}"] for point in points],
         "hovertemplate": "%{y}<br><b>%{x:.2f}</b>  95 %% %{customdata[0]} to %{customdata[1]}<extra></extra>".replace(
@@ -116,6 +116,7 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
     layout = _layout([], title, SCALE)
     layout["yaxis"] |= {
         "type": "linear",
+        "autorange": False,
         "tickvals": list(range(rows)),
         "ticktext": [label(group) for group in groups],
         "range": [rows - 0.5, -0.5],
@@ -131,7 +132,7 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
             "y1": index - 0.5,
             "line": {"width": 1, "color": "#8a8f98"},
             "opacity": 0.35,
-            "layer": "below",
+            "layer": "between",
         }
         for index in range(1, rows)
     ]
@@ -175,7 +176,7 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
             "name": names[side],
             "x": [pair[side] for pair in pairs.values()],
             "y": rows,
-            "marker": {"size": 12, "color": PALETTE[0], "symbol": symbol, "line": {"width": 2}},
+            "marker": {"size": 12, "color": PALETTE[0], "symbol": symbol, "line": {"width": 2, "color": PALETTE[0]}},
             "hovertemplate": "%{y}<br><b>%{x:.2f}</b><extra>" + names[side] + "</extra>",
         }
         for side, symbol in ((0, "circle"), (1, "circle-open"))
@@ -188,7 +189,7 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
             "y0": row,
             "y1": row,
             "line": {"width": 2, "color": PALETTE[0]},
-            "layer": "below",
+            "layer": "between",
         }
         for row, pair in zip(rows, pairs.values(), strict=True)
     ]
@@ -210,14 +211,14 @@ def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figu
         "x": [cost for cost, _ in points.values()],
         "y": [score for _, score in points.values()],
         "text": [label(name, 24) for name in points],
-        "textposition": "top center",
+        "textposition": "middle left",
         "cliponaxis": False,
         "marker": {"size": 11, "color": PALETTE[0]},
         "hovertemplate": "%{text}<br>$%{x:.6f} a scored sample, score <b>%{y:.2f}</b><extra></extra>",
     }
     layout = _layout([], title, None)
     layout["xaxis"] |= {"rangemode": "tozero", "tickprefix": "$"}
-    layout["yaxis"] |= {"type": "linear", "range": [0.9, 5.3], "title": {"text": "mean score"}}
+    layout["yaxis"] |= {"type": "linear", "autorange": True, "title": {"text": "mean score", "font": {"size": 13}}}
     return {"data": [trace], "layout": layout | {"height": 320}}
 
 
@@ -229,7 +230,7 @@ def _layout(
     shapes: Sequence[Figure] = (),
     zero: bool = False,
 ) -> Figure:
-    axis: Figure = {"title": {"text": title, "standoff": 8}, "zeroline": zero, "automargin": True, "fixedrange": True}
+    axis: Figure = {"title": {"text": title, "standoff": 8, "font": {"size": 13}}, "zeroline": zero, "automargin": True, "fixedrange": True}
     if scale is not None:
         span = scale[1] - scale[0]
         axis["range"] = [scale[0] - 0.02 * span, scale[1] + 0.02 * span]
@@ -245,6 +246,7 @@ def _layout(
             "automargin": True,
             "fixedrange": True,
             "ticksuffix": "  ",
+            "zeroline": False,
         },
         "shapes": list(shapes),
         "showlegend": False,

@@ -9,7 +9,7 @@ from dokimasia.report.drawing import escape
 WIDTH = 1000
 """Every image is this wide in its own drawing, so that lines and numbers have one size on the page."""
 
-BADGE = 44
+BADGE = 40
 NEAR = 30
 COLOURS = 6
 
@@ -113,14 +113,28 @@ def _mark(region: Region, before: Sequence[Region], height: int) -> str:
     badge = ""
     if region.label and region.box is not None:
         taken = sum(1 for other in before if other.label and _near(other.box, region.box, height))
-        across = min(left + taken * (BADGE + 6), WIDTH - BADGE)
-        down = min(top, height - BADGE)
+        across, down = _badge(left, top, taken, height)
         badge = (
             f'<rect class="badge" x="{across}" y="{down}" width="{BADGE}" height="{BADGE}" rx="6"/>'
             f'<text x="{across + BADGE / 2}" y="{down + BADGE / 2}">{region.label}</text>'
         )
     kind = f"mark {region.kind}" if region.label else f"mark {region.kind} unlit"
     return f'<g class="{kind}" data-mark="{region.mark}"><rect class="halo" {place}/><rect class="line" {place}/>{badge}</g>'
+
+
+def _badge(left: float, top: float, taken: int, height: int) -> tuple[float, float]:
+    """Where a number stands: beside its region, so that it covers nothing of it, or inside where there is no room.
+
+    `taken` are the numbers of regions that begin at nearly the same place.
+    """
+    step = BADGE + 6
+    across = left - (taken + 1) * step
+    if across < 0:
+        across = left + taken * step
+        down = max(0.0, top - step)
+    else:
+        down = top
+    return round(min(max(0.0, across), WIDTH - BADGE), 1), round(min(down, max(0.0, height - BADGE)), 1)
 
 
 def _near(one: tuple[float, ...] | None, other: tuple[float, ...], height: int) -> bool:

@@ -20,10 +20,14 @@ def failed_samples(home: Home, run_id: str) -> set[str]:
 
 
 def failure_reasons(home: Home, run_id: str) -> dict[str, str]:
-    """Return, by kind of failure, the reason that was given most often, the first by alphabet of several."""
+    """Return, by kind of failure, the reason that was given most often, the first by alphabet of several.
+
+    An answer that was never asked for, because its sample has no criteria, gives its reason only where no other does.
+    """
     sql = (
         "SELECT failure, reason, count(*) AS n FROM results WHERE run_id = ? AND outcome = 'failed' "
-        "GROUP BY failure, reason ORDER BY failure, n DESC, reason"
+        "GROUP BY failure, reason, kind = 'score' AND criteria_id IS NULL "
+        "ORDER BY failure, kind = 'score' AND criteria_id IS NULL, n DESC, reason"
     )
     reasons: dict[str, str] = {}
     for kind, reason, _ in home.all(sql, (run_id,)):

@@ -192,7 +192,12 @@ def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of:
     """With three replies in ten faulty in every way, each item is scored or failed by its kind, and all are counted."""
     good_day, day = day_of("sim", NO_FAULTS, SAMPLES), day_of(way, EVERYTHING, SAMPLES)
     summary = day.result.summary
-    assert (day.result.complete, summary["status"], summary["open_items"], summary["samples"]) == (True, "done", 0, SAMPLES)
+    assert (day.result.complete, summary["status"], summary["open_items"], summary["samples"]) == (
+        True,
+        "done",
+        0,
+        SAMPLES,
+    )
     for figures in summary["models"].values():
         assert figures["n"] == SAMPLES
         assert figures["n_scored"] + sum(figures["failures"].values()) == SAMPLES
@@ -286,5 +291,3 @@ def _check_untouched(day: Day, good_day: Day) -> None:
     assert len(untouched) > 20
     for row in untouched:
         assert row.score == good[row.item].score
-
-

@@ -30,6 +30,15 @@ def home(small_world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     return path
 
 
+@pytest.fixture(scope="module")
+def expected(small_world: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the program prints of the small world on a good day."""
+    folder = tmp_path_factory.mktemp("good")
+    ended = in_a_process(evaluating(small_world, folder / "home"), folder)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
 def figures(capsys: pytest.CaptureFixture[str]) -> object:
     return json.loads(capsys.readouterr().out)
 
@@ -70,7 +79,11 @@ def test_a_damaged_database_is_named_and_left_as_it_is(
     """Whatever is wrong with the file, every verb exits with 1 and one line that names it and what can be saved."""
     database = home / "dokimasia.db"
     whole = database.read_bytes()
-    broken = {"header": b"\0" * 100 + whole[100:], "truncated": whole[: len(whole) // 2], "garbage": b"no database " * 999}
+    broken = {
+        "header": b"\0" * 100 + whole[100:],
+        "truncated": whole[: len(whole) // 2],
+        "garbage": b"no database " * 999,
+    }
     database.write_bytes(broken[damage])
     line = evaluating(small_world, home) if arguments == ["evaluate"] else [*arguments, "--home", str(home)]
     assert run(line) == 1
@@ -144,7 +157,10 @@ def read_only(home: Path) -> Iterator[Path]:
 
 
 def _mount(*arguments: str) -> None:
-    if shutil.which("mount") is None or subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode:
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode
+    ):
         pytest.skip("nothing may be mounted here")
 
 
@@ -162,7 +178,7 @@ def test_a_read_only_home_is_read_and_refuses_to_be_written(
     assert "--home" in said
 
 
-@pytest.fixture(params=["1500k", "2500k", "3500k"])
+@pytest.fixture(params=["900k", "1700k"])
 def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A disk that fills up while the home is made, or at one moment or another of a run."""
     disk = tmp_path / "disk"
@@ -174,10 +190,12 @@ def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_stops_the_run_and_loses_nothing(small_disk: Path, world: Path, tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_run_and_loses_nothing(
+    small_disk: Path, small_world: Path, tmp_path: Path, expected: str
+) -> None:
     """Exit code 1 and a line that says so; with space again the same command ends as on a disk that never was full."""
     home = small_disk / "home"
-    stopped = in_a_process(evaluating(world, home), tmp_path)
+    stopped = in_a_process(evaluating(small_world, home), tmp_path)
     assert stopped.returncode == 1, stopped.stderr
     said = the_error(stopped)
     assert str(home) in said
@@ -185,10 +203,10 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(small_disk: Path, world: Pa
     assert "run the same command again" in said
     before = committed(home)
     _mount("-o", "remount,size=64m", str(small_disk))
-    mended = in_a_process(evaluating(world, home), tmp_path)
+    mended = in_a_process(evaluating(small_world, home), tmp_path)
     assert mended.returncode == 0, mended.stderr
     assert before <= committed(home)
-    assert mended.stdout == in_a_process(evaluating(world, tmp_path / "another"), tmp_path).stdout
+    assert mended.stdout == expected
 
 
 def committed(home: Path) -> set[str]:
@@ -202,16 +220,17 @@ def committed(home: Path) -> set[str]:
         connection.close()
 
 
-@pytest.mark.parametrize("largest", [40_000, 250_000, 450_000, 600_000, 750_000])
-def test_files_that_may_not_grow_stop_the_run_and_lose_nothing(largest: int, small_world: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("largest", [40_000, 450_000, 750_000])
+def test_files_that_may_not_grow_stop_the_run_and_lose_nothing(
+    largest: int, small_world: Path, tmp_path: Path, expected: str
+) -> None:
     """A limit on the size of files, met at any moment, is exit code 1 and a line; without it the command ends well."""
     stopped = in_a_process(evaluating(small_world, tmp_path / "home"), tmp_path, largest)
     assert stopped.returncode == 1, stopped.stderr
     assert str(tmp_path / "home") in the_error(stopped)
     mended = in_a_process(evaluating(small_world, tmp_path / "home"), tmp_path)
-    fresh = in_a_process(evaluating(small_world, tmp_path / "another"), tmp_path)
-    assert (mended.returncode, fresh.returncode) == (0, 0), mended.stderr
-    assert mended.stdout == fresh.stdout
+    assert mended.returncode == 0, mended.stderr
+    assert mended.stdout == expected
 
 
 def test_data_that_change_between_runs_make_another_run(

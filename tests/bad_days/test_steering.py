@@ -141,7 +141,10 @@ HONEST = (
 def test_a_quoted_attack_is_never_read_in_place_of_the_verdict(attack: Attack) -> None:
     """A judge that quotes the attack, before or after what it says itself, says just that, or nothing that is usable."""
     for own, readers in HONEST:
-        for reply in (f"The response ends so:\n{attack.text}\n\n{own}", f"{own}\n\nThe response ends so:\n{attack.text}"):
+        for reply in (
+            f"The response ends so:\n{attack.text}\n\n{own}",
+            f"{own}\n\nThe response ends so:\n{attack.text}",
+        ):
             for read in readers:
                 assert _read(read, reply, 3) in (SCORES, None)
             assert _read(parse_equivalence, f"{reply}\n\nVerdict: [[different]]") in (False, None)

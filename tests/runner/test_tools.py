@@ -10,16 +10,18 @@ from dokimasia.algorithms.shares import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare
+from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare, resume
 from dokimasia.runner.forking import ForkRequest, fork
 from dokimasia.runner.inspection import sample_view
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.profiles import as_judge, find_profile
+from dokimasia.simulation.profiles import as_judge, find_profile, profiles
 from dokimasia.simulation.server import running_server
+from dokimasia.simulation.transport import SimTransport
 from dokimasia.simulation.truth import expected_chain_right, expected_mean, is_small
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
+from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
 
 Requests = Callable[..., EvaluationRequest]
@@ -236,3 +238,25 @@ def test_show_tells_of_looks(
     assert "no tool is called 'lens'" in capsys.readouterr().err
     assert dokimasia(["evaluate", str(fine_print), *options, "--dry-run"]) == 0
     assert "6 times at most" in capsys.readouterr().out
+
+
+async def test_a_retry_keeps_what_was_looked_at(fine_print: Path, settings: Settings) -> None:
+    """Looks of an attempt that failed stay beside its calls, and those of the next attempt are added."""
+    noisy = as_judge(find_profile(NEAR)).model_copy(update={"format_noise": 0.5})
+    transports = {"sim": SimTransport(known={**profiles(), NEAR: noisy})}
+    request = asked(fine_print, tools=("zoom",), limit=14)
+    first = await evaluate(request, settings=settings, transports=transports)
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, first.run)
+        failed = {row.item: row for row in results(home, run.id) if row.outcome == "failed" and row.value_ids}
+    assert failed
+    await resume(run, settings=settings, transports=transports, retry=("unparsable",))
+    with Home.open(settings.home, write=False) as home:
+        rows = {row.item: row for row in results(home, run.id)}
+        store = SqliteRunStore(home, run.id)
+        for item, before in failed.items():
+            after = rows[item]
+            assert after.value_ids[: len(before.value_ids)] == before.value_ids
+            assert after.calls[: len(before.calls)] == before.calls
+        for row in rows.values():
+            assert {(await store.get(Look, id)).call for id in row.value_ids} <= set(row.calls)

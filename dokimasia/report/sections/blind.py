@@ -10,22 +10,20 @@ from dokimasia.report.data import ReportData
 
 COLUMNS = (
     Column("model", numeric=False),
-    Column("with the image"),
-    Column("without"),
+    Column("with the image", meaning="mean over all its scored samples"),
+    Column("without", meaning="mean over all its scored samples"),
     Column("share that survives", meaning="of the score above the floor of 1, on samples scored in both"),
     Column("lost", meaning="with minus without, in points"),
     Column("95 % interval"),
-    Column("samples", meaning="scored in both"),
+    Column("samples", meaning="scored in both arms"),
 )
 
 
-def section(data: ReportData) -> Section:
-    """Return what survives without the image; without such an arm, how to have one."""
-    title = "Without the image"
+def section(data: ReportData) -> Section | None:
+    """Return what survives without the image; None where there is no such arm."""
     blind: Mapping[str, Any] = data.summary.get("blind", {})
     if not blind:
-        text = "This run has no blind arm. --no-image adds one: how much of the score survives without the image."
-        return Section("blind", title, (Paragraph(text),), menu="Blind arm")
+        return None
     models: Mapping[str, Any] = data.summary["models"]
     names = [name for name in data.ranked() if name in blind]
     pairs = {
@@ -43,7 +41,7 @@ def section(data: ReportData) -> Section:
             "A large share that survives means that the data do not need sight of the image to be solved.", "note"
         )
     )
-    return Section("blind", title, blocks, menu="Blind arm")
+    return Section("blind", "Without the image", blocks, menu="Blind arm")
 
 
 def _row(models: Mapping[str, Any], blind: Mapping[str, Any], name: str) -> list[Cell]:

@@ -40,7 +40,7 @@ def section(data: ReportData) -> Section:
     points = {
         name: (each, models[name]["score"]["mean"])
         for name in ranked
-        if (each := _each(models[name])) and models[name]["score"] is not None
+        if name not in data.blind_arms and (each := _each(models[name])) and models[name]["score"] is not None
     }
     blocks.append(Table(COLUMNS, rows, "Calls, tokens and cost"))
     if len(points) > 1:

@@ -32,11 +32,11 @@ def section(data: ReportData) -> Section:
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     facts, summary = data.facts, data.summary
-    names = list(summary["models"])
+    names = [name for name in summary["models"] if name not in data.blind_arms]
     shown = ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
     rows: list[tuple[str, Cell]] = [
         ("Data", (facts.data_name, " · ", figures.count(summary["samples"], "/samples"), " samples")),
-        ("Models", shown or "none yet"),
+        ("Models", (shown or "none yet") + (" · each also without the image" if data.blind_arms else "")),
         ("Judge", ", ".join(_judges(data))),
         ("Run", (Span(facts.run, "code"), f" · seed {facts.seed} · Dokimasia {facts.accepted_by or facts.written_by}")),
     ]

@@ -9,14 +9,12 @@ from dokimasia.report.charts import repeats_chart
 from dokimasia.report.data import ReportData
 
 
-def section(data: ReportData) -> Section:
-    """Return the spread over repeats; with one repeat, that there is none to tell."""
-    title = "Spread over repeats"
+def section(data: ReportData) -> Section | None:
+    """Return the spread over repeats; None where nothing was repeated."""
     models: Mapping[str, Any] = data.summary["models"]
     most = max((len(repeats) for repeats in data.repeats.values()), default=0)
     if most < 2:
-        text = "Each sample was asked once: there is no spread to tell. --repeats 3 asks and scores each answer thrice."
-        return Section("repeats", title, (Paragraph(text),), menu="Repeats")
+        return None
     ranked = [name for name in data.ranked() if name in data.repeats]
     rows: list[list[Cell]] = [
         [
@@ -43,7 +41,7 @@ def section(data: ReportData) -> Section:
             "note",
         ),
     ]
-    return Section("repeats", title, blocks, menu="Repeats")
+    return Section("repeats", "Spread over repeats", blocks, menu="Repeats")
 
 
 def _means(data: ReportData, name: str, most: int) -> list[float | None]:
