@@ -22,6 +22,7 @@ from dokimasia.runner.observer import Progress
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 
+
 class Watch:
     """Remembers when the calls began, what was done, and how much memory was held on the way."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import evaluations, samples
+from benchmarks.calibration import evaluations, samples, taxonomies
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -25,6 +25,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "correlations": samples.correlations,
     "agreement": samples.agreement,
     "power": samples.power,
+    "taxonomy": taxonomies.taxonomy,
 }
 
 

@@ -47,7 +47,8 @@ def judge(seeds: Sequence[Seed]) -> list[Verdict]:
     """Hold all figures of one family to their rules.
 
     A figure is named where its name begins with "mean score" or "paired difference"; one whose name ends in
-    "unclustered" is there to show that the rule can be broken.
+    "unclustered" is there to show that the rule can be broken, and one that ends in "any node" is the smallest of many
+    adjusted p-values, which is not uniform.
     """
     intervals = [_interval(name, seeds) for name in seeds[0].intervals]
     return intervals + [verdict for name in seeds[0].p_values for verdict in _p_values(name, seeds)]
@@ -84,9 +85,12 @@ def _p_values(name: str, seeds: Sequence[Seed]) -> list[Verdict]:
     most = _of(MOST_FALSE_ALARMS, n)
     if name.endswith("unclustered"):
         return [Verdict(name, "too many false alarms", n, found, f"> {most}", found > most)]
+    alarms = Verdict(name, "false alarms", n, found, f"<= {most}", found <= most)
+    if name.endswith("any node"):
+        return [alarms]
     p = _uniform(values[:KS_SEEDS])
     return [
-        Verdict(name, "false alarms", n, found, f"<= {most}", found <= most),
+        alarms,
         Verdict(name, "uniform", min(n, KS_SEEDS), found, f"p > {KS_P}", p > KS_P, p_uniform=round(p, 6)),
     ]
 

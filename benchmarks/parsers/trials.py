@@ -103,7 +103,7 @@ def trial(family: str, examples: int, number: int = 0) -> Counter[str]:
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow],
     )
     @given(FAMILIES[family])
     def read(text: str) -> None:

@@ -12,10 +12,12 @@ NEIGHBOURS = 10
 THRESHOLD = 0.3
 BLOCK = 20
 
-_TREES = 4
+_TREES = 3
 _LEAF = 512
+_PART = 256
 _DIMENSIONS = 192
 _RARE = 200
+_HEAVIEST = 12
 _ROWS = 2_000
 
 Vectors = NDArray[np.float32]
@@ -65,9 +67,9 @@ def candidate_synonyms(
 
     Notes
     -----
-    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 512, a few times
-    over, and neighbours are sought within the parts; texts are also compared with those that share an n-gram which at
-    most 200 texts have. Time grows as n log n; a neighbour that is near by common n-grams alone may be missed.
+    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 256, three times
+    over, and neighbours are sought within the parts; texts are also compared with those that share one of their twelve
+    weightiest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour that is near by common n-grams alone may be missed.
 
     References
     ----------
@@ -183,7 +185,7 @@ def _neighbours(rows: Vectors, count: int, seed: int) -> NDArray[np.int64]:
         waiting = [np.arange(len(rows))]
         while waiting:
             part = waiting.pop()
-            if len(part) > _LEAF:
+            if len(part) > (_LEAF if len(rows) <= _LEAF else _PART):
                 waiting += _halves(rows, part, generator)
                 continue
             alike = rows[part] @ rows[part].T
@@ -199,10 +201,14 @@ def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
     """Return for each row the numbers of those that share most of the weight of its rare features; -1 for none."""
     from scipy.sparse import csr_matrix
 
+    near = np.full((rows.shape[0], count), -1, dtype=np.int64)
     holders = np.bincount(rows.indices, minlength=rows.shape[1])
     rare: Any = csr_matrix(rows[:, np.flatnonzero((holders > 1) & (holders <= _RARE))])
-    columns = rare.T.tocsc()
-    near = np.full((rows.shape[0], count), -1, dtype=np.int64)
+    row = np.repeat(np.arange(len(near)), np.diff(rare.indptr))
+    order = np.lexsort((rare.indices, -rare.data, row))
+    heavy = order[np.arange(len(order)) - rare.indptr[row] < _HEAVIEST]
+    rare = csr_matrix((rare.data[heavy], (row[heavy], rare.indices[heavy])), shape=rare.shape)
+    columns = rare.T.tocsr()
     for start in range(0, len(near), _ROWS):
         shared = (rare[start : start + _ROWS] @ columns).tocsr()
         row = np.repeat(np.arange(start, start + shared.shape[0]), np.diff(shared.indptr))

@@ -182,7 +182,8 @@ def _tabulate(
         scored.update(scores)
     usable = sorted(one for one in scored if one in leaf_of and (sample_of is None or one in sample_of))
     exchange = Exchange(usable if sample_of is None else [sample_of[one] for one in usable])
-    usable = [usable[at] for at in exchange.order.tolist()]
+    order: list[int] = exchange.order.tolist()
+    usable = [usable[at] for at in order]
     numbers: dict[Hashable, int] = {}
     leaf = np.array([numbers.setdefault(leaf_of[one], len(numbers)) for one in usable], dtype=np.intp)
     rows = [[scores_by_model[model].get(one) for one in usable] for model in sorted(scores_by_model)]

@@ -1,7 +1,7 @@
 """The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dokimasia.report.data import Picture, ReportData
 from dokimasia.report.drawing import escape, heat_class
@@ -15,8 +15,14 @@ from dokimasia.report.overlay import (
     regions_of,
 )
 
-MOST_TEXT = 6_000
-"""Characters of one text; what is longer is cut, and says so."""
+MOST_TEXT, LEAST_TEXT = 6_000, 800
+"""Characters of one text, where few are shown and where many are; what is longer is cut, and says so."""
+
+ALL_TEXTS = 4_000_000
+"""Characters of all texts of a report together, as far as the bounds on one text allow."""
+
+MOST_SEARCHED = 400
+"""Characters of a question that the filter looks at."""
 
 OPEN_TEXT = 700
 """Characters up to which an answer stands open."""
@@ -31,7 +37,8 @@ def draw_browser(data: ReportData, note: str) -> str:
     """Return the samples of the report; without scripts all cards stand below each other."""
     views = data.samples
     items = "\n".join(_item(number, view) for number, view in enumerate(views, start=1))
-    cards = "\n".join(_card(number, view, data) for number, view in enumerate(views, start=1))
+    most = most_text(data)
+    cards = "\n".join(_card(number, view, data, most) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>
 <p class="keys">{KEYS}</p>
 {definitions(data.pictures)}
@@ -68,18 +75,33 @@ def mean_scores(view: Mapping[str, Any]) -> dict[str, float]:
     return {model: sum(values) / len(values) for model, values in scores.items()}
 
 
-def clip(text: str) -> tuple[str, int]:
-    """Return the beginning of a text and how many characters of it are left out."""
-    return (text, 0) if len(text) <= MOST_TEXT else (text[:MOST_TEXT], len(text) - MOST_TEXT)
+class Clip(NamedTuple):
+    """How many characters of a sample's text are shown, and where the rest is to be had."""
+
+    run: str
+    sample: str
+    most: int
+
+    def cut(self, text: str) -> tuple[str, str]:
+        """Return the beginning of a text, and what to say of the rest, "" where all of it is shown."""
+        left = len(text) - self.most
+        if left <= 0:
+            return text, ""
+        return text[: self.most], f"… {left:,} more characters: dokimasia show {self.run} --sample {self.sample}"
+
+
+def most_text(data: ReportData) -> int:
+    """Return how many characters of one text a report shows: fewer where it shows many answers."""
+    answers = sum(len(view["answers"]) for view in data.samples)
+    return max(LEAST_TEXT, min(MOST_TEXT, ALL_TEXTS // max(1, answers)))
 
 
 def _item(number: int, view: Mapping[str, Any]) -> str:
     sample, scores, kinds = view["sample"], list(mean_scores(view).values()), failures_of(view)
     mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
     heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
-    search = " ".join(
-        [sample["id"], sample["category"] or "", sample["prompt"], *(["failed", *kinds] if kinds else [])]
-    )
+    searched = [sample["id"], sample["category"] or "", sample["prompt"][:MOST_SEARCHED]]
+    search = " ".join([*searched, *(["failed", *kinds] if kinds else [])])
     order = (
         f'data-score="{sum(scores) / len(scores):.6f}" data-apart="{max(scores) - min(scores):.6f}"' if scores else ""
     )
@@ -90,14 +112,15 @@ def _item(number: int, view: Mapping[str, Any]) -> str:
     )
 
 
-def _card(number: int, view: Mapping[str, Any], data: ReportData) -> str:
+def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> str:
     sample = view["sample"]
+    clip = Clip(data.facts.run, sample["id"], most)
     criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     chips = [f'<span class="chip">{escape(sample["category"])}</span>'] if sample["category"] else []
     chips += [f'<span class="chip bad">{escape(kind)}</span>' for kind in failures_of(view)]
     pictures = "".join(_pictures(view, criteria, data.pictures))
-    words = "\n".join(_words(view, criteria, data.facts.run))
-    answers = "\n".join(_answers(view, criteria, data.facts.run))
+    words = "\n".join(_words(view, criteria, clip))
+    answers = "\n".join(_answers(view, criteria, clip))
     alone = "" if pictures else " alone"
     return f"""<article class="card" id="s-{number}" tabindex="-1" aria-labelledby="s-{number}-title">
 <header><h3 id="s-{number}-title">{escape(sample["id"])}</h3>{"".join(chips)}
@@ -129,17 +152,17 @@ def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return looks
 
 
-def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run: str) -> Iterator[str]:
+def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
     sample, replay = view["sample"], view["replay"]
-    yield f'<div class="text prompt">{_text(sample["prompt"], run, sample["id"])}</div>'
+    yield f'<div class="text prompt">{_text(sample["prompt"], clip)}</div>'
     if sample["choices"]:
         options = "".join(
-            f'<li><span class="letter">{chr(ord("A") + place)}.</span> {escape(choice)}</li>'
+            f'<li><span class="letter">{chr(ord("A") + place)}.</span> {_text(choice, clip)}</li>'
             for place, choice in enumerate(sample["choices"])
         )
         yield f'<ul class="choices">{options}</ul>'
     if sample["reference_answer"] is not None:
-        yield f'<div class="text reference"><b>Reference</b> {_text(sample["reference_answer"], run, sample["id"])}</div>'
+        yield f'<div class="text reference"><b>Reference</b> {_text(sample["reference_answer"], clip)}</div>'
     if replay is None:
         yield '<p class="warning">No criteria yet.</p>'
     elif replay["failure"]:
@@ -147,15 +170,15 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run: 
     if replay and criteria:
         repaired = " (weights rescaled)" if replay["criteria"]["repaired"] else ""
         lines = "\n".join(
-            _criterion(number, one, len(sample["images"])) for number, one in enumerate(criteria, start=1)
+            _criterion(number, one, len(sample["images"]), clip) for number, one in enumerate(criteria, start=1)
         )
         yield f'<h4>Atomic criteria{repaired}</h4>\n<ol class="criteria">\n{lines}\n</ol>'
     if replay and replay["chain"]:
         chain = replay["chain"]
         yield (
             f'<details class="chain"><summary>Reference chain · {escape(_first(chain["answer"]))}</summary>'
-            f'<div class="text">{_text(chain["reasoning"], run, sample["id"])}</div>'
-            f'<div class="text reference"><b>Answer</b> {_text(chain["answer"], run, sample["id"])}</div></details>'
+            f'<div class="text">{_text(chain["reasoning"], clip)}</div>'
+            f'<div class="text reference"><b>Answer</b> {_text(chain["answer"], clip)}</div></details>'
         )
     looks = looks_of(view)
     if looks:
@@ -179,21 +202,21 @@ def _looks(looks: Sequence[tuple[str, Mapping[str, Any]]], images: Sequence[str]
     return f'<details class="looks"><summary>The judge looked closer {len(looks)} times</summary><ol>{lines}</ol></details>'
 
 
-def _criterion(number: int, one: Mapping[str, Any], images: int) -> str:
+def _criterion(number: int, one: Mapping[str, Any], images: int, clip: Clip) -> str:
     return (
         f'<li class="criterion {colour(number)}" tabindex="0" data-mark="{number}"><span class="number">{number}</span>'
-        f'<div><p class="q">{escape(one["question"])}</p><p class="g">{escape(one["ground_truth"])}</p>'
+        f'<div><p class="q">{_text(one["question"], clip)}</p><p class="g">{_text(one["ground_truth"], clip)}</p>'
         f'<p class="muted">weight {one["weight"]} · {escape(region_text(one, images))}</p></div></li>'
     )
 
 
-def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run: str) -> Iterator[str]:
+def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
     answers = view["answers"]
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
         return
     head = "".join(
-        f'<th scope="col" class="number" data-mark="{number}" title="{escape(one["question"])}">'
+        f'<th scope="col" class="number" data-mark="{number}" title="{escape(_first(one["question"], 200))}">'
         f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {one["weight"]}</span></th>'
         for number, one in enumerate(criteria, start=1)
     )
@@ -203,7 +226,7 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], run
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
     )
-    texts = "\n".join(_answer(answer, run, view["sample"]["id"]) for answer in answers if answer["response"])
+    texts = "\n".join(_answer(answer, clip) for answer in answers if answer["response"])
     yield f'<div class="answers">{texts}</div>'
     if view.get("earlier"):
         lines = "".join(
@@ -228,7 +251,7 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
     return f'<tr>{name}{cells}<td class="number {heat_class((whole - 1) / 4)}"><b>{whole:.2f}</b></td></tr>'
 
 
-def _answer(answer: Mapping[str, Any], run: str, sample: str) -> str:
+def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     response = answer["response"]
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
     score = f"{answer['score']:.2f}" if answer["score"] is not None else answer["failure"] or ""
@@ -236,7 +259,7 @@ def _answer(answer: Mapping[str, Any], run: str, sample: str) -> str:
     return (
         f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b> · {escape(score)}{flags}'
         f'<span class="preview"> {escape(_first(response["text"]))}</span></summary>'
-        f'<div class="text">{_text(response["text"], run, sample)}</div></details>'
+        f'<div class="text">{_text(response["text"], clip)}</div></details>'
     )
 
 
@@ -249,11 +272,7 @@ def _first(text: str, most: int = 90) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def _text(text: str, run: str, sample: str) -> str:
-    shown, left = clip(text)
-    more = (
-        f'<span class="muted"> … {left:,} more characters: dokimasia show {escape(run)} --sample {escape(sample)}</span>'
-        if left
-        else ""
-    )
+def _text(text: str, clip: Clip) -> str:
+    shown, rest = clip.cut(text)
+    more = f' <span class="muted">{escape(rest)}</span>' if rest else ""
     return f'<span dir="auto">{escape(shown)}</span>{more}'

@@ -230,7 +230,12 @@ def _layout(
     shapes: Sequence[Figure] = (),
     zero: bool = False,
 ) -> Figure:
-    axis: Figure = {"title": {"text": title, "standoff": 8, "font": {"size": 13}}, "zeroline": zero, "automargin": True, "fixedrange": True}
+    axis: Figure = {
+        "title": {"text": title, "standoff": 8, "font": {"size": 13}},
+        "zeroline": zero,
+        "automargin": True,
+        "fixedrange": True,
+    }
     if scale is not None:
         span = scale[1] - scale[0]
         axis["range"] = [scale[0] - 0.02 * span, scale[1] + 0.02 * span]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.blocks import Block, Browser, Bullets, Cell, Chart, Facts, Fold, Paragraph, Span, Table, spans
-from dokimasia.report.browser import clip, failures_of, looks_of
+from dokimasia.report.browser import Clip, failures_of, looks_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.overlay import look_text, region_text
 from dokimasia.report.sections import sections_of
@@ -101,7 +101,8 @@ def _piece(piece: str | Span) -> str:
 
 
 def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
-    sample, replay, run = view["sample"], view["replay"], data.facts.run
+    sample, replay = view["sample"], view["replay"]
+    clip = Clip(data.facts.run, sample["id"], most_text(data))
     kinds = failures_of(view)
     marks = [*([sample["category"]] if sample["category"] else []), *kinds]
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
@@ -110,7 +111,7 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
         yield f"- image {number}: {image['width']} × {image['height']}, {inline(image['sha256'])}"
     if sample["images"]:
         yield ""
-    yield fenced(_clipped(sample["prompt"], run, sample["id"]))
+    yield fenced(_clipped(sample["prompt"], clip))
     yield ""
     if sample["choices"]:
         yield "\n".join(
@@ -118,13 +119,13 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
         )
         yield ""
     if sample["reference_answer"] is not None:
-        yield from ("Reference:", "", fenced(_clipped(sample["reference_answer"], run, sample["id"])), "")
+        yield from ("Reference:", "", fenced(_clipped(sample["reference_answer"], clip)), "")
     if replay and replay["failure"]:
         yield from (f"**No criteria: {inline(replay['failure'])}: {inline(replay['reason'] or '')}**", "")
     criteria = ((replay or {}).get("criteria") or {"criteria": []})["criteria"]
     if replay and replay["chain"]:
         chain = f"{replay['chain']['reasoning']}\n\nAnswer: {replay['chain']['answer']}"
-        yield from ("Reference chain:", "", fenced(_clipped(chain, run, sample["id"])), "")
+        yield from ("Reference chain:", "", fenced(_clipped(chain, clip)), "")
     if criteria:
         yield _criteria(criteria, len(sample["images"]))
         yield ""
@@ -139,7 +140,7 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
     for answer in view["answers"]:
         if answer["response"]:
             flags = f" ({', '.join(answer['response']['flags'])})" if answer["response"]["flags"] else ""
-            text = fenced(_clipped(answer["response"]["text"], run, sample["id"]))
+            text = fenced(_clipped(answer["response"]["text"], clip))
             yield from (f"{inline(_named(answer) + flags)}:", "", text, "")
 
 
@@ -167,6 +168,6 @@ def _named(answer: Mapping[str, Any]) -> str:
     return f"{answer['model']} · repeat {answer['repeat'] + 1}" if answer["repeat"] else answer["model"]
 
 
-def _clipped(text: str, run: str, sample: str) -> str:
-    shown, left = clip(text)
-    return f"{shown}\n… {left:,} more characters: dokimasia show {run} --sample {sample}" if left else shown
+def _clipped(text: str, clip: Clip) -> str:
+    shown, rest = clip.cut(text)
+    return f"{shown}\n{rest}" if rest else shown

@@ -111,12 +111,12 @@ def _configure(folder: Path, reached: str, timeout: float) -> None:
 
 
 async def live_through(
-    way: str, faults: Faults, world: Path, folder: Path, *, limit: int | None = None, timeout: float = 1.5
+    way: str, faults: Faults, world: Path, folder: Path, *, limit: int | None = None, seconds: float = 4.0
 ) -> Day:
-    """Evaluate the world, or its beginning, on such a day; `timeout` is the time limit of a call, in seconds."""
+    """Evaluate the world, or its beginning, on such a day; `seconds` is the time limit of a call."""
     folder.mkdir(exist_ok=True)
     asked: list[str] = []
-    with models_behind(way, faults, folder, asked, timeout) as transports:
+    with models_behind(way, faults, folder, asked, seconds) as transports:
         settings = load_settings(home=folder / "home", cwd=folder, env={})
         request = EvaluationRequest(data=world, judge="J", models=("A", "B"), limit=limit)
         async with asyncio.timeout(PATIENCE):
@@ -161,7 +161,7 @@ def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
         name = f"{way} {limit} {faults}"
         if way not in used:
             used.add(way)
-            asyncio.run(live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1, timeout=60.0))
+            asyncio.run(live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1, seconds=60.0))
         if name not in lived:
             with no_waiting():
                 folder = tmp_path_factory.mktemp("day")
@@ -245,9 +245,9 @@ def test_a_judge_that_cannot_count_fails_by_name_and_scores_nothing(
 @pytest.mark.parametrize("way", WAYS)
 def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_path: Path) -> None:
     """Replies of ten megabytes, of candidates and of the judge, are read, judged and kept like any other."""
-    faults = Faults(rates={"huge": 0.15})
+    faults = Faults(rates={"huge": 0.2})
     days = [
-        asyncio.run(live_through(*one, small_world, tmp_path / str(one[1] is faults), timeout=60.0))
+        asyncio.run(live_through(*one, small_world, tmp_path / str(one[1] is faults), limit=4, seconds=60.0))
         for one in ((way, faults), ("sim", NO_FAULTS))
     ]
     long, short = days

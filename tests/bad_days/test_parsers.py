@@ -59,7 +59,7 @@ def test_a_parser_that_breaks_its_word_is_reported(
 ) -> None:
     """A parser that makes a value up, or raises anything else, ends the trial with the text that shows it."""
     monkeypatch.setitem(PARSERS, "parse_checkpoint_scores", (broken, PARSERS["parse_checkpoint_scores"][1]))
-    with pytest.raises(Refuted, match="parse_checkpoint_scores: .* from "):
+    with pytest.raises(Refuted, match=r"parse_checkpoint_scores: .* from "):
         trial("scores", 50)
 
 

@@ -54,7 +54,7 @@ def test_what_is_lost_or_changed_is_counted() -> None:
     now = Evidence({"a": "1", "b": "other"}, {"item": ("item", 3.0)}, ("dokimasia.db: row 1 missing",))
     _compare_with_earlier(before, now, findings, "after a kill")
     assert (findings.lost, findings.changed, findings.damaged) == (1, 2, 1)
-    assert len(findings.said) == 2
+    assert len(findings.said) == 3
 
 
 def test_what_is_sent_again_is_counted(tmp_path: Path) -> None:

@@ -29,7 +29,11 @@ def test_answers_depend_on_the_request_and_verdicts_do_not() -> None:
 
 def test_the_spelling_of_json_does_not_hide_the_judge() -> None:
     """A judge is known with and without a space after the colon, wherever the model stands in the body."""
-    for body in (b'{"model":"judge"}', b'{"messages": [], "model": "judge"}', b'{"model":"openai/judge","messages":[]}'):
+    for body in (
+        b'{"model":"judge"}',
+        b'{"messages": [], "model": "judge"}',
+        b'{"model":"openai/judge","messages":[]}',
+    ):
         assert b"score: [4]" in stub.completion(body)
     assert b"score: [4]" not in stub.completion(b'{"model":"candidate1","messages":[]}')
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ ATTACKS = (
     "</style></script><img src=x onerror='window.pwned = 2'>",
     '"><svg onload="window.pwned = 3"><a href="javascript:window.pwned = 4">here</a>',
     "```\n# Stolen\n<iframe src='https://example.invalid/'></iframe>\n![x](https://example.invalid/x.png)\n````",
-    "| a | b |\n|---|---|\n[link](https://example.invalid) <b>bold</b> https://example.invalid &lt;script&gt; \u2028 \x00\x1b[31m",
+    "| a | b |\n|---|---|\n[link](https://example.invalid) <b>bold</b> https://example.invalid &lt;b&gt; \u2028 \x00\x1b[31m",
     "1. one\n- two\n# three\n> four\n===\n***five***",
 )
 
@@ -71,9 +70,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     with data.open("a") as file:
         file.write(json.dumps({"id": "no picture", "image": "images/absent.png", "prompt": "What?"}) + "\n")
     faulty = SimTransport(faults=parse_faults("refusal=0.08,malformed=0.1"))
-    return run_on(
-        data, folder / "home", transport=faulty, repeats=2, no_image=True, on_bad_sample="skip", seed=3
-    )
+    return run_on(data, folder / "home", transport=faulty, repeats=2, no_image=True, on_bad_sample="skip", seed=3)
 
 
 @pytest.fixture(scope="session")
@@ -93,5 +90,3 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return run_on(
         folder / "data.jsonl", folder / "home", models=(), responses=folder / "answers.jsonl", judge="sim/judge"
     )
-
-
