@@ -1,5 +1,7 @@
 """The capability tree's tests and intervals, in worlds where capability says nothing about scores."""
 
+from statistics import NormalDist
+
 import numpy as np
 
 from benchmarks.calibration.trials import Seed, trial
@@ -35,15 +37,18 @@ def taxonomy(seed: int) -> Seed:
     scores = {f"m{model}": _scores(generator, criteria, index) for model in range(MODELS)}
     published = permutation_null(scores, leaf_of, sample_of, seed=seed)
     apart = permutation_null(scores, leaf_of, sample_of, leave_sample_out=True, seed=seed)
+    single = permutation_null(scores, leaf_of, {one: one for one in criteria}, seed=seed)
     tree = assign(add_all(new_tree("AB"), paths), leaf_of)
-    found = {
-        one.node: one for one in node_findings(tree, scores["m0"], sample_of, seed=seed, permutations=1000)
-    }
+    found = {one.node: one for one in node_findings(tree, scores["m0"], sample_of, seed=seed, permutations=1000)}
     return Seed(
-        {f"score at a leaf, {name}": trial(found[name].interval, float(SCORES @ SHARES)) for name in (LOOKED_AT, "<A>")},
+        {
+            f"score at a leaf, {name}": trial(found[name].interval, float(SCORES @ SHARES))
+            for name in (LOOKED_AT, "<A>")
+        },
         {
             "validity of leaves, null world": published.p_value,
             "validity of leaves without the sample's own, null world": apart.p_value,
+            "validity of leaves, single criteria exchanged, unclustered": single.p_value,
             "weakness of one category, null world": found["<A>"].p_value,
             "weakness or strength of any node": min(one.q_value for one in found.values()),
         },
@@ -54,5 +59,5 @@ def _scores(generator: np.random.Generator, criteria: list[str], index: np.ndarr
     """Draw one model's scores, crowded at the top and alike within a sample."""
     shared = generator.normal(size=SAMPLES)[index] * np.sqrt(ALIKE)
     latent = shared + generator.normal(size=len(criteria)) * np.sqrt(1 - ALIKE)
-    limits = np.array([-1.2815515655446004, -0.8416212335729143, -0.38532046640756773, 0.12566134685507402])
+    limits = [NormalDist().inv_cdf(share) for share in np.cumsum(SHARES)[:-1].tolist()]
     return dict(zip(criteria, SCORES[np.searchsorted(limits, latent)].tolist(), strict=True))

@@ -12,7 +12,7 @@ NEIGHBOURS = 10
 THRESHOLD = 0.3
 BLOCK = 20
 
-_TREES = 3
+_TREES, _TREES_OF_VECTORS = 3, 8
 _LEAF = 512
 _PART = 256
 _DIMENSIONS = 192
@@ -67,9 +67,9 @@ def candidate_synonyms(
 
     Notes
     -----
-    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 256, three times
-    over, and neighbours are sought within the parts; texts are also compared with those that share one of their twelve
-    weightiest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour that is near by common n-grams alone may be missed.
+    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 256, several
+    times over, and neighbours are sought within the parts; texts are also compared with those that share one of their
+    twelve weightiest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour may be missed.
 
     References
     ----------
@@ -85,9 +85,9 @@ def candidate_synonyms(
     if len(keys) < 2:
         return []
     whole = _ngrams([texts[key] for key in keys]) if vectors is None else _given(keys, vectors)
-    dense = whole if vectors is not None else _projected(whole, seed)
     count = min(neighbours, len(keys) - 1)
-    near = _neighbours(dense, count, seed)
+    trees = _TREES if vectors is None else _TREES_OF_VECTORS
+    near = _neighbours(_projected(whole, seed), count, seed, trees=trees)
     if vectors is None and len(keys) > _LEAF:
         near = np.hstack([near, _sharing(whole, count)])
     first, second = _pairs(near)
@@ -168,19 +168,19 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 def _projected(rows: Any, seed: int) -> Vectors:
-    """Return sparse rows in few dimensions, their cosines kept but for a little noise."""
+    """Return rows, sparse or not, in few dimensions, their cosines kept but for a little noise."""
     if rows.shape[1] <= _DIMENSIONS:
-        return _unit(rows.toarray())
+        return rows if isinstance(rows, np.ndarray) else _unit(rows.toarray())
     generator = np.random.default_rng(seed)
     signs = generator.integers(0, 2, size=(rows.shape[1], _DIMENSIONS), dtype=np.int8).astype(np.float32) * 2 - 1
     return _unit(np.asarray(rows @ signs, dtype=np.float32))
 
 
-def _neighbours(rows: Vectors, count: int, seed: int) -> NDArray[np.int64]:
+def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[np.int64]:
     """Return for each row the numbers of those that are nearest in any of the parts it fell into; -1 for none."""
     generator = np.random.default_rng(seed + 1)
     found: list[NDArray[np.int64]] = []
-    for _ in range(1 if len(rows) <= _LEAF else _TREES):
+    for _ in range(1 if len(rows) <= _LEAF else trees):
         near = np.full((len(rows), count), -1, dtype=np.int64)
         waiting = [np.arange(len(rows))]
         while waiting:

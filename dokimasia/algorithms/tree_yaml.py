@@ -2,7 +2,7 @@
 # networkx and PyYAML ship no types; what is read here is given its type at once.
 """The capability tree as YAML to be edited by hand: categories, parents, capabilities, each with its criteria."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.tree_exchange import FORMAT, from_nodes
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _BELOW = ("categories", "parents", "capabilities")
 """The field that holds a node's children, by the node's layer."""
 
+_DEEPEST_NESTING = 20
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
 # A capability tree: categories > parents > capabilities. The categories are fixed.
@@ -62,8 +63,7 @@ def from_yaml(text: str) -> "Tree":
 
     reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        document = yaml.compose(text, Loader=reader)
-        _unambiguous(document, set())
+        _check(yaml.parse(text, Loader=reader))
         whole = yaml.load(text, Loader=reader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
@@ -77,22 +77,36 @@ def from_yaml(text: str) -> "Tree":
     return from_nodes(nodes, [_name(name, ()) for name in categories])
 
 
-def _unambiguous(node: Any, seen: set[int]) -> None:
-    """Refuse what reading would overwrite silently, a name that stands twice, or repeat without end, a reference."""
-    if node is None or isinstance(node.value, str):
-        return
-    line = f"line {node.start_mark.line + 1}"
-    if id(node) in seen:
-        raise DataError(f"{line}: the tree's YAML may not refer to itself (&, *)")
-    seen.add(id(node))
-    names: set[str] = set()
-    for entry in node.value:
-        key, below = entry if isinstance(entry, tuple) else (None, entry)
-        if key is not None and key.value in names:
-            raise DataError(f"line {key.start_mark.line + 1}: the name '{key.value}' stands twice in one place")
-        if key is not None and isinstance(key.value, str):
-            names.add(key.value)
-        _unambiguous(below, seen)
+def _check(events: Iterable[Any]) -> None:
+    """Refuse what reading would overwrite silently (a name that stands twice), repeat without end, or not survive."""
+    import yaml
+
+    open_names: list[set[str] | None] = []
+    expects_name: list[bool] = []
+    for event in events:
+        line = f"line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            raise DataError(f"{line}: the tree's YAML may not refer to itself (&, *)")
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_names.pop()
+            expects_name.pop()
+            continue
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        names = open_names[-1] if open_names else None
+        if names is not None:
+            if expects_name[-1]:
+                if not isinstance(event, yaml.ScalarEvent):
+                    raise DataError(f"{line}: a list or mapping stands where a name belongs")
+                if event.value in names:
+                    raise DataError(f"{line}: the name '{event.value}' stands twice in one place")
+                names.add(event.value)
+            expects_name[-1] = not expects_name[-1]
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_names.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
+            expects_name.append(True)
+        if len(open_names) > _DEEPEST_NESTING:
+            raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
 
 
 def _written(tree: "Tree", node: str, layer: int) -> dict[str, Any]:

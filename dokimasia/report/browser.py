@@ -1,6 +1,6 @@
 """The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.report.data import Picture, ReportData
@@ -36,7 +36,7 @@ KEYS = (
 def draw_browser(data: ReportData, note: str) -> str:
     """Return the samples of the report; without scripts all cards stand below each other."""
     views = data.samples
-    items = "\n".join(_item(number, view) for number, view in enumerate(views, start=1))
+    items = "\n".join(_item(number, view, data.blind_arms) for number, view in enumerate(views, start=1))
     most = most_text(data)
     cards = "\n".join(_card(number, view, data, most) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>
@@ -96,8 +96,9 @@ def most_text(data: ReportData) -> int:
     return max(LEAST_TEXT, min(MOST_TEXT, ALL_TEXTS // max(1, answers)))
 
 
-def _item(number: int, view: Mapping[str, Any]) -> str:
-    sample, scores, kinds = view["sample"], list(mean_scores(view).values()), failures_of(view)
+def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
+    sample, kinds = view["sample"], failures_of(view)
+    scores = [score for model, score in mean_scores(view).items() if model not in blind]
     mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
     heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
     searched = [sample["id"], sample["category"] or "", sample["prompt"][:MOST_SEARCHED]]
