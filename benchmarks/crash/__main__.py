@@ -7,7 +7,6 @@ log's return into the database, or of a migration; half of that write is in the 
 import argparse
 import json
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -269,17 +268,17 @@ def _server(folder: Path, latency: float) -> Iterator[str]:
     """Serve the simulated models from a process of its own, with a log; yields the base URL."""
     log = folder / "server.log"
     log.touch()
-    command = [sys.executable, "-m", "dokimasia", "sim", "serve", "--port", "0"]
-    command += ["--latency", str(latency), "--log", str(log)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    command = [sys.executable, "-m", "benchmarks.crash.server", str(latency), str(log)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
         assert process.stdout is not None
         try:
-            found = re.search(r"http://\S+", process.stdout.readline())
-            if found is None:
+            url = process.stdout.readline().strip()
+            if not url:
                 raise BenchmarkFailed("the simulated server did not start")
-            yield found[0]
+            yield url
         finally:
-            process.send_signal(signal.SIGINT)
+            process.stdin.close()
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:

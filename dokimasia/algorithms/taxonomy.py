@@ -19,15 +19,15 @@ __all__ = [
     "add",
     "add_all",
     "assign",
+    "copy_of",
     "holder",
     "leaves",
     "merge",
     "merge_all",
-    "move",
     "new_tree",
+    "path_of",
     "permutation_null",
     "prune",
-    "rename",
     "validity",
 ]
 
@@ -114,9 +114,9 @@ def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
     ValueError
         As `add`.
     """
-    grown = _copy(tree)
+    grown = copy_of(tree)
     for path in paths:
-        names = _path(path).names
+        names = path_of(path).names
         above = ROOT
         for depth in range(1, len(names) + 1):
             node = str(CapabilityPath(names=names[:depth]))
@@ -168,7 +168,7 @@ def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
     ValueError
         As `merge`: also if a pair names a leaf that an earlier one merged away.
     """
-    merged = _copy(tree)
+    merged = copy_of(tree)
     for keep, drop in pairs:
         kept, dropped = _leaf(merged, keep), _leaf(merged, drop)
         if kept == dropped:
@@ -210,7 +210,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
     """
     from heapq import heapify, heappop, heappush
 
-    pruned = _copy(tree)
+    pruned = copy_of(tree)
     support: dict[str, int] = {node: int(pruned.nodes[node].get("support", 0)) for node in pruned}
     for parent in sorted(node for node in pruned if _layer(pruned, node) == DEEPEST - 1):
         weakest = [(support[leaf], leaf) for leaf in pruned.successors(parent)]
@@ -268,51 +268,13 @@ def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
     members: dict[str, list[str]] = {}
     for criterion, leaf in leaf_of.items():
         members.setdefault(leaf, []).append(criterion)
-    mapped = _copy(tree)
+    mapped = copy_of(tree)
     for leaf in members:
         _leaf(mapped, leaf)
     for node in mapped:
         held = frozenset(members.get(node, ()))
         mapped.nodes[node].update(members=held, support=len(held))
     return mapped
-
-
-def rename(tree: "Tree", node: Path, name: str) -> "Tree":
-    """Return the tree with a parent or a leaf under another name, its children with it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such node, it is an anchor, or its parent has another child of that name.
-
-    Examples
-    --------
-    >>> leaves(rename(add(new_tree(["A"]), "<A><B><C>"), "<A><B>", "Z"))
-    ['<A><Z><C>']
-    """
-    path = _path(node)
-    if path.parent is None:
-        raise ValueError(f"{path} is a fixed anchor and keeps its name")
-    return _relocate(tree, path, path.parent.child(name))
-
-
-def move(tree: "Tree", node: Path, under: Path) -> "Tree":
-    """Return the tree with a leaf under another parent, or a parent with its leaves under another category.
-
-    Raises
-    ------
-    ValueError
-        If there is no such node, the place is not one layer above it or not there, or has a child of that name already.
-
-    Examples
-    --------
-    >>> leaves(move(add(add(new_tree(["A"]), "<A><B><C>"), "<A><D>"), "<A><B><C>", "<A><D>"))
-    ['<A><D><C>']
-    """
-    path, above = _path(node), _path(under)
-    if above.layer != path.layer - 1 or str(above) not in tree:
-        raise ValueError(f"{path} cannot be moved under {above}: that is no node of the layer above it")
-    return _relocate(tree, path, above.child(path.name))
 
 
 def holder(tree: "Tree", path: Path) -> str | None:
@@ -326,28 +288,7 @@ def holder(tree: "Tree", path: Path) -> str | None:
     return min((other for other in tree if node in tree.nodes[other].get("absorbed", ())), default=None)
 
 
-def _relocate(tree: "Tree", old: CapabilityPath, new: CapabilityPath) -> "Tree":
-    import networkx as nx
-
-    if str(old) not in tree:
-        raise ValueError(f"{old} is no node of the tree")
-    if old == new:
-        return _copy(tree)
-    if str(new) in tree:
-        raise ValueError(f"{new} is there already: merge the two instead")
-    moved = _copy(tree)
-    under = [str(old), *sorted(nx.descendants(moved, str(old)))]
-    names = {node: str(CapabilityPath(names=new.names + _path(node).names[old.layer :])) for node in under}
-    for node in under:
-        known = moved.nodes[node].get("absorbed", ())
-        moved.nodes[node]["absorbed"] = tuple(sorted({*known, node} - {names[node]}))
-    moved.remove_edge(next(iter(moved.predecessors(str(old)))), str(old))
-    nx.relabel_nodes(moved, names, copy=False)
-    moved.add_edge(str(new.parent), str(new))
-    return moved
-
-
-def _copy(tree: "Tree") -> "Tree":
+def copy_of(tree: "Tree") -> "Tree":
     """Return a copy that shares nothing which can be changed."""
     copied = tree.copy()
     for node in copied:
@@ -388,5 +329,12 @@ def _leaf(tree: "Tree", path: Path) -> str:
     return node
 
 
-def _path(path: Path) -> CapabilityPath:
+def path_of(path: Path) -> CapabilityPath:
+    """Return a path as a value.
+
+    Raises
+    ------
+    ValueError
+        If a text is no path.
+    """
     return path if isinstance(path, CapabilityPath) else CapabilityPath.parse(path)

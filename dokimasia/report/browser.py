@@ -195,12 +195,13 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip:
 
 def _looks(looks: Sequence[tuple[str, Mapping[str, Any]]], images: Sequence[str]) -> str:
     lines = "".join(
-        f'<li tabindex="0" data-mark="look-{number}"{" class=" + chr(34) + "bad" + chr(34) if look["failed"] else ""}>'
-        f'<b>{escape(look_text(look, images))}</b> <span class="muted">for {escape(purpose)}</span>'
+        f'<li tabindex="0" data-mark="look-{number}"><b{" class=bad" if look["failed"] else ""}>'
+        f'{escape(look_text(look, images))}</b> <span class="muted">for {escape(purpose)}</span>'
         f'<div class="text">{escape(_first(look["text"], 400))}</div></li>'
         for number, (purpose, look) in enumerate(looks, start=1)
     )
-    return f'<details class="looks"><summary>The judge looked closer {len(looks)} times</summary><ol>{lines}</ol></details>'
+    count = "once" if len(looks) == 1 else f"{len(looks)} times"
+    return f'<details class="looks"><summary>The judge looked closer {count}</summary><ol>{lines}</ol></details>'
 
 
 def _criterion(number: int, one: Mapping[str, Any], images: int, clip: Clip) -> str:

@@ -17,12 +17,11 @@ from dokimasia.algorithms.taxonomy import (
     leaves,
     merge,
     merge_all,
-    move,
     new_tree,
     prune,
-    rename,
 )
 from dokimasia.algorithms.tree_checks import check_tree, diff, refusal
+from dokimasia.algorithms.tree_edits import move, rename
 from dokimasia.algorithms.tree_exchange import to_json
 from dokimasia.domain.capability import CapabilityPath, Proposal
 

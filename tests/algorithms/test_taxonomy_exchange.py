@@ -6,8 +6,9 @@ import random
 import networkx as nx
 import pytest
 
-from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune, rename
+from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune
 from dokimasia.algorithms.tree_checks import check_tree
+from dokimasia.algorithms.tree_edits import rename
 from dokimasia.algorithms.tree_exchange import (
     from_csv,
     from_graphml,

@@ -6,14 +6,18 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from dokimasia.report.browser import looks_of
 from dokimasia.report.charts import label
 from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.document import inline, render_document
 from dokimasia.report.drawing import escape
 from dokimasia.report.page import embedded, render_page
-from tests.report.conftest import ATTACKS, Finished
+from dokimasia.simulation.world import write_world
+from tests.report.conftest import ATTACKS, Finished, run_on
 
 
 def test_the_same_run_gives_the_same_bytes(full: Finished) -> None:
@@ -59,6 +63,22 @@ def test_no_samples_are_asked_for(small: Finished) -> None:
     page = render_page(small.data(samples=0))
     assert "<article" not in page
     assert "0 of 21 samples" in page
+
+
+def test_looks_are_listed_and_drawn(tmp_path: Path) -> None:
+    """Every look that the judge took with its tools stands with its sample, tied to its region on the image."""
+    write_world(tmp_path / "world.jsonl", 4, 3)
+    finished = run_on(
+        tmp_path / "world.jsonl", tmp_path / "home", judge="sim/judge-nearsighted", models=("sim/weak",), tools=("all",)
+    )
+    data = finished.data()
+    looks = [look for view in data.samples for _, look in looks_of(view)]
+    assert looks
+    page = render_page(data)
+    assert page.count('<li tabindex="0" data-mark="look-') == len(looks)
+    assert page.count('class="mark look unlit"') == sum(len(look["regions"]) for look in looks)
+    assert all(escape(look["text"][:80]) in page for look in looks if "\n" not in look["text"])
+    assert f"looked closer for {inline('sim/weak')}" in render_document(data)
 
 
 def test_an_image_is_in_the_page_once(small: Finished) -> None:
