@@ -5,7 +5,6 @@ from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
-from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
@@ -18,9 +17,6 @@ __all__ = [
     "parse_criteria",
     "parse_equivalence",
     "parse_final_answer",
-    "parse_mapping",
-    "parse_placements",
-    "parse_proposals",
     "parse_rating",
     "parse_structured_equivalence",
     "parse_structured_scores",

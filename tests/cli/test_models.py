@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.server import running_server
 
 CONFIG = """
@@ -95,7 +96,7 @@ def test_simulated_models_are_listed_on_request(folder: Path, capsys: pytest.Cap
     assert run(["models", "--simulated", "--json"]) == 0
     names = [one["name"] for one in json.loads(capsys.readouterr().out)]
     assert names[0] == "sim/judge"
-    assert len(names) == 9
+    assert names == list(profiles())
 
 
 def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
