@@ -37,6 +37,7 @@ bench: $(STAMP)  ## Measure speed against peers, under fifteen minutes.
 
 bench-full: $(STAMP)  ## The same with memory at 100,000 samples, the soak and 200 kills.
 	$(BIN)/python -m benchmarks --full
+	$(BIN)/python -m benchmarks.parsers --examples 1000000
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
