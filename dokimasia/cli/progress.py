@@ -1,5 +1,6 @@
 """How far a run is: a live line on a terminal, plain lines elsewhere; always on standard error."""
 
+import logging
 import time
 from types import TracebackType
 
@@ -27,6 +28,7 @@ class ProgressLine:
         self._started = time.monotonic()
         self._last_line = self._started
         self._marks: list[tuple[float, int]] = []
+        self._limits: dict[str, str] = {}
         self.run_id = ""
         self.standing: Standing | None = None
 
@@ -88,10 +90,12 @@ class ProgressLine:
         """Say why a limit changed; everything else is in the log."""
         from dokimasia.log import logger
 
-        fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
-        log = logger(__name__)
-        level = log.info if event.kind in {"limit", "gave_up", "failed_try", "draining"} else log.debug
-        level(event.kind, **fields)
+        if event.kind == "limit":
+            self._limits[event.endpoint] = event.reason
+        level = logging.INFO if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logging.DEBUG
+        if logging.getLogger(__name__).isEnabledFor(level):
+            fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
+            logger(__name__).log(level, event.kind, **fields)
 
     def paid(self) -> str:
         """Return a sentence on what this sitting sent and paid."""
@@ -118,6 +122,7 @@ class ProgressLine:
             f"{failures} failed",
             f"spent {cost}",
             f"left {_clock(left)}",
+            *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
 

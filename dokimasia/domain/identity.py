@@ -31,11 +31,7 @@ def digest(tag: str, value: Any) -> str:
 
     The tag keeps values of different kinds apart even when their content is the same.
     """
-    hasher = hashlib.sha256()
-    hasher.update(tag.encode())
-    hasher.update(b"\0")
-    hasher.update(canonical_json(value))
-    return hasher.hexdigest()[:ID_LENGTH]
+    return hashlib.sha256(tag.encode() + b"\0" + canonical_json(value)).hexdigest()[:ID_LENGTH]
 
 
 def value_id(value: Value) -> str:

@@ -1,5 +1,6 @@
 """What a data set holds: samples, their images by content, and the parts of a message."""
 
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
@@ -50,17 +51,15 @@ class Sample(Value):
     @property
     def digest(self) -> str:
         """Content id of what a model or judge can be shown: not the sample's name, its category or `meta`."""
-        return digest(
-            "sample/1",
-            {
-                "images": [image.sha256 for image in self.images],
-                "prompt": self.prompt,
-                "reference_answer": self.reference_answer,
-                "choices": list(self.choices),
-            },
-        )
+        return _digest(tuple(image.sha256 for image in self.images), self.prompt, self.reference_answer, self.choices)
 
     @property
     def cluster(self) -> str:
         """Samples that share an image share a cluster; a sample without images is a cluster of its own."""
         return self.images[0].sha256 if self.images else f"sample:{self.id}"
+
+
+@lru_cache(maxsize=1024)  # asked for with every answer to a sample, and every judgement of one
+def _digest(images: tuple[str, ...], prompt: str, reference_answer: str | None, choices: tuple[str, ...]) -> str:
+    content = {"images": images, "prompt": prompt, "reference_answer": reference_answer, "choices": choices}
+    return digest("sample/1", content)

@@ -63,6 +63,7 @@ class Budget:
         self.calls = 0
         self.tokens = 0
         self.cost = 0.0
+        self.limited = not (max_cost is None and max_calls is None and max_tokens is None)
         self._held: set[Reservation] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -78,7 +79,7 @@ class Budget:
         """
         if cost is None and self.max_cost is not None:
             raise CallFailed("budget", f"the price is unknown, so a limit of ${self.max_cost:g} cannot be kept")
-        while True:
+        while self.limited:
             if refusal := self._refusal(tokens, cost or 0.0, held=False):
                 raise CallFailed("budget", refusal)
             if not self._refusal(tokens, cost or 0.0, held=True):
@@ -107,6 +108,8 @@ class Budget:
         self._held.discard(reservation)
         self.tokens += tokens
         self.cost += cost
+        if not self._waiting:
+            return
         waiting, self._waiting = self._waiting, deque()
         for waiter in waiting:
             if not waiter.done():

@@ -224,10 +224,9 @@ class ModelGateway:
 
     async def _try(self, flight: _Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""
-        forecast = estimate_usage(flight.call)
-        tokens = (forecast.input_tokens or 0) + (forecast.output_tokens or 0)
+        tokens, cost = self._forecast(flight.call, route)
         try:
-            reservation = await self._budget.reserve(tokens=tokens, cost=cost_of(forecast, route.price))
+            reservation = await self._budget.reserve(tokens=tokens, cost=cost)
         except CallFailed as refused:
             self._tell("gave_up", flight, reason=refused.reason, number=number)
             return CallFailed(refused.kind, f"{flight.call.model.name}: {refused.reason}")
@@ -254,6 +253,13 @@ class ModelGateway:
             if slot is not None:
                 route.limiter.release(slot, report)
             reservation.release()
+
+    def _forecast(self, call: ModelCall, route: Route) -> tuple[int, float | None]:
+        """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
+        if not self._budget.limited and route.tokens is None:
+            return 0, None
+        forecast = estimate_usage(call)
+        return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), cost_of(forecast, route.price)
 
     async def _send(self, call: ModelCall, route: Route) -> ModelReply | TransportError:
         failure: TransportError | None = None

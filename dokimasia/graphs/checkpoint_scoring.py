@@ -7,24 +7,23 @@
                └─┘
 
 One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
-exists already, also one whose judgement failed before, enters at `score`. Straight but for the repair edge, so it runs
-without checkpoints: the ledger and the result rows carry it over any crash.
+exists already, also one whose judgement failed before, passes through `answer` unasked. Straight but for the repair
+edge, so it runs without checkpoints: the ledger and the result rows carry it over any crash.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Literal, TypedDict
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from dokimasia.agents import answer_question, score_checkpoints
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Rejected, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
+from dokimasia.graphs.together import each
 
 NAME = "checkpoint_scoring"
 VERSION = 2
@@ -56,7 +55,11 @@ class State(TypedDict, total=False):
     items: list[Item]
 
 
-async def answer(state: State, runtime: Runtime[Context]) -> State:
+Next = Command[Literal["score", "__end__"]]
+"""What a node adds to the state, and where it goes on; said by the node itself, since a router costs a task."""
+
+
+async def answer(state: State, runtime: Runtime[Context]) -> Next:
     """Put the sample's question to each candidate whose response is not there yet."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
@@ -76,10 +79,10 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
             return {**item, **failed_update(asked.failure)}
         return {**item, "response": await context.store.put(asked.value)}
 
-    return {"items": await _each(state["items"], one, lambda item: not item.get("response"))}
+    return _go_on(await each(state["items"], one, lambda item: not item.get("response")))
 
 
-async def score(state: State, runtime: Runtime[Context]) -> State:
+async def score(state: State, runtime: Runtime[Context]) -> Next:
     """Have the judge score every criterion of each response, sending an unusable reply back once."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
@@ -117,17 +120,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             return {**item, "rejected": await context.store.put(asked.rejected)}
         return {**item, **failed_update(asked.failure)}
 
-    return {"items": await _each(state["items"], one, _unscored)}
-
-
-async def first_step(state: State) -> Literal["answer", "score"]:
-    """Responses that exist already are not asked for."""
-    return "score" if all(item.get("response") for item in state["items"]) else "answer"
-
-
-async def next_step(state: State) -> Literal["score", "__end__"]:
-    """Score what was answered, repair once what could not be read, and stop."""
-    return "score" if any(map(_unscored, state["items"])) else "__end__"
+    return _go_on(await each(state["items"], one, _unscored))
 
 
 def build() -> StateGraph[State, Context]:
@@ -135,23 +128,14 @@ def build() -> StateGraph[State, Context]:
     graph = StateGraph(State, context_schema=Context)
     graph.add_node("answer", answer)
     graph.add_node("score", score)
-    graph.add_conditional_edges(START, first_step)
-    graph.add_conditional_edges("answer", next_step)
-    graph.add_conditional_edges("score", next_step)
+    graph.add_edge(START, "answer")
     return graph
 
 
-async def _each(items: list[Item], do: Callable[[Item], Awaitable[Item]], wanted: Callable[[Item], bool]) -> list[Item]:
-    """Do the items that want it, all at once; an interruption of one is raised when the others have ended."""
-
-    async def keep(item: Item) -> Item:
-        return item
-
-    done = await asyncio.gather(*(do(item) if wanted(item) else keep(item) for item in items), return_exceptions=True)
-    problems = [one for one in done if isinstance(one, BaseException)]
-    if problems:
-        raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
-    return [one for one in done if not isinstance(one, BaseException)]
+def _go_on(items: list[Item]) -> Next:
+    """Score what was answered, repair once what could not be read, and stop."""
+    goto: Literal["score", "__end__"] = "score" if any(map(_unscored, items)) else "__end__"
+    return Command(update={"items": items}, goto=goto)
 
 
 def _unscored(item: Item) -> bool:

@@ -1,6 +1,5 @@
 """The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from dokimasia.storage.checkpoints import Saver, delete_thread, sweep_orphans
 from dokimasia.storage.criteria import CollectedCriteria
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.results import ResultRow, get_result, record_result
+from dokimasia.storage.results import ResultRow, get_result, has_results, record_results
 from dokimasia.storage.retries import Retry, retries
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
 
@@ -68,6 +67,7 @@ class EvaluationWorker:
         self._retries: dict[str, Retry] = {}
         self._replay_graph = drive.checkpointed(cognitive_replay.NAME, saver)
         self._scoring_graph = drive.straight(checkpoint_scoring.NAME)
+        self._begun = True
         self.progress = Progress()
 
     async def work(self, samples: Iterator[Sample], count: int) -> None:
@@ -80,6 +80,7 @@ class EvaluationWorker:
         await sweep_orphans(self._saver, live_threads(self._home))
         self._retries = retries(self._home, self._run)
         progress = self.progress
+        self._begun = has_results(self._home, self._run)
         progress.samples = count
         progress.items = count * (1 + len(list(self._plan.items(""))))
         concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
@@ -107,7 +108,7 @@ class EvaluationWorker:
             state = await self._score(sample, replay, [begun for _, begun in open_items])
             for (item, _), ended in zip(open_items, state["items"], strict=True):
                 rows.append(await self._scored_row(sample, item, replay, ended))
-        await asyncio.gather(*map(self._finish, rows))
+        await self._finish(*rows)
 
     async def _score(self, sample: Sample, replay: ResultRow, items: list[checkpoint_scoring.Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample: straight, or, to be looked at later, step by step."""
@@ -129,19 +130,21 @@ class EvaluationWorker:
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
         item = replay_item(sample.id)
-        row = get_result(self._home, self._run, item)
+        row = self._row_of(item)
         if row is not None:
             self.progress.restored += 1
             self.progress.count(row.failure)
             return row
         begun = self._begin(item)
         if begun.row is not None:
-            return await self._finish(begun.row)
+            await self._finish(begun.row)
+            return begun.row
         base: dict[str, Any] = {"run_id": self._run, "item": item, "kind": "replay", **_names(sample)}
         if self._criteria is not None:
             ready = self._criteria[sample.digest]
             row = ResultRow(**base, outcome="made", chain_id=ready.chain_id, criteria_id=ready.criteria_id)
-            return await self._finish(row)
+            await self._finish(row)
+            return row
         thread = await self._open_thread(item, cognitive_replay.NAME)
         retried = retried_replay(self._retries.get(item), SqliteLedger(self._home))
         inputs = {"sample": value_id(sample), **begun.inputs, **retried}
@@ -165,7 +168,7 @@ class EvaluationWorker:
         self, sample: Sample, item: ScoreItem, replay: ResultRow
     ) -> "ResultRow | checkpoint_scoring.Item | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
-        row = get_result(self._home, self._run, item.name)
+        row = self._row_of(item.name)
         if row is not None:
             self.progress.restored += 1
             self.progress.count(row.failure)
@@ -210,6 +213,10 @@ class EvaluationWorker:
             calls=tuple(ended.get("calls", ())),
         )
 
+    def _row_of(self, item: str) -> ResultRow | None:
+        """Return an item's result from before; in a run that had none at all there is nothing to look for."""
+        return get_result(self._home, self._run, item) if self._begun else None
+
     def _base(self, sample: Sample, item: ScoreItem) -> dict[str, Any]:
         return {
             "run_id": self._run,
@@ -230,12 +237,12 @@ class EvaluationWorker:
             return Beginning()
         return Beginning(row=begun.row.model_copy(update={"run_id": self._run}))
 
-    async def _finish(self, row: ResultRow) -> ResultRow:
-        await record_result(self._home, row)
-        self.progress.count(row.failure)
-        if row.failure is not None:
-            logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
-        return row
+    async def _finish(self, *rows: ResultRow) -> None:
+        await record_results(self._home, rows)
+        for row in rows:
+            self.progress.count(row.failure)
+            if row.failure is not None:
+                logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
 
 
 def _names(sample: Sample) -> dict[str, str]:

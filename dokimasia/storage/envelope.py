@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -15,8 +16,17 @@ _CALL: TypeAdapter[ModelCall] = TypeAdapter(ModelCall)
 _REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 
 
+SHORT = 20_000
+"""Characters up to which a text is remembered with its hash."""
+
+
 def text_hash(text: str) -> str:
     """Return the name of a text: the SHA-256 of its UTF-8 bytes, 64 hexadecimal digits."""
+    return _short_hash(text) if len(text) <= SHORT else hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=512)  # instructions and questions stand in many calls, one after the other
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 

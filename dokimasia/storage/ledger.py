@@ -19,6 +19,9 @@ __all__ = ["CallFigures", "Problem", "SqliteLedger"]
 MESSAGE_LENGTH = 1000
 """Characters of an attempt's message that are kept."""
 
+RECENT_TEXTS = 4096
+"""Hashes of committed texts that are remembered, so that what many calls share is not written with each."""
+
 _CHUNK = 500
 
 _INSERT_CALL = """
@@ -57,6 +60,7 @@ class SqliteLedger:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._recent: dict[str, None] = {}
 
     async def get(self, key: str) -> Answer | None:
         """Return the committed answer, or None: a point lookup in the calling thread, some tens of microseconds.
@@ -95,11 +99,16 @@ class SqliteLedger:
             _now(),
         )
 
+        new = [text for text in texts.items() if text[0] not in self._recent]
+
         def insert(connection: sqlite3.Connection) -> None:
             if connection.execute(_INSERT_CALL, row).rowcount:
-                connection.executemany(_INSERT_TEXT, texts.items())
+                connection.executemany(_INSERT_TEXT, new)
 
         await self._home.write(insert)
+        self._recent.update(dict.fromkeys(texts))
+        while len(self._recent) > RECENT_TEXTS:
+            self._recent.pop(next(iter(self._recent)))
 
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str

@@ -21,10 +21,12 @@ __all__ = [
     "events",
     "failed_rows",
     "get_result",
+    "has_results",
     "insert_event",
     "read_result",
     "record_event",
     "record_result",
+    "record_results",
     "remove_failed",
     "reopen",
     "result_failures",
@@ -86,14 +88,27 @@ async def record_result(home: Home, row: ResultRow) -> bool:
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
+    return await record_results(home, [row]) > 0
+
+
+async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
+    """Keep results, durably on return, all or none; how many are new. An item that has a result keeps the first one.
+
+    Raises:
+        StorageError: they could not be written, or there is no such run.
+    """
+    if not rows:
+        return 0
+    columns = [_columns(row) for row in rows]
+    statement = insert_statement("results", columns[0])
+    return await home.write(lambda connection: connection.executemany(statement, columns).rowcount)
+
+
+def _columns(row: ResultRow) -> dict[str, Any]:
     columns = row.model_dump(mode="json")
     for name in ("calls", "value_ids"):
         columns[name] = canonical_json(columns[name]).decode()
-
-    def insert(connection: sqlite3.Connection) -> bool:
-        return connection.execute(insert_statement("results", columns), columns).rowcount > 0
-
-    return await home.write(insert)
+    return columns
 
 
 def results(home: Home, run_id: str) -> list[ResultRow]:
@@ -111,6 +126,11 @@ def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:
     """Return an item's result, or None while it has none."""
     rows = home.rows("SELECT * FROM results WHERE run_id = ? AND item = ?", (run_id, item))
     return read_result(rows[0]) if rows else None
+
+
+def has_results(home: Home, run_id: str) -> bool:
+    """Return whether anything of a run is finished."""
+    return home.one("SELECT 1 FROM results WHERE run_id = ? LIMIT 1", (run_id,)) is not None
 
 
 def result_failures(home: Home, run_id: str) -> dict[FailureKind, int]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import orjson
 from pydantic import Field, JsonValue
 
-from dokimasia.domain.identity import Value, canonical_json, value_id
+from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
@@ -150,11 +150,11 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
     ids: list[str] = []
     stream = iter(samples)
     while chunk := list(islice(stream, _CHUNK)):
+        rows = [row_of(sample) for sample in chunk]
         places = [
-            RunSample(len(ids) + offset, value_id(sample), sample.id, sample.digest, sample.cluster)
-            for offset, sample in enumerate(chunk)
+            RunSample(len(ids) + offset, row["id"], sample.id, sample.digest, sample.cluster)
+            for offset, (sample, row) in enumerate(zip(chunk, rows, strict=True))
         ]
-        rows = [row_of(sample, place.sample) for sample, place in zip(chunk, places, strict=True)]
         await home.write(lambda connection, rows=rows, places=places: _insert_samples(connection, run_id, rows, places))
         ids.extend(place.sample for place in places)
     return ids
@@ -168,8 +168,11 @@ def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
     Raises:
         StorageError: they could not be written.
     """
-    places = [RunSample(n, value_id(s), s.id, s.digest, s.cluster) for n, s in enumerate(samples)]
-    rows = [row_of(sample, place.sample) for sample, place in zip(samples, places, strict=True)]
+    rows = [row_of(sample) for sample in samples]
+    places = [
+        RunSample(n, row["id"], sample.id, sample.digest, sample.cluster)
+        for n, (sample, row) in enumerate(zip(samples, rows, strict=True))
+    ]
     home.writer.submit(lambda connection: _insert_samples(connection, "", rows, [])).result()
     return places
 
@@ -242,13 +245,12 @@ class SqliteRunStore:
         Raises:
             StorageError: it could not be written.
         """
-        id = value_id(value)
+        row = row_of(value)
+        id: str = row["id"]
         if id in self._recent:
             return id
         table = shelf_of(type(value)).table
-        if self._home.one(f"SELECT 1 FROM {table} WHERE id = ?", (id,)) is None:
-            row = row_of(value, id)
-            await self._home.write(lambda connection: connection.execute(insert_statement(table, row), row).rowcount)
+        await self._home.write(lambda connection: connection.execute(insert_statement(table, row), row).rowcount)
         self._remember(id, value)
         return id
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import orjson
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
-from dokimasia.domain.identity import Value, canonical_json
+from dokimasia.domain.identity import Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
 
@@ -101,13 +101,16 @@ def shelf_of(type_: type[Value]) -> Shelf:
     return SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.__name__})
 
 
-def row_of(value: Value, id: str) -> dict[str, Any]:
-    """Return the row of a value, column by column."""
+def row_of(value: Value) -> dict[str, Any]:
+    """Return the row of a value, column by column; its `id` is `value_id(value)`."""
     shelf = shelf_of(type(value))
-    row: dict[str, Any] = {"id": id}
-    row |= {field: getattr(value, field) for field in shelf.lifted}
+    body = value.model_dump(mode="json")
+    row: dict[str, Any] = {"id": digest(type(value).__name__, body)}
+    for field in shelf.lifted:
+        row[field] = getattr(value, field)
+        del body[field]
     row |= shelf.extract(value)
-    row["body"] = _text(value.model_dump(mode="json", exclude=set(shelf.lifted)))
+    row["body"] = _text(body)
     return row
 
 

@@ -152,7 +152,7 @@ def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
                 if digest(type_.__name__, fields) != row["id"]:
                     yield Finding(shelf.table, row["id"], "it no longer has the id that it is kept under")
                     continue
-                expected = row_of(type_.model_validate(fields), row["id"])
+                expected = row_of(type_.model_validate(fields))
             except (ValueError, TypeError) as error:
                 yield Finding(shelf.table, row["id"], f"it cannot be read: {in_brief(error)}")
                 continue

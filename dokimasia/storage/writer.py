@@ -39,8 +39,9 @@ class Writer:
     """Owns the writing connection, in a thread of its own.
 
     The thread takes everything that waits into one transaction: while one group is committed the next one gathers, so
-    that a lone job is committed at once and two thousand at once cost a handful of commits. Each job has a savepoint:
-    one that fails is undone alone, and the others of its group are committed. An acknowledged job survives the death
+    that a lone job is committed at once and two thousand at once cost a handful of commits. A group in which something
+    fails is undone and run again with a savepoint a job: one that fails is undone alone, and the others of its group
+    are committed. So a job may run twice, and changes nothing but the database. An acknowledged job survives the death
     of the process.
     """
 
@@ -111,6 +112,8 @@ class Writer:
 
     def _commit(self, group: list[_Waiting]) -> None:
         connection = self._connection
+        if self._committed_at_once(group):
+            return
         try:
             connection.execute("BEGIN IMMEDIATE")
             for waiting in group:
@@ -123,6 +126,21 @@ class Writer:
             for waiting in group:
                 # One error object for each waiter: a traceback grows where an exception is raised.
                 waiting.error = waiting.error or self._translate(error)
+
+    def _committed_at_once(self, group: list[_Waiting]) -> bool:
+        """Commit the group without savepoints, which cost as much as the jobs; undo all of it if anything fails."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for waiting in group:
+                waiting.result = waiting.job(connection)
+            connection.execute("COMMIT")
+        except Exception:  # whatever it is: the jobs run again, each with a savepoint, and the one at fault is found
+            if connection.in_transaction:
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+            return False
+        return True
 
     def _run_one(self, waiting: _Waiting) -> None:
         connection = self._connection
