@@ -10,6 +10,7 @@ from typing import Any
 from dokimasia.domain.call import Answer, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, Transport
 from dokimasia.errors import CallFailed, Interrupted, TransportError
+from dokimasia.gateway.allowance import listening
 from dokimasia.gateway.budget import Budget, Reservation
 from dokimasia.gateway.envelope import MESSAGE_LENGTH, check_envelope, clean_message, clean_reply, redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
@@ -234,14 +235,17 @@ class ModelGateway:
         report: Report = "failed"
         try:
             slot = await route.limiter.acquire()
-            await _pace(route, tokens)
+            await route.pacing.take(tokens)
             flight.idle = False
             reservation.sent()
             self._tally.sent += 1
             self._tell("sent", flight, number=number)
             result = await self._send(flight.call, route)
             report = _report(result)
-            route.limiter.release(slot, report)
+            if route.limiter.release(slot, report):
+                route.pacing.refused()
+            elif report == "ok":
+                route.pacing.succeeded()
             slot = None
             if isinstance(result, TransportError):
                 if result.kind in PERHAPS_PAID:
@@ -256,7 +260,7 @@ class ModelGateway:
 
     def _forecast(self, call: ModelCall, route: Route) -> tuple[int, float | None]:
         """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
-        if not self._budget.limited and route.tokens is None:
+        if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
         forecast = estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), cost_of(forecast, route.price)
@@ -264,8 +268,9 @@ class ModelGateway:
     async def _send(self, call: ModelCall, route: Route) -> ModelReply | TransportError:
         failure: TransportError | None = None
         try:
-            async with asyncio.timeout(route.spec.timeout):
-                reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=self._blobs)
+            with listening(route.pacing.heard):
+                async with asyncio.timeout(route.spec.timeout):
+                    reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=self._blobs)
             failure = check_envelope(call, reply)
             if failure is None:
                 return clean_reply(reply, self._clean)
@@ -299,8 +304,8 @@ class ModelGateway:
         cost = cost_of(usage, route.price)
         spent = (usage.input_tokens or 0) + (usage.output_tokens or 0) if usage.known else None
         reservation.settle(tokens=spent, cost=cost)
-        if route.tokens is not None and spent is not None:
-            route.tokens.correct(spent - reservation.tokens)
+        if spent is not None:
+            route.pacing.correct(spent - reservation.tokens)
         await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label)
         tally = self._tally
         tally.answered += 1
@@ -330,13 +335,6 @@ class ModelGateway:
 
     def _limit_changed(self, endpoint: str, limit: int, reason: str) -> None:
         self._emit("limit", endpoint=endpoint, limit=limit, reason=reason)
-
-
-async def _pace(route: Route, tokens: int) -> None:
-    if route.requests is not None:
-        await route.requests.take(1)
-    if route.tokens is not None:
-        await route.tokens.take(tokens)
 
 
 def _report(result: ModelReply | TransportError) -> Report:

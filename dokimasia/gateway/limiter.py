@@ -81,14 +81,20 @@ class AdaptiveLimiter:
             self.in_use += 1
         return Slot(self._epoch)
 
-    def release(self, slot: Slot, report: Report) -> None:
-        """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way."""
+    def release(self, slot: Slot, report: Report) -> bool:
+        """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way.
+
+        Returns:
+            Whether the limit was cut: the first refusal of those sent since the last cut.
+        """
         saturated = self.in_use >= self.limit
-        if report == "limited":
-            self._cut(slot)
+        cut = report == "limited" and slot.epoch == self._epoch
+        if cut:
+            self._cut()
         elif report == "ok":
             self._grow(saturated)
         self._free()
+        return cut
 
     def _free(self) -> None:
         self.in_use -= 1
@@ -98,9 +104,7 @@ class AdaptiveLimiter:
                 self.in_use += 1
                 turn.set_result(None)
 
-    def _cut(self, slot: Slot) -> None:
-        if slot.epoch != self._epoch:
-            return
+    def _cut(self) -> None:
         before = self.limit
         self._epoch += 1
         self._successes = 0
@@ -137,8 +141,9 @@ class Pace:
     def __init__(self, per_minute: float, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         if per_minute <= 0:
             raise ValueError(f"a per-minute limit must be above 0, not {per_minute}")
-        self.capacity = max(1.0, per_minute / 20)
-        self._rate = (per_minute - self.capacity if per_minute > self.capacity else per_minute) / 60
+        self.capacity = self._rate = 0.0
+        self._adopted = False
+        self._set(per_minute)
         self._level = self.capacity
         self._clock = clock
         self._sleep = sleep
@@ -160,6 +165,24 @@ class Pace:
         """Take off what a request used beyond its estimate; a negative amount is given back."""
         self._refill()
         self._level = min(self.capacity, self._level - amount)
+
+    def change(self, per_minute: float) -> None:
+        """Let another rate flow in from now on; what may be spent at once changes with it."""
+        self._refill()
+        self._set(per_minute)
+        self._level = min(self._level, self.capacity)
+
+    def adopt(self, *, capacity: float, level: float, per_minute: float) -> None:
+        """Take over a bucket as the other side states it: its size, what is left in it at most, and what flows in."""
+        self._refill()
+        self.capacity = capacity
+        self._rate = per_minute / 60
+        self._level = min(self._level, level) if self._adopted else level
+        self._adopted = True
+
+    def _set(self, per_minute: float) -> None:
+        self.capacity = max(1.0, per_minute / 20)
+        self._rate = (per_minute - self.capacity if per_minute > self.capacity else per_minute) / 60
 
     def _refill(self) -> None:
         now = self._clock()

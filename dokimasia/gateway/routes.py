@@ -12,7 +12,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
-from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Pace, Sleep
+from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
+from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price, known_price
 
 DEFAULT_TRANSPORT = "litellm"
@@ -27,14 +28,13 @@ LimitListener = Callable[[str, int, str], None]
 
 @dataclass(frozen=True)
 class Route:
-    """The way to one model. `limiter` is shared by all models on one endpoint under one key; the paces are its own."""
+    """The way to one model. `limiter` is shared by all models on one endpoint under one key; the pacing is its own."""
 
     spec: ModelSpec
     transport: Transport
     api_key: str | None
     limiter: AdaptiveLimiter
-    requests: Pace | None
-    tokens: Pace | None
+    pacing: Pacing
     price: Price
 
 
@@ -156,10 +156,19 @@ class Routes:
             transport=choose_transport(spec, self._transports),
             api_key=self._api_keys.get(spec.ref.name),
             limiter=self._limiter(spec),
-            requests=None if spec.rpm is None else Pace(spec.rpm, clock=self._clock, sleep=self._sleep),
-            tokens=None if spec.tpm is None else Pace(spec.tpm, clock=self._clock, sleep=self._sleep),
+            pacing=Pacing(
+                rpm=spec.rpm,
+                tpm=spec.tpm,
+                clock=self._clock,
+                sleep=self._sleep,
+                on_change=lambda limit, reason: self._tell(spec.ref.endpoint, limit, f"{spec.ref.name}: {reason}"),
+            ),
             price=known_price(spec),
         )
+
+    def _tell(self, endpoint: str, limit: int, reason: str) -> None:
+        if self._on_limit is not None:
+            self._on_limit(endpoint, limit, reason)
 
     def _lane(self, spec: ModelSpec) -> tuple[str, str]:
         key = self._api_keys.get(spec.ref.name)
@@ -172,8 +181,7 @@ class Routes:
             endpoint = spec.ref.endpoint
 
             def changed(limit: int, reason: str) -> None:
-                if self._on_limit is not None:
-                    self._on_limit(endpoint, limit, reason)
+                self._tell(endpoint, limit, reason)
 
             start = max(other.max_concurrency for other in self._specs.values() if self._lane(other) == lane)
             self._limiters[lane] = AdaptiveLimiter(start, clock=self._clock, on_change=changed)

@@ -12,6 +12,7 @@ from aiohttp.payload import Payload
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import TransportError
+from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
@@ -75,6 +76,7 @@ class DirectTransport:
         else:
             body = embedding_body(call)
         response = await self._post(url, body, headers(api_key), spec.timeout)
+        report_headers(response.headers)
         if response.body is None:
             message = f"the endpoint's reply is longer than {self._max_reply_bytes} bytes"
             raise TransportError("broken_envelope", message, retryable=False, status=response.status)

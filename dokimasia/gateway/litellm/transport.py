@@ -12,6 +12,7 @@ from typing import Any
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import TransportError
+from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
 from dokimasia.gateway.images import DEFAULT_CACHE_BYTES, EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify
@@ -31,6 +32,9 @@ _DISCREET = ("httpx", "httpcore", "openai")
 
 _NO_KEY = "no-key"
 """What a server of one's own is sent when no key is configured for it."""
+
+_PROVIDER = "llm_provider-"
+"""What LiteLLM puts before the names of headers that it hands on as they came."""
 
 _open_transports = 0
 """LiteLLM's connections belong to the process: the last transport in use that is closed closes them."""
@@ -82,6 +86,7 @@ class LiteLLMTransport:
         ) as error:  # LiteLLM and its providers raise classes of no common base; all become one type here
             failure = classify(error, api_key=api_key)
         else:
+            _report(response)
             return read(response)
         raise failure  # outside the handler: the original error, which can hold the key, is not its context
 
@@ -131,6 +136,14 @@ def load_litellm() -> ModuleType:
     for name in ("callbacks", "input_callback", "success_callback", "failure_callback", "service_callback"):
         setattr(litellm, name, [])
     return litellm
+
+
+def _report(response: Any) -> None:
+    """Hand on the headers that LiteLLM keeps beside a reply, under the names that the endpoint gave them."""
+    hidden = getattr(response, "_hidden_params", None)
+    kept = hidden.get("additional_headers") if isinstance(hidden, dict) else None
+    if isinstance(kept, dict):
+        report_headers({str(name).removeprefix(_PROVIDER): str(value) for name, value in kept.items()})
 
 
 async def _unlogged(send: Any, arguments: dict[str, Any]) -> Any:

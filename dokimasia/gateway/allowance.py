@@ -1,0 +1,95 @@
+"""What an endpoint says, in the headers of its replies, of how many requests and tokens it still takes."""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+
+
+class Allowance(NamedTuple):
+    """How much an endpoint takes: at most `limit` at once, `remaining` of it now, and `per_minute` flowing back in."""
+
+    limit: float
+    remaining: float
+    per_minute: float
+
+
+Listener = Callable[[Mapping[str, str]], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("dokimasia_rate_limit_listener", default=None)
+
+
+def report_headers(headers: Mapping[str, str]) -> None:
+    """Hand the headers of a reply, or of a refusal, to whoever sent the request; called by transports.
+
+    Args:
+        headers: by name, any case where the mapping takes any, else lower case.
+    """
+    listener = _listener.get()
+    if listener is not None:
+        listener(headers)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Have the listener told the headers of what is sent in here."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def read_allowance(headers: Mapping[str, str], what: str, *, now: datetime | None = None) -> Allowance | None:
+    """Return what the headers say of `requests` or `tokens`; None where they say nothing that can be relied on.
+
+    Read are the forms of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also vLLM's gateways, Groq,
+    Mistral and others that took them over) and of Anthropic (`anthropic-ratelimit-requests-limit` ...). The rate comes
+    from what is missing and the time until it is back, so that a limit a day is not taken for one a minute; where no
+    time is given the limit is one a minute.
+    """
+    limit, remaining, reset = (
+        headers.get(f"x-ratelimit-{part}-{what}") or headers.get(f"anthropic-ratelimit-{what}-{part}")
+        for part in ("limit", "remaining", "reset")
+    )
+    if limit is None or remaining is None:
+        return None
+    whole, left = _number(limit), _number(remaining)
+    if whole is None or left is None or whole < 1 or not 0 <= left <= whole:
+        return None
+    seconds = None if reset is None else _seconds(reset, now or datetime.now(UTC))
+    used = whole - left
+    per_minute = used / seconds * 60 if seconds and used else whole
+    return Allowance(whole, left, per_minute)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _seconds(text: str, now: datetime) -> float | None:
+    """Read `6m0s`, `12ms`, `1d2h`, a number of seconds, or a moment in ISO form."""
+    text = text.strip()
+    plain = _number(text)
+    if plain is not None:
+        return plain if 0 < plain < 1e8 else None
+    found = _DURATION.fullmatch(text)
+    if found is not None and any(found.groups()):
+        days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in found.groups())
+        return days * 86400 + hours * 3600 + minutes * 60 + seconds + milliseconds / 1000 or None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        return None
+    return max(0.0, (moment - now).total_seconds()) or None

@@ -1,0 +1,151 @@
+"""How fast requests go to one model: per-minute allowances from the configuration, from headers, or learnt from refusals."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+
+from dokimasia.gateway.allowance import Allowance, read_allowance
+from dokimasia.gateway.limiter import Clock, Pace, Sleep
+
+WINDOW = 60
+"""Seconds over which successes are counted."""
+
+LEAST_SEEN = 10.0
+"""Seconds of sending before a rate can be learnt from it."""
+
+SAFETY = 0.9
+"""What a refusal leaves of the rate at which requests succeeded before it."""
+
+GROWTH = 1.25
+"""By what a learnt rate grows for each minute without a refusal."""
+
+FORGOTTEN = 4.0
+"""A learnt rate that grew to so many times its beginning binds no more, and is forgotten."""
+
+
+class Pacing:
+    """The requests and tokens a minute of one model under one key; first come, first served.
+
+    What the configuration says is kept. Beside it, an endpoint that states what it takes (`read_allowance`) is believed
+    at every reply. An endpoint that states nothing and refuses again within a minute of an earlier refusal, when the
+    limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at which requests
+    succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without a refusal,
+    and is forgotten at four times its beginning.
+    """
+
+    def __init__(
+        self,
+        *,
+        rpm: float | None,
+        tpm: float | None,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        on_change: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """Make the pacing of a model.
+
+        Args:
+            rpm: requests a minute that the configuration allows; None: any.
+            tpm: tokens a minute, likewise.
+            clock: seconds, monotonic.
+            sleep: waits that many seconds.
+            on_change: told each new limit a minute, rounded, and the reason.
+        """
+        self._clock = clock
+        self._sleep = sleep
+        self._on_change = on_change
+        self._configured = [
+            (what, Pace(rate, clock=clock, sleep=sleep))
+            for what, rate in (("requests", rpm), ("tokens", tpm))
+            if rate is not None
+        ]
+        self._stated: dict[str, Pace] = {}
+        self._learnt: Pace | None = None
+        self._learnt_first = self._learnt_rate = 0.0
+        self._refused_at = self._grown_at = float("-inf")
+        self._began = clock()
+        self._second = -1
+        self._counts = [0] * WINDOW
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether a request's tokens matter, so that they are worth an estimate."""
+        return "tokens" in self._stated or any(what == "tokens" for what, _ in self._configured)
+
+    async def take(self, tokens: int) -> None:
+        """Wait until one more request of so many tokens may be sent."""
+        for what, pace in (*self._configured, *self._stated.items()):
+            await pace.take(1 if what == "requests" else tokens)
+        if self._learnt is not None:
+            await self._learnt.take(1)
+
+    def correct(self, tokens: int) -> None:
+        """Take off what a request used beyond its estimate; negative: give it back. Headers know without being told."""
+        for what, pace in self._configured:
+            if what == "tokens":
+                pace.correct(tokens)
+
+    def heard(self, headers: Mapping[str, str]) -> None:
+        """Take in what the headers of a reply say."""
+        for what in ("requests", "tokens"):
+            allowance = read_allowance(headers, what)
+            if allowance is not None:
+                self._believe(what, allowance)
+
+    def succeeded(self) -> None:
+        """Count a request that was answered."""
+        now = self._clock()
+        self._forward(now)
+        self._counts[self._second % WINDOW] += 1
+        if self._learnt is not None and now - max(self._refused_at, self._grown_at) >= WINDOW:
+            self._grow(now)
+
+    def refused(self) -> None:
+        """Take in that a request, sent after the last cut of the concurrency, was refused with 429."""
+        now = self._clock()
+        before, self._refused_at = self._refused_at, now
+        if "requests" in self._stated or now - before > WINDOW or now - self._began < LEAST_SEEN:
+            return
+        self._forward(now)
+        rate = SAFETY * sum(self._counts) / min(WINDOW, now - self._began) * 60
+        if rate < 1 or (self._learnt is not None and rate >= self._learnt_rate):
+            rate = max(1.0, SAFETY * (self._learnt_rate or 1.0))
+        self._learnt_first = rate
+        self._learn(rate, "refused again (429) with less in flight")
+
+    def _believe(self, what: str, allowance: Allowance) -> None:
+        pace = self._stated.get(what)
+        if pace is None:
+            pace = self._stated[what] = Pace(allowance.per_minute, clock=self._clock, sleep=self._sleep)
+            self._tell(allowance.limit, f"the endpoint takes {allowance.limit:g} {what}, as its headers say")
+        pace.adopt(capacity=allowance.limit, level=allowance.remaining, per_minute=allowance.per_minute)
+
+    def _grow(self, now: float) -> None:
+        self._grown_at = now
+        if self._learnt_rate * GROWTH >= FORGOTTEN * self._learnt_first:
+            self._learnt = None
+            self._tell(0, "no refusal for minutes: no limit a minute any more")
+        else:
+            self._learn(self._learnt_rate * GROWTH, "a minute without a refusal")
+
+    def _learn(self, rate: float, reason: str) -> None:
+        self._learnt_rate = rate
+        if self._learnt is None:
+            self._learnt = Pace(rate, clock=self._clock, sleep=self._sleep)
+        else:
+            self._learnt.change(rate)
+        self._tell(rate, f"{rate:.0f} requests a minute: {reason}")
+
+    def _tell(self, limit: float, reason: str) -> None:
+        if self._on_change is not None:
+            self._on_change(round(limit), reason)
+
+    def _forward(self, now: float) -> None:
+        """Clear the seconds that lie between the last count and now."""
+        second = int(now)
+        if self._second < 0 or second - self._second >= WINDOW:
+            self._counts = [0] * WINDOW
+        else:
+            for passed in range(self._second + 1, second + 1):
+                self._counts[passed % WINDOW] = 0
+        self._second = max(self._second, second)
