@@ -18,7 +18,7 @@ from rich.console import Console
 from benchmarks.command import ROOT, say
 from benchmarks.figures import Figure, figure_of, figures_table, machine, machine_line
 
-USUAL = ("startup", "checkpoint_size", "throughput", "latency_bound", "replay", "crash")
+USUAL = ("startup", "checkpoint_size", "throughput", "latency_bound", "replay", "taxonomy", "crash")
 LONG = ("memory", "soak")
 
 

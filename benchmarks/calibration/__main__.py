@@ -12,7 +12,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import evaluations, samples, taxonomies
+from benchmarks.calibration import evaluations, planted_trees, refinements, reviews, samples, taxonomies
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -26,6 +26,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "agreement": samples.agreement,
     "power": samples.power,
     "taxonomy": taxonomies.taxonomy,
+    "refinement": refinements.refinement,
+    "planted tree": planted_trees.planted_tree,
+    "reviews": reviews.reviews,
 }
 
 

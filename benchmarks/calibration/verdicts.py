@@ -9,6 +9,7 @@ from benchmarks.calibration.trials import Seed
 
 FULL = 400
 COVERS, NAMED_COVERS = 366, 370
+NAMED = ("mean score", "paired difference", "arm accuracy", "arm gain", "self-preference", "own votes")
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)
@@ -46,9 +47,9 @@ class Verdict:
 def judge(seeds: Sequence[Seed]) -> list[Verdict]:
     """Hold all figures of one family to their rules.
 
-    A figure is named where its name begins with "mean score" or "paired difference"; one whose name ends in
-    "unclustered" is there to show that the rule can be broken, and one that ends in "any node" is the smallest of many
-    adjusted p-values, which is not uniform.
+    A figure is named where its name begins with one of `NAMED`; one whose name ends in "unclustered" is there to show
+    that the rule can be broken, and one that ends in "any node" (the smallest of many adjusted p-values) or in "false
+    gain" (differences of right and wrong, of which few values can come) is not uniform.
     """
     intervals = [_interval(name, seeds) for name in seeds[0].intervals]
     return intervals + [verdict for name in seeds[0].p_values for verdict in _p_values(name, seeds)]
@@ -59,7 +60,7 @@ def _interval(name: str, seeds: Sequence[Seed]) -> Verdict:
     truth = fmean(one.planted for one in trials)
     too_low, too_high = sum(one.high < truth for one in trials), sum(one.low > truth for one in trials)
     covered = len(trials) - too_low - too_high
-    least = NAMED_COVERS if name.startswith(("mean score", "paired difference")) else COVERS
+    least = NAMED_COVERS if name.startswith(NAMED) else COVERS
     needed = _of(least, len(trials))
     misses = name.endswith("unclustered")
     return Verdict(
@@ -86,7 +87,7 @@ def _p_values(name: str, seeds: Sequence[Seed]) -> list[Verdict]:
     if name.endswith("unclustered"):
         return [Verdict(name, "too many false alarms", n, found, f"> {most}", found > most)]
     alarms = Verdict(name, "false alarms", n, found, f"<= {most}", found <= most)
-    if name.endswith("any node"):
+    if name.endswith(("any node", "false gain")):
         return [alarms]
     p = _uniform(values[:KS_SEEDS])
     return [

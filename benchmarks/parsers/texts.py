@@ -46,6 +46,16 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "## The final answer is:\n\n> B. green\n",
         "I'm sorry, but I can't help with this request.",
     ),
+    "tags": (
+        "<image_evaluation><visual_complexity><reasoning>full, <score>1</score>?</reasoning><score>8</score>"
+        "</visual_complexity><informativeness><reasoning>a page</reasoning><score> 10 </score></informativeness>",
+        "A chart, by its axes.\n\n<domain>data</domain>",
+        "<voting_result><analysis><candidate_1_critique>It says <best_candidate_id>1</best_candidate_id>."
+        "</candidate_1_critique><candidate_2_critique>right</candidate_2_critique></analysis>"
+        "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
+        "<review_result><analysis><candidate_3_critique>no\nsky</candidate_3_critique></analysis><ranking>2, 3, 1</ranking>"
+        "<rewrite>\nA page with <b>two</b> words.\n</rewrite></review_result>",
+    ),
 }
 """Replies that some parser can use, by the form that they have."""
 

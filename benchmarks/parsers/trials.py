@@ -6,20 +6,25 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.parsers import oracles
+from benchmarks.parsers import oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing import (
     looks_like_refusal,
+    parse_ballot,
     parse_chain,
     parse_checkpoint_scores,
     parse_criteria,
+    parse_density,
+    parse_domain,
     parse_equivalence,
     parse_final_answer,
+    parse_peer_review,
     parse_rating,
     parse_structured_equivalence,
     parse_structured_scores,
+    parse_vote,
 )
 
 PATHS = ("<A><B>", "<A><C>", "<D>")
@@ -57,6 +62,11 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
         lambda text, value: oracles.check_rating(text, value, low=1, high=10),
     ),
     "parse_final_answer": (parse_final_answer, oracles.check_final_answer),
+    "parse_density": (parse_density, tag_oracles.check_density),
+    "parse_domain": (parse_domain, tag_oracles.check_domain),
+    "parse_vote": (lambda text: parse_vote(text, tag_oracles.SHOWN), tag_oracles.check_vote),
+    "parse_ballot": (lambda text: parse_ballot(text, tag_oracles.SHOWN), tag_oracles.check_ballot),
+    "parse_peer_review": (lambda text: parse_peer_review(text, tag_oracles.SHOWN), tag_oracles.check_review),
     "looks_like_refusal": (looks_like_refusal, lambda text, value: None),
 }
 """Each parser with what its values have to keep."""

@@ -7,7 +7,7 @@ from dokimasia.domain.judgement import Failed, Flag, Provenance, Response
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.prompts import PromptLibrary, render
+from dokimasia.prompts import PromptLibrary, Rendered, render
 
 BLIND = "blind"
 """The arm in which the candidate answers without the image (Creation-MMBench, figure 4)."""
@@ -31,7 +31,34 @@ async def answer_question(
     """
     images = () if arm == BLIND else sample.images
     rendered = render("candidate", question_inputs(sample), images=images, library=library)
-    answer = await chat(rendered, gateway=gateway, spec=candidate, repeat=draw(repeat, attempt))
+    return await respond(
+        rendered,
+        sample,
+        shown=("image", "question") if images else ("question",),
+        gateway=gateway,
+        spec=candidate,
+        arm=arm,
+        repeat=repeat,
+        attempt=attempt,
+    )
+
+
+async def respond(
+    rendered: Rendered,
+    sample: Sample,
+    *,
+    shown: tuple[str, ...],
+    gateway: Gateway,
+    spec: ModelSpec,
+    arm: str = "",
+    repeat: int = 0,
+    attempt: int = 0,
+) -> Asked[Response]:
+    """Send a prompt whose reply is taken as it stands, and return it as a response to the sample.
+
+    What is a response and what a failure is as in `answer_question`.
+    """
+    answer = await chat(rendered, gateway=gateway, spec=spec, repeat=draw(repeat, attempt))
     if isinstance(answer, Failed):
         return Asked(None, answer, None)
     reply = answer.reply
@@ -51,15 +78,15 @@ async def answer_question(
         flags.append("truncated")
     provenance = Provenance(
         call=answer.key,
-        model=candidate.ref.name,
+        model=spec.ref.name,
         prompt=rendered.name,
         prompt_version=rendered.version,
         prompt_hash=rendered.hash,
-        shown=("image", "question") if images else ("question",),
+        shown=shown,
     )
     response = Response(
         sample=sample.digest,
-        model=candidate.ref.name,
+        model=spec.ref.name,
         arm=arm,
         repeat=repeat,
         text=text,

@@ -26,6 +26,17 @@ def word_overlap(text: str, other: str) -> float:
     return len(mine & {word[:_STEM] for word in content_words(other)}) / len(mine)
 
 
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text in order, each as it stands there; a line is at least one.
+
+    Examples
+    --------
+    >>> sentences("A dog sleeps. Is it old?\\n- red collar")
+    ['A dog sleeps.', 'Is it old?', '- red collar']
+    """
+    return [sentence for piece in _SENTENCE_END.split(text) if (sentence := piece.strip())]
+
+
 def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: float = 0.3) -> list[str]:
     """Return the sentences of a reference answer that no criterion touches, in order.
 
@@ -49,9 +60,8 @@ def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: f
     ['The sky is grey.']
     """
     texts = list(criteria)
-    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(reference)]
     return [
         sentence
-        for sentence in sentences
+        for sentence in sentences(reference)
         if content_words(sentence) and all(word_overlap(sentence, text) < threshold for text in texts)
     ]

@@ -1,18 +1,22 @@
 """`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, json_option
+from dokimasia.cli.shared import common, console, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
+    from dokimasia.simulation.scene import Question, Scene
 
 JUDGE = "sim/judge-noisy"
 CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
+REFINED = ("sim/hasty", "sim/weak")
+"""Those whose failures are taken up; all others may give them hints, and so may each other."""
 
 
 @click.command()
@@ -21,33 +25,88 @@ CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/w
 @json_option
 @common
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
-    """Make a small planted world, evaluate five simulated models on it, and hold the result against the planted truth."""
-    from dokimasia.cli.running import print_result, run_to_end
-    from dokimasia.cli.shared import console
-    from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-    from dokimasia.simulation.truth import expected_mean
+    """Make a small planted world, evaluate five simulated models on it, let two mend their failures, and check it all.
+
+    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew.
+    """
     from dokimasia.simulation.world import make_world, write_world
 
     data = settings.home / f"world-{samples}-{seed}.jsonl"
     data.parent.mkdir(parents=True, exist_ok=True)
     pictures = write_world(data, samples, seed)
     click.echo(f"made {samples} questions on {pictures} pictures in seven domains: {data}", err=True)
-    request = EvaluationRequest(data=data.absolute(), judge=JUDGE, models=CANDIDATES, seed=seed)
+    pairs = list(make_world(samples, seed))
+    shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
+    # Steps that take up the evaluation's criteria (`shown["run"]`) belong here, before its failures are refined.
+    shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
+    if as_json:
+        print_json(shown)
+
+
+def evaluation_step(
+    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+) -> dict[str, Any]:
+    """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
+    from dokimasia.cli.running import print_result, run_to_end
+    from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+    from dokimasia.simulation.truth import expected_mean
+
+    request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
     result = run_to_end(
         lambda observer, stop: evaluate(request, settings=settings, observer=observer, stop=stop), settings
     )
-    pairs = list(make_world(samples, seed))
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
-    print_result(result.summary, as_json=as_json, planted=planted)
     if not as_json:
+        print_result(result.summary, as_json=False, planted=planted)
         out = console()
         out.print(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
             "does not share; within: the measured interval contains it.[/dim]"
         )
         out.print(
-            f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {_relative(settings.home)}"
+            f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {_relative(settings.home)}\n"
         )
+    return {**result.summary, "planted": planted}
+
+
+def refinement_step(
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+) -> dict[str, Any]:
+    """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
+    from dokimasia.cli import refine_tables
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.runner.refining import RefinementRequest, refine
+    from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
+    from dokimasia.simulation.truth_refining import expected_rates
+
+    request = RefinementRequest(run=run, models=REFINED, seed=seed)
+    result = run_to_end(
+        lambda observer, stop: refine(request, settings=settings, observer=observer, stop=stop), settings
+    )
+    judge = as_judge(find_profile(JUDGE))
+    profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}
+    planted: dict[str, dict[str, float]] = {}
+    for name in REFINED:
+        peers = [profile for other, profile in profiles.items() if other != name]
+        planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
+    if not as_json:
+        out = console()
+        out.print("[bold]What the models got wrong, answered again with and without feedback[/bold]")
+        if not result.summary["failed"]:
+            out.print("no answer failed: there is nothing to refine")
+        for table in refine_tables.category_tables(result.summary):
+            out.print(table)
+        out.print(
+            "[dim]above: accuracy; below: mean atom score, 1 to 5; again: the same prompt anew; retry: told that it was "
+            "wrong; self: told the questions of failed atoms; peer: with hints of models that solved them.[/dim]"
+        )
+        out.print(refine_tables.planted_table(result.summary, planted))
+        out.print(
+            f"look closer: dokimasia refine {run} --models {','.join(REFINED)} --seed {seed} "
+            f"--home {_relative(settings.home)}\nas a page: dokimasia report {result.run} --home {_relative(settings.home)}",
+            soft_wrap=True,
+        )
+    return {**result.summary, "planted": planted}
 
 
 def _relative(path: Path) -> str:

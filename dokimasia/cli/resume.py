@@ -38,6 +38,7 @@ def command(
     --retry-failed asks what failed anew, as a new draw, from the step that failed: an answer that exists is not asked
     again. What was open as `budget` is taken up in any case.
     """
+    from dokimasia.cli.kinds import verb_of
     from dokimasia.cli.run import print_graph_run
     from dokimasia.cli.running import print_result, run_to_end
     from dokimasia.runner.evaluation import read_plan, resume
@@ -54,6 +55,12 @@ def command(
         found = resolve_run(home, run)
     limits = {"max_cost": max_cost, "max_calls": max_calls, "max_tokens": max_tokens, "fresh": False}
     changes = limits | ({"prompts": prompt_folders(prompts)} if prompts else {})
+    verb = verb_of(found)
+    if verb is not None:
+        if retry_failed:
+            raise click.UsageError("--retry-failed is for evaluations; give the run's command anew with --fresh")
+        verb.resume_run(settings, found, changes, as_json=as_json)
+        return
     if found.options.get("kind") == KIND:
         if retry_failed:
             raise click.UsageError("--retry-failed is for evaluations; run the graph anew with --fresh")

@@ -16,11 +16,13 @@ from dokimasia.errors import Interrupted
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runner.evaluation import EvaluationResult
 from dokimasia.runner.graph_run import GraphResult
+from dokimasia.runner.growing import GrowthResult
 from dokimasia.runner.observer import Observer
+from dokimasia.runner.refining import RefinementResult
 from dokimasia.runner.workshop import Stop
 from dokimasia.settings import Settings
 
-R = TypeVar("R", EvaluationResult, GraphResult)
+R = TypeVar("R", EvaluationResult, GraphResult, GrowthResult, RefinementResult)
 Work = Callable[[Observer, Stop], Awaitable[R]]
 
 

@@ -21,6 +21,7 @@ def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_js
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     import asyncio
 
+    from dokimasia.cli.kinds import verb_of
     from dokimasia.cli.run import print_graph_run
     from dokimasia.cli.running import print_result
     from dokimasia.runner.evaluation import read_plan
@@ -34,6 +35,12 @@ def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_js
         raise click.UsageError("--raw goes with --sample ID")
     with Home.open(settings.home, write=False) as home:
         found = resolve_run(home, run)
+        verb = verb_of(found)
+        if verb is not None:
+            if raw:
+                raise click.UsageError("--raw shows the calls of an evaluation")
+            verb.show_run(settings, found, as_json=as_json, sample=sample)
+            return
         if found.options.get("kind") == KIND:
             if raw:
                 raise click.UsageError("--raw shows the calls of an evaluation")

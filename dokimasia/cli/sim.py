@@ -12,14 +12,28 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--samples", type=click.IntRange(1), default=60, show_default=True, help="How many questions.")
+@click.option("--samples", type=click.IntRange(1), default=60, show_default=True, help="How many questions, or scenes.")
+@click.option(
+    "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
+)
+@click.option(
+    "--disputed",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="With --described: the share of scenes with a fact that can be read several ways.",
+)
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same bytes."
 )
-def make(file: Path, samples: int, seed: int) -> None:
+def make(file: Path, samples: int, described: bool, disputed: float, seed: int) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    from dokimasia.simulation.world import write_world
+    from dokimasia.simulation.world import write_described, write_world
 
+    if described:
+        several = write_described(file, samples, seed, disputed=disputed)
+        click.echo(f"wrote {samples} scenes to be described, {several} of them with a disputed fact: {file}")
+        return
     pictures = write_world(file, samples, seed)
     click.echo(f"wrote {samples} questions on {pictures} pictures: {file}")
 

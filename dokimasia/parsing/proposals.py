@@ -101,6 +101,21 @@ def parse_placements(
     return _placed(text, expected, leaves, additions=True, strict=strict)
 
 
+def said_to_fit_nowhere(text: str, expected: int) -> frozenset[int]:
+    """Return the numbers of the criteria, from 1, of which a reply says `none` and nothing else.
+
+    It tells those that a judge cannot place from those whose line cannot be used, which lenient reading does not.
+
+    Raises:
+        UnparsableReply: the text is too long, or more than 1,000 of its lines could be meant.
+    """
+    none: set[int] = set()
+    other: set[int] = set()
+    for number, rest in _numbered(_without_analysis(spoken(text))):
+        (none if _NONE.fullmatch(rest) else other).add(number)
+    return frozenset(number for number in none - other if 1 <= number <= expected)
+
+
 def _placed(
     text: str, expected: int, leaves: Collection[str], *, additions: bool, strict: bool
 ) -> tuple[str | Proposal | None, ...]:

@@ -68,11 +68,14 @@ class Bullets:
 class Chart:
     """A Plotly figure; the same numbers stand in a table beside it, and `about` says in words what it shows.
 
-    Only the page draws charts: a document in Markdown has the table.
+    `variants` are ways to see it, by name: each replaces properties of the figure's first trace. `picks` says what the
+    reader picks among them. Only the page draws charts: a document in Markdown has the table.
     """
 
     figure: Mapping[str, Any]
     about: str
+    picks: str = ""
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,22 @@ class Browser:
     note: str
 
 
-Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture as a data URI; where it cannot be drawn `uri` is empty, and `about` says why. A document has `about`."""
+
+    uri: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts beside each other, each under a heading, with the line breaks that they have."""
+
+    items: Sequence[tuple[Cell, str]]
+
+
+Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | Texts
 
 
 @dataclass(frozen=True, slots=True)

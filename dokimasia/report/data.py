@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
-Role = Literal["candidate", "judge"]
+Role = Literal["candidate", "judge", "member", "peer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,13 @@ class ReportData:
         repeats: each model's mean by repeat, from `dokimasia.analysis.repeats.means_by_repeat`.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
-        samples: the shown samples, each as `show --sample ID --json` gives it, failures first.
+        samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
+            a failed answer.
         pictures: their images by hash.
+        tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
+            `dokimasia.analysis.trees.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
+            n}, `findings` {model: what `dokimasia.analysis.weaknesses.model_findings` returns}, and `examples` {node: a
+            few of its criteria's questions}.
     """
 
     facts: RunFacts
@@ -114,6 +119,7 @@ class ReportData:
     selection: Selection
     samples: Sequence[Mapping[str, Any]]
     pictures: Mapping[str, Picture]
+    tree: Mapping[str, Any] | None = None
 
     @property
     def simulated(self) -> Sequence[str]:

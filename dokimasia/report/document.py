@@ -4,7 +4,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.report.blocks import Block, Browser, Bullets, Cell, Chart, Facts, Fold, Paragraph, Span, Table, spans
+from dokimasia.report.blocks import (
+    Block,
+    Browser,
+    Bullets,
+    Cell,
+    Chart,
+    Facts,
+    Fold,
+    Image,
+    Paragraph,
+    Span,
+    Table,
+    Texts,
+    spans,
+)
 from dokimasia.report.browser import Clip, failures_of, looks_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.overlay import look_text, region_text
@@ -67,6 +81,12 @@ def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
                 yield f"### {inline(title)}"
                 yield ""
                 yield from _blocks(inner, data)
+                continue
+            case Image(_, about):
+                yield opening(inline(about))
+            case Texts(items):
+                for title, text in items:
+                    yield from (f"{opening(_cell(title))}:", "", fenced(text), "")
                 continue
             case Browser(note):
                 yield opening(inline(note))

@@ -12,10 +12,12 @@ from dokimasia.report.blocks import (
     Column,
     Facts,
     Fold,
+    Image,
     Paragraph,
     Section,
     Span,
     Table,
+    Texts,
     spans,
 )
 
@@ -60,11 +62,14 @@ class Charts:
     def add(self, chart: Chart) -> str:
         """Take the figure in and return the element that it will be drawn in."""
         id = f"chart-{len(self.figures) + 1}"
-        self.figures[id] = chart.figure
+        self.figures[id] = {**chart.figure, "variants": chart.variants} if chart.variants else chart.figure
         height = int(chart.figure["layout"]["height"])
+        options = "".join(f'<option value="{escape(name)}">{escape(name)}</option>' for name in chart.variants)
+        pick = f'<label class="pick" hidden>{escape(chart.picks)} <select data-chart="{id}">{options}</select></label>'
         return (
-            f'<figure class="chart"><div class="plot" id="{id}" role="img" aria-label="{escape(chart.about)}" '
-            f'style="height:{height}px"></div><figcaption>{escape(chart.about)}</figcaption></figure>'
+            f'<figure class="chart">{pick if options else ""}<div class="plot" id="{id}" role="img" '
+            f'aria-label="{escape(chart.about)}" style="height:{height}px"></div>'
+            f"<figcaption>{escape(chart.about)}</figcaption></figure>"
         )
 
 
@@ -100,6 +105,20 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f"<details><summary>{escape(title)}</summary>\n{body}\n</details>"
             case Browser(note):
                 yield browser(note)
+            case Image(uri, about):
+                yield _image(uri, about)
+            case Texts(items):
+                cards = "".join(
+                    f'<div class="answer"><p>{draw_cell(title)}</p><div class="text" dir="auto">{escape(text)}</div></div>'
+                    for title, text in items
+                )
+                yield f'<div class="answers">{cards}</div>'
+
+
+def _image(uri: str, about: str) -> str:
+    if not uri:
+        return f'<p class="note">{escape(about)}</p>'
+    return f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
 
 
 def _table(table: Table) -> str:

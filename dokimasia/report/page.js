@@ -19,7 +19,7 @@
     const probe = document.createElement("span");
     document.body.append(probe);
     const read = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
-    const found = { fg: read("--fg"), muted: read("--muted"), line: read("--line"), panel: read("--panel") };
+    const found = { fg: read("--fg"), muted: read("--muted"), line: read("--line"), panel: read("--panel"), bg: read("--bg") };
     probe.remove();
     return found;
   };
@@ -28,15 +28,20 @@
     const font = getComputedStyle(document.body).fontFamily;
     const axis = { gridcolor: now.line, linecolor: now.line, zerolinecolor: now.muted, tickcolor: now.line, zerolinewidth: 2 };
     for (const [id, figure] of Object.entries(charts)) {
+      const data = structuredClone(figure.data);
+      const pick = document.querySelector(`select[data-chart="${id}"]`);
+      if (pick) Object.assign(data[0], structuredClone(figure.variants[pick.value]));
+      if (data[0]?.type === "treemap") Object.assign(data[0].marker.line, { color: now.bg });
       const layout = { ...figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
         font: { family: font, size: 13, color: now.fg }, hoverlabel: { bgcolor: now.panel, bordercolor: now.muted, font: { color: now.fg } },
         xaxis: { ...figure.layout.xaxis, ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
-      Plotly.react(id, structuredClone(figure.data), layout, { displaylogo: false, responsive: true,
+      Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
     }
   };
   const label = () => { button.textContent = theme() === "dark" ? "Light" : "Dark"; };
   if (Object.keys(charts).length) draw();
+  for (const pick of all("select[data-chart]")) { pick.closest("label").hidden = false; pick.addEventListener("change", draw); }
   label();
   button.hidden = false;
   const changed = () => { label(); if (Object.keys(charts).length) draw(); };

@@ -97,7 +97,7 @@ def _hash(script: str) -> str:
 
 
 def _heading(data: ReportData) -> str:
-    models = len({model.name for model in data.facts.models if model.role == "candidate"})
+    models = len({model.name for model in data.facts.models if model.role not in {"judge", "peer"}})
     return f"{models} {'model' if models == 1 else 'models'} on {data.facts.data_name}"
 
 

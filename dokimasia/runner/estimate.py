@@ -43,6 +43,33 @@ class Estimate(Value):
         return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
 
 
+class Asking(NamedTuple):
+    """Calls of one kind to one model: how many, and the tokens that each sends and receives."""
+
+    spec: ModelSpec
+    calls: int
+    sent: int
+    received: int
+
+
+def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
+    """Return calls of several kinds as an estimate over so many samples."""
+    specs: dict[str, ModelSpec] = {}
+    totals: dict[str, list[int]] = {}
+    for one in asked:
+        specs[one.spec.ref.name] = one.spec
+        total = totals.setdefault(one.spec.ref.name, [0, 0, 0])
+        for place, more in enumerate((one.calls, one.calls * one.sent, one.calls * one.received)):
+            total[place] += more
+    models = {
+        name: ModelEstimate(
+            calls=calls, input_tokens=sent, output_tokens=received, cost=_cost(specs[name], sent, received)
+        )
+        for name, (calls, sent, received) in totals.items()
+    }
+    return Estimate(samples=samples, models=models)
+
+
 class SampleSize(NamedTuple):
     """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer."""
 

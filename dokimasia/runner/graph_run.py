@@ -1,8 +1,8 @@
 """Run any graph over a data set, such as a plug-in's, with the ledger, the limits and the resume of every other run."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_args
 
 import orjson
 
@@ -17,11 +17,12 @@ from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.plugins import load
 from dokimasia.prompts import PromptLibrary
+from dokimasia.runner.checking import open_checks
 from dokimasia.runner.crowd import work_through
 from dokimasia.runner.estimate import Estimate
 from dokimasia.runner.graph_plan import KIND, GraphItem, GraphPlan, GraphRequest, plan_of, prompts_of
 from dokimasia.runner.graph_results import graph_summary
-from dokimasia.runner.inputs import check_accepted, check_prompts, read_samples
+from dokimasia.runner.inputs import DataRequest, check_accepted, check_prompts, read_samples
 from dokimasia.runner.observer import Observer, Progress, Silent
 from dokimasia.runner.workshop import Stop, Workshop, check_prices, open_workshop
 from dokimasia.settings import Settings, load_settings
@@ -32,6 +33,8 @@ from dokimasia.storage.runs import Run, add_samples, create_run, get_run, load_s
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
 
 KINDS = get_args(FailureKind)
+
+P = TypeVar("P", bound=GraphPlan)
 
 
 class GraphResult(Value):
@@ -77,12 +80,12 @@ async def run_graph(
         samples, skipped = await asyncio.to_thread(read_samples, request, home.blobs, need_prompt=need_prompt)
         plan = plan_of(request, graph, settings, samples, library)
         if request.fresh:
-            plan = _next_fresh(home, plan)
+            plan = next_fresh(home, plan)
         check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, [problem.message for problem in skipped]))
         if new or len(run_samples(home, run.id)) != len(samples):
             await add_samples(home, run.id, samples)
-        return await _carry_out(home, run, plan, request, graph, settings, observer, stop, transports, library)
+        return await carry_out(home, run, plan, request, graph, settings, observer, stop, transports, library)
 
 
 def load_graph(name: str) -> GraphFile:
@@ -122,7 +125,7 @@ async def resume_graph(
     check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
     with Home.open(settings.home, write=True, create=False) as home:
         check_accepted(home, run.id, plan.data)
-        return await _carry_out(home, run, plan, request, graph, settings, observer, stop, transports, library)
+        return await carry_out(home, run, plan, request, graph, settings, observer, stop, transports, library)
 
 
 def read_graph_plan(run: Run) -> tuple[GraphPlan, GraphRequest]:
@@ -136,25 +139,49 @@ def read_graph_plan(run: Run) -> tuple[GraphPlan, GraphRequest]:
     return GraphPlan.model_validate(run.options["plan"]), GraphRequest.model_validate(run.options["request"])
 
 
-async def _carry_out(
+async def carry_out(
     home: Home,
     run: Run,
     plan: GraphPlan,
-    request: GraphRequest,
+    request: DataRequest,
     graph: GraphFile,
     settings: Settings,
     observer: Observer | None,
     stop: Stop | None,
     transports: Mapping[str, Transport] | None,
     library: PromptLibrary,
+    *,
+    kind: str = KIND,
+    summary: Callable[[Home, Run], dict[str, Any]] = graph_summary,
+    expected: Estimate | None = None,
 ) -> GraphResult:
+    """Do every item of an accepted run that has no result yet, and return its figures.
+
+    Args:
+        home: open for writing.
+        run: the run as it was accepted; one that is done asks nothing.
+        plan: what it is.
+        request: what may be spent in this sitting.
+        graph: the graph of every item.
+        settings: configuration and keys.
+        observer: told what happens.
+        stop: lets someone else ask the run to stop.
+        transports: ways to a model that replace the package's own.
+        library: the prompts.
+        kind: what the result rows say that was done.
+        summary: the run's figures, ready for JSON.
+        expected: what the run will ask, where that is known.
+
+    Raises:
+        Interrupted: the run was asked to stop; what is finished is kept.
+    """
     watching = observer or Silent()
     if run.status == "done":
-        return GraphResult(run=run.id, complete=True, summary=graph_summary(home, run))
+        return GraphResult(run=run.id, complete=True, summary=summary(home, run))
     specs = dict(plan.options.models)
     check_prices(specs, max_cost=request.max_cost)
     places = run_samples(home, run.id)
-    watching.planned(run.id, Estimate(samples=len(places), models={}))
+    watching.planned(run.id, expected or Estimate(samples=len(places), models={}))
     try:
         async with open_workshop(
             home,
@@ -170,11 +197,12 @@ async def _carry_out(
             await reopen(home, run.id, failures=("budget",))
             await set_status(home, run.id, "running")
             await sweep_orphans(workshop.saver, live_threads(home))
-            worker = _Worker(home, plan, graph, workshop, library, watching)
+            worker = _Worker(home, plan, graph, workshop, library, watching, kind)
             worker.progress.samples = len(places)
             worker.progress.items = len(places) * len(list(plan.items("")))
             width = max(spec.max_concurrency for spec in specs.values())
             await work_through(load_samples(home, run.id), worker.do, width=width, report=worker.report)
+            await open_checks(home, workshop.saver, run.id)
     except (Interrupted, asyncio.CancelledError):
         await set_status(home, run.id, "interrupted")
         raise
@@ -182,7 +210,7 @@ async def _carry_out(
     status = "interrupted" if open_items else "done"
     await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
     await set_status(home, run.id, status)
-    return GraphResult(run=run.id, complete=not open_items, summary=graph_summary(home, get_run(home, run.id)))
+    return GraphResult(run=run.id, complete=not open_items, summary=summary(home, get_run(home, run.id)))
 
 
 class _Worker:
@@ -196,7 +224,9 @@ class _Worker:
         workshop: Workshop,
         library: PromptLibrary,
         observer: Observer,
+        kind: str,
     ) -> None:
+        self._kind = kind
         self._home, self._plan, self._run, self._graph = home, plan, plan.run_id, graph
         self._saver = workshop.saver if getattr(graph, "CHECKPOINTED", False) else None
         self._compiled = drive.compiled(graph, self._saver)
@@ -260,7 +290,7 @@ class _Worker:
         fields: dict[str, Any] = {
             "run_id": self._run,
             "item": item.name,
-            "kind": KIND,
+            "kind": self._kind,
             "sample_id": sample.id,
             "sample_digest": sample.digest,
             "model": item.model,
@@ -301,7 +331,8 @@ def _run_row(plan: GraphPlan, request: GraphRequest, skipped: list[str]) -> Run:
     )
 
 
-def _next_fresh(home: Home, plan: GraphPlan) -> GraphPlan:
+def next_fresh(home: Home, plan: P) -> P:
+    """Return the plan as a new run: counted on until the home has no such run."""
     while True:
         plan = plan.model_copy(update={"fresh": plan.fresh + 1})
         try:

@@ -16,11 +16,16 @@ from dokimasia.errors import InputError, StorageError
 from dokimasia.graphs.drive import GRAPHS
 from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
+from dokimasia.runner.analysing import analyse
+from dokimasia.runner.audit_report import audit_report
 from dokimasia.runner.evaluation import read_plan
 from dokimasia.runner.export_formats import write_whole
 from dokimasia.runner.inspection import view_of
 from dokimasia.runner.plan import EvaluationPlan
+from dokimasia.runner.refining_plan import KIND as REFINEMENT
+from dokimasia.runner.refining_report import refinement_report
 from dokimasia.runner.results import scored_rows, summary_of
+from dokimasia.runner.review_report import review_report
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.retries import Retry, earlier_outcomes
@@ -47,14 +52,21 @@ async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: R
 
     Args:
         home: where the run is, open for reading at least.
-        run: an evaluation, finished or not.
+        run: an evaluation, a review, an audit or a refinement, finished or not.
         samples: how many samples are shown at most, failures first.
         redact: applied to every text.
 
     Raises:
-        NotFound: the run is not an evaluation.
+        NotFound: the run is none of these.
         StorageError: the home is damaged; a missing image alone is said in its place.
     """
+    if run.options.get("kind") == "review":
+        return redacted_report(review_report(home, run), redact)
+    if run.options.get("kind") == "audit":
+        return redacted_report(audit_report(run, analyse(home, run)), redact)
+    if run.options.get("kind") == REFINEMENT:
+        found = refinement_report(home, run, samples=samples, pictures=_pictures)
+        return replace(redacted_report(found, redact), samples=_redacted(found.samples, redact))
     plan, _ = read_plan(run)
     summary = summary_of(home, run)
     rows = list(scored_rows(home, run))
@@ -94,6 +106,7 @@ async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: R
         repeats=_redacted(data.repeats, redact),
         reasons=_redacted(data.reasons, redact),
         samples=_redacted(views, redact),
+        tree=_redacted(_tree(home, run), redact),
         facts=_redacted_facts(data.facts, redact),
     )
 
@@ -154,6 +167,15 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
     images = {image.sha256: image for id in ids for image in samples[id].images}
     views = [await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, [])) for id in ids]
     return views, images
+
+
+def _tree(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return what the report says of the run's capability tree; None where its criteria are mapped to none."""
+    from dokimasia.runner.tree_figures import report_tree
+    from dokimasia.runner.trees import find_tree_of_run, load_stored
+
+    stored = find_tree_of_run(home, run)
+    return None if stored is None else report_tree(home, run, load_stored(home, stored))
 
 
 def _pictures(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:
@@ -236,6 +258,11 @@ def _redacted(value: Any, redact: Redact) -> Any:
     if isinstance(value, Sequence):
         return [_redacted(one, redact) for one in value]
     return value
+
+
+def redacted_report(data: ReportData, redact: Redact) -> ReportData:
+    """Return a report of figures and facts alone with every text redacted."""
+    return replace(data, summary=_redacted(data.summary, redact), facts=_redacted_facts(data.facts, redact))
 
 
 def _redacted_facts(facts: RunFacts, redact: Redact) -> RunFacts:

@@ -19,6 +19,7 @@ from dokimasia.plugins import transports_for
 from dokimasia.runner.observer import Observer
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.checkpoints import Saver, open_saver
+from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import SqliteRunStore
@@ -115,6 +116,8 @@ async def open_workshop(
 ) -> AsyncIterator[Workshop]:
     """Open everything a run works with; at the end the calls in flight are finished and committed.
 
+    Decisions that people left as files while the home was held are taken in at both ends.
+
     Raises:
         ConfigError: the key of a model is not in the environment.
     """
@@ -125,6 +128,7 @@ async def open_workshop(
     def happened(event: GatewayEvent) -> None:
         observer.happened(event)
 
+    await take_in(home)
     async with open_saver(home) as saver:
         gateway = ModelGateway(
             ledger=ledger,
@@ -150,3 +154,4 @@ async def open_workshop(
             if stop.at_once:
                 await gateway.abort()
             await gateway.aclose()
+            await take_in(home)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from dokimasia.domain.call import ChatReply
+from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.scene import Question, Scene, Step
@@ -28,6 +29,11 @@ def answer(profile: CandidateProfile, scene: Scene, question: Question, draws: D
     outcomes: list[Outcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
     ]
+    return put(profile, question, outcomes, draws)
+
+
+def put(profile: CandidateProfile, question: Question, outcomes: Sequence[Outcome], draws: Draws) -> ChatReply:
+    """Return the reply that says the steps as they came out, and the answer that follows from the last of them."""
     return deliver(profile, draws, *_text_and_half(question, outcomes, draws))
 
 
@@ -35,9 +41,26 @@ def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: in
     """Draw what becomes of one step: left out, or stated wrong, right or hedged."""
     if draws.chance(profile.omission, "omission", number):
         return "omitted"
-    if not draws.chance(profile.skill(step.capability, scene.domain), "skill", number):
+    skill = profile.skill(step.capability, scene.domain)
+    if profile.again is None:
+        right = draws.chance(skill, "skill", number)
+    else:
+        right = is_known(profile, scene, step) or draws.chance(min(profile.again, skill), "luck", number)
+    if not right:
         return "wrong"
     return "hedged" if draws.chance(profile.hedging, "hedging", number) else "right"
+
+
+def is_known(profile: CandidateProfile, scene: Scene, step: Step) -> bool:
+    """Return whether a model that is the same in every answer knows the step, beyond chance."""
+    skill = profile.skill(step.capability, scene.domain)
+    luck = min(profile.again or 0.0, skill)
+    return luck < 1 and fixed(profile, scene, step, "knows") < (skill - luck) / (1 - luck)
+
+
+def fixed(profile: CandidateProfile, scene: Scene, step: Step, what: str) -> float:
+    """Return a draw in [0, 1) that belongs to a model and a step, and is the same in every request."""
+    return unit_interval("fixed", what, profile.name, scene.id, step.question)
 
 
 def deliver(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:

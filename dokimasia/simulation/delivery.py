@@ -11,10 +11,11 @@ from aiohttp import web
 from dokimasia.errors import ConfigError, NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
+from dokimasia.simulation.embedding import embed, embedding_hash
 from dokimasia.simulation.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.wire import completion, error_body, read_request
+from dokimasia.simulation.wire import completion, error_body, read_embedding, read_request, vectors
 
 _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>"
 _CLOSED = (ConnectionError, TimeoutError)
@@ -90,6 +91,24 @@ def decide(
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
     return Delivery(orjson.dumps(completion(call, reply, key)), request=key, model=name)
+
+
+def decide_embedding(body: bytes, tries: Tries, authorization: str) -> Delivery:
+    """Work out what a request for vectors gets: them, an error, or the fault whose turn it is."""
+    try:
+        call = read_embedding(body)
+    except TransportError as error:
+        return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
+    key, name = embedding_hash(call), call.model.model
+    fault = tries.next_fault(key)
+    if fault is not None:
+        return _faulty(fault, authorization)._replace(request=key, model=name)
+    try:
+        reply = embed(call)
+    except NotFound as error:
+        text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
+        return Delivery(text, status=404, request=key, model=name)
+    return Delivery(orjson.dumps(vectors(call, reply)), request=key, model=name)
 
 
 def too_large(limit: int) -> Delivery:

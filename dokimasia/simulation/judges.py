@@ -15,9 +15,11 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.scoring import RIGHT, gives_away, planted_score, read_criteria, same_answer, true_score
 from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
 from dokimasia.simulation.structured import in_object
+from dokimasia.simulation.tree_judge import PROMPTS as TREE_PROMPTS
+from dokimasia.simulation.tree_judge import tree_reply
 
 _ORDER_SCORE = re.compile(
     r"\b(?:give|award|assign|rate|score|mark|grade)\b[^\n]*?\b(?:(full marks|top marks|the maximum)|([1-5]))\b",
@@ -93,6 +95,11 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
+    if request.name in TREE_PROMPTS:
+        return tree_reply(profile, request.name, inputs, draws)
+    if request.name == "leak_check":
+        told = gives_away(inputs["secrets"], inputs["text"], inputs["question"] + "\n" + inputs.get("choices", ""))
+        return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
 

@@ -52,7 +52,8 @@ def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
     """
-    body = {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json")}
+    unsaid = set() if scene.disputed else {"disputed"}
+    body = {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)}
     payload = KEYWORD + b"\0\0\0\0\0" + orjson.dumps(body)
     chunk = struct.pack(">I", len(payload)) + b"iTXt" + payload + struct.pack(">I", zlib.crc32(b"iTXt" + payload))
     header = len(_SIGNATURE) + 25

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,18 @@ from dokimasia.simulation.scene import Domain
 
 Rate = Field(default=0.0, ge=0, le=1)
 
+Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially", "wrong_group"]
+"""Replies of no use: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
+for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply is answered in chatter."""
+
+S = TypeVar("S", bound="JudgeProfile | PanelProfile")
+
+
+def _checked_slips(profile: S) -> S:
+    if any(rate < 0 for rate in profile.slips.values()) or sum(profile.slips.values()) > 1:
+        raise ValueError("the rates of slips lie between 0 and 1, together at most 1")
+    return profile
+
 
 class CandidateProfile(Value):
     """A candidate's planted parameters; all rates are probabilities.
@@ -21,6 +34,17 @@ class CandidateProfile(Value):
     clipped to 0..1. `omission` is the probability that a step is left out, independent of the rest; `hedging` that a
     right statement is hedged. A reply is a refusal, malformed (without any step), or truncated (after half of its
     steps, rounded down, and before its answer) with the rates of these names, which exclude each other.
+
+    The rest decides only what follows upon feedback. Without `again` every answer is drawn anew, so that a second one is
+    right as often as the first. With it a step is known or not once and for all, and one that is not known is right in
+    any answer with probability `again`; the skill stays what it was. A step that came out wrong, hedged or missing is
+    mended for a reason that is fixed by model and step: a share `drift` of them as soon as the step's own question is
+    put, a share `gap` only where a hint comes with it, the rest never. A drifted step that feedback does not name is
+    mended with probability `carry` where it names another; any step with probability `retry` on being told that the
+    answer was wrong; and a right one becomes wrong with probability `harm`. A `heedless` model answers every feedback as
+    if it were asked for the first time. Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or
+    is verbose (5,000 words) with the rates of these names, which exclude each other and are fixed by model and step; the
+    second wording of a hint that leaks leaks again with probability `leaks`.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -32,11 +56,25 @@ class CandidateProfile(Value):
     refusal: float = Rate
     malformed: float = Rate
     truncated: float = Rate
+    again: float | None = Field(default=None, ge=0, le=1)
+    drift: float = Rate
+    gap: float = Rate
+    carry: float = Rate
+    retry: float = Rate
+    harm: float = Rate
+    heedless: bool = False
+    leaks: float = Rate
+    flatters: float = Rate
+    verbose: float = Rate
 
     @model_validator(mode="after")
     def _rates_fit(self) -> "CandidateProfile":
         if self.refusal + self.malformed + self.truncated > 1:
             raise ValueError("refusal, malformed and truncated together are at most 1")
+        if self.drift + self.gap > 1:
+            raise ValueError("drift and gap together are at most 1")
+        if self.refusal + self.leaks + self.flatters + self.verbose > 1:
+            raise ValueError("refusal, leaks, flatters and verbose together are at most 1")
         if any(not 0 <= skill <= 1 for skill in self.overrides.values()):
             raise ValueError("a skill lies between 0 and 1")
         return self
@@ -53,29 +91,74 @@ class JudgeProfile(Value):
 
     Of each criterion: `detects_missing` is the rate at which a wrong or omitted step is scored 1 (else 5),
     `detects_hedged` the rate at which a hedged one is scored 3 (else 5), `false_alarm` the rate at which a right one is
-    scored 1, and `jitter` the rate at which a 5 then becomes a 4, or a 1 a 2. Of each reply: `format_noise` is the rate
-    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. A
+    scored 1; `flicker` is the rate at which a criterion then gets the contrary score, 1 for a 5 and 5 for any other, so
+    that the judge contradicts itself from call to call, and `jitter` the rate at which a 5 at last becomes a 4, or a 1 a
+    2. Of each reply: `format_noise` is the rate
+    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. On
+    the tree of capabilities: `misplaces` is the rate at which a criterion is mapped to any other leaf of the list, each
+    as likely, and `misses_synonym` the rate at which a name is not recognised as one of its capability's. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
 
     `sight` is the smallest share of an image's area at which it makes out what lies in a region; 0 makes out
     everything. In a model solution it states a step wrong whose region it cannot make out, and its criteria follow the
     solution. When it scores and is shown the image it goes by what it sees: what it cannot make out it cannot verify,
     and takes for right. Where it is offered a tool that enlarges, it first looks closer at every such region.
+
+    A rubric that a response fails is judged false with probability `sensitivity` of its kind of error (`detects_missing`
+    where that is not named); one that it meets is judged false with probability `false_alarm`. `slips` are rates of
+    replies of no use to the prompts of review and rubrics.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     detects_missing: float = Field(default=1.0, ge=0, le=1)
     detects_hedged: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
+    flicker: float = Rate
     jitter: float = Rate
     format_noise: float = Rate
     refusal: float = Rate
     contradiction: float = Rate
+    misplaces: float = Rate
+    misses_synonym: float = Rate
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
+    sensitivity: dict[str, float] = Field(default_factory=dict)
+    slips: dict[Slip, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _slips_fit(self) -> "JudgeProfile":
+        return _checked_slips(self)
 
 
-Profile = CandidateProfile | JudgeProfile
+class PanelProfile(Value):
+    """A panel member's planted parameters: how it describes a picture, reviews others' descriptions, and votes.
+
+    `telling` is the share of a picture's facts that a draft tells, `false_facts` the probability that one which is told
+    is told wrong: on average over facts, since a quarter of them are hard (see `describing`). Of each statement that it
+    reviews, `detects_false` is the probability that it looks at the picture for it and so knows whether it is true; of
+    each vote, that it looks at all and does not go by how the texts read. `false_alarm` is the rate at which a true
+    statement that it looked at is struck out.
+    A vote goes to its own text with probability `self_preference`, else to the one shown first with probability
+    `position_bias`, whatever they say. Of facts that are disputed it holds the reading number `stance` (modulo their
+    number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
+    """
+
+    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
+    telling: float = Field(default=1.0, ge=0, le=1)
+    false_facts: float = Rate
+    detects_false: float = Field(default=1.0, ge=0, le=1)
+    false_alarm: float = Rate
+    self_preference: float = Rate
+    position_bias: float = Rate
+    stance: int | None = None
+    slips: dict[Slip, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _slips_fit(self) -> "PanelProfile":
+        return _checked_slips(self)
+
+
+Profile = CandidateProfile | JudgeProfile | PanelProfile
 
 _CANDIDATES = (
     CandidateProfile(
@@ -84,6 +167,12 @@ _CANDIDATES = (
         overrides={"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
         hedging=0.03,
         omission=0.02,
+        drift=0.5,
+        gap=0.3,
+        carry=0.3,
+        retry=0.05,
+        harm=0.01,
+        leaks=0.04,
     ),
     CandidateProfile(
         name="sim/steady",
@@ -93,6 +182,13 @@ _CANDIDATES = (
         hedging=0.08,
         omission=0.04,
         refusal=0.01,
+        drift=0.45,
+        gap=0.35,
+        carry=0.25,
+        retry=0.04,
+        harm=0.02,
+        leaks=0.1,
+        flatters=0.04,
     ),
     CandidateProfile(
         name="sim/nearsighted",
@@ -101,6 +197,12 @@ _CANDIDATES = (
         domain_shift={"document": -0.05, "interface": -0.05},
         hedging=0.12,
         omission=0.05,
+        drift=0.3,
+        gap=0.4,
+        carry=0.2,
+        retry=0.03,
+        harm=0.02,
+        leaks=0.08,
     ),
     CandidateProfile(
         name="sim/hasty",
@@ -110,6 +212,13 @@ _CANDIDATES = (
         hedging=0.01,
         omission=0.12,
         truncated=0.02,
+        drift=0.6,
+        gap=0.15,
+        carry=0.2,
+        retry=0.08,
+        harm=0.05,
+        leaks=0.15,
+        verbose=0.05,
     ),
     CandidateProfile(
         name="sim/weak",
@@ -121,8 +230,27 @@ _CANDIDATES = (
         refusal=0.02,
         malformed=0.01,
         truncated=0.02,
+        drift=0.25,
+        gap=0.35,
+        carry=0.1,
+        retry=0.02,
+        harm=0.05,
+        leaks=0.12,
+        flatters=0.15,
+        verbose=0.05,
     ),
 )
+
+_LEARNERS = (
+    CandidateProfile(
+        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.3, retry=0.05, harm=0.02, leaks=0.1
+    ),
+    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.3, heedless=True),
+    CandidateProfile(name="sim/tutor", base=1.0),
+    CandidateProfile(name="sim/tutor-leaky", base=1.0, leaks=0.6),
+    CandidateProfile(name="sim/tutor-vain", base=1.0, refusal=0.1, flatters=0.4, verbose=0.3),
+)
+"""Models for the closed loop: what they fail at they fail at again; and peers that help, tell, flatter or ramble."""
 
 _JUDGES = (
     JudgeProfile(name="sim/judge"),
@@ -147,13 +275,42 @@ _JUDGES = (
         gullible=True,
     ),
     JudgeProfile(name="sim/judge-nearsighted", sight=0.02),
+    JudgeProfile(name="sim/judge-fickle", flicker=0.2),
+)
+
+_PANEL = (
+    PanelProfile(
+        name="sim/panel-a",
+        telling=0.85,
+        false_facts=0.12,
+        detects_false=0.95,
+        self_preference=0.2,
+        stance=0,
+    ),
+    PanelProfile(
+        name="sim/panel-b",
+        telling=0.8,
+        false_facts=0.16,
+        detects_false=0.94,
+        self_preference=0.1,
+        position_bias=0.02,
+        stance=1,
+    ),
+    PanelProfile(name="sim/panel-c", telling=0.75, false_facts=0.2, detects_false=0.95, false_alarm=0.01, stance=2),
+    *(
+        PanelProfile(name=f"sim/panel-blind-{letter}", telling=0.8, false_facts=0.16, detects_false=0.0, stance=stance)
+        for stance, letter in enumerate("abc")
+    ),
 )
 
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Return every simulated model that ships, by name: judges first, then candidates from strong to weak."""
-    return {profile.name: profile for profile in (*_JUDGES, *_CANDIDATES)}
+    """Return every simulated model that ships, by name.
+
+    First judges, then candidates from strong to weak, learners and tutors, members of panels.
+    """
+    return {profile.name: profile for profile in (*_JUDGES, *_CANDIDATES, *_LEARNERS, *_PANEL)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:
@@ -170,17 +327,58 @@ def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Pr
 
 def as_candidate(profile: Profile) -> CandidateProfile:
     """Return how a model answers questions: a judge that is asked one answers it without a fault."""
-    return profile if isinstance(profile, CandidateProfile) else CandidateProfile(name=profile.name, base=1.0)
+    if isinstance(profile, CandidateProfile):
+        return profile
+    if isinstance(profile, PanelProfile):
+        return CandidateProfile(name=profile.name, base=1 - profile.false_facts, omission=1 - profile.telling)
+    return CandidateProfile(name=profile.name, base=1.0)
 
 
 def as_judge(profile: Profile) -> JudgeProfile:
     """Return how a model judges: a candidate that is asked to judge detects faults at the rate of its base skill."""
     if isinstance(profile, JudgeProfile):
         return profile
+    if isinstance(profile, PanelProfile):
+        return JudgeProfile(
+            name=profile.name,
+            detects_missing=profile.detects_false,
+            detects_hedged=profile.detects_false,
+            false_alarm=profile.false_alarm,
+            slips=profile.slips,
+        )
     return JudgeProfile(
         name=profile.name,
         detects_missing=profile.base,
         detects_hedged=profile.base,
         false_alarm=(1 - profile.base) / 2,
         jitter=0.1,
+    )
+
+
+def as_member(profile: Profile, domain: Domain) -> PanelProfile:
+    """Return how a model works in a panel on a picture of a domain.
+
+    A candidate tells what it does not leave out, wrong where it lacks the base skill, and detects at the rate of that
+    skill; a judge describes without a fault and detects at its own rate. Neighbours in the list of models that ship
+    hold different readings of what is disputed.
+    """
+    if isinstance(profile, PanelProfile):
+        return profile
+    shipped = list(profiles())
+    stance = shipped.index(profile.name) if profile.name in shipped else None
+    if isinstance(profile, CandidateProfile):
+        skill = profile.skill("", domain)
+        return PanelProfile(
+            name=profile.name,
+            telling=1 - profile.omission,
+            false_facts=1 - skill,
+            detects_false=profile.base,
+            stance=stance,
+        )
+    return PanelProfile(
+        name=profile.name,
+        detects_false=profile.detects_missing,
+        false_alarm=profile.false_alarm,
+        slips=profile.slips,
+        stance=stance,
     )

@@ -1,11 +1,14 @@
 """What a simulated model replies to a request: a pure function of the request and of the pictures in it."""
 
+import re
 from collections.abc import Mapping
 
 from dokimasia.domain.call import Chat, ChatReply
+from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
-from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation import candidates, foreign, judges
+from dokimasia.prompts import PromptLibrary, Recognised
+from dokimasia.simulation import candidates, describing, foreign, hinting, judges, panel, refining, rubric_judging
+from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judges import View
 from dokimasia.simulation.picture import Sighting, read_scene
@@ -14,6 +17,7 @@ from dokimasia.simulation.profiles import CandidateProfile, Profile, as_candidat
 from dokimasia.simulation.reading import read_choices, understand
 from dokimasia.simulation.world import find_question
 
+_DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
 _MEMORY = 4096
 _seen: dict[str, Sighting | None] = {}
 """Scenes by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
@@ -48,6 +52,18 @@ def respond(
     elif understood.request.name == "candidate":
         inputs = understood.request.inputs
         reply = _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
+    elif understood.request.name in refining.PROMPTS:
+        reply = _answer_again(profile, understood.request.inputs, call, images, draws)
+    elif understood.request.name in hinting.PROMPTS:
+        reply = _hint(profile, understood.request, call, images, draws)
+    elif understood.request.name == "describe":
+        reply = _describe(profile, call, images, draws)
+    elif understood.request.name in panel.PROMPTS:
+        request = understood.request
+        reply = panel.reply(profile, request.name, request.inputs, _depicted(call, images), draws)
+    elif rubric_judging.answers(understood.request.name):
+        request = understood.request
+        reply = rubric_judging.reply(profile, request.name, request.inputs, _depicted(call, images), draws)
     else:
         view = _look(call, images, understood.request.inputs.get("question", ""))
         looked = any(message.role == "tool" for message in call.messages)
@@ -72,8 +88,52 @@ def _answer(
         return candidates.answer_blind(candidate, choices, draws)
     view = _look(call, images, question)
     if view is None:
+        picture = _depicted(call, images)
+        planted = picture is not None and picture.planted and not choices and _DESCRIBING.search(question)
+        if picture is not None and (planted or question.strip() == DESCRIBE_REQUEST):
+            return describing.describe(profile, picture, draws)
         return foreign.answer(candidate, question, choices, draws)
     return candidates.answer(candidate, view.scene, view.question, draws)
+
+
+def _answer_again(
+    profile: Profile, inputs: dict[str, str], call: Chat, images: Mapping[str, bytes], draws: Draws
+) -> ChatReply:
+    """The answer upon feedback: where the world is not planted, or is not shown, the question is answered anew."""
+    view = _look(call, images, inputs["question"])
+    if view is None:
+        return _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
+    return refining.answer(as_candidate(profile), view.scene, view.question, inputs, draws)
+
+
+def _hint(profile: Profile, request: Recognised, call: Chat, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
+    view = _look(call, images, request.inputs["question"])
+    if view is None:
+        return hinting.general(draws)
+    return hinting.reply(
+        as_candidate(profile),
+        view.scene,
+        view.question,
+        request.inputs,
+        draws,
+        rewriting=request.name == "hint_rewrite",
+    )
+
+
+def _describe(profile: Profile, call: Chat, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
+    picture = _depicted(call, images)
+    if picture is None:
+        return candidates.answer_blind(as_candidate(profile), (), draws)
+    return describing.describe(profile, picture, draws)
+
+
+def _depicted(call: Chat, images: Mapping[str, bytes]) -> Depicted | None:
+    """What the first image of the request shows, with a scene or without; None where there is no image."""
+    refs = [image for message in call.messages for image in message.images]
+    found = [scene for ref in refs if (scene := _scene(ref.sha256, images)) is not None]
+    if found:
+        return depicted(found[0][0])
+    return photograph(refs[0].sha256) if refs else None
 
 
 def _look(call: Chat, images: Mapping[str, bytes], question: str) -> View | None:

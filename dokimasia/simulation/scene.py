@@ -66,6 +66,7 @@ class Scene(Value):
     """A picture's whole truth: what it shows and what may be asked of it. `width` and `height` in pixels.
 
     `layout` names the sort of picture within the domain; `look` seeds what is drawn and no fact (a tree's place, a shade).
+    `disputed` are the ids of facts that can be read in several ways, so that honest describers differ.
     """
 
     id: str
@@ -77,3 +78,4 @@ class Scene(Value):
     height: int
     facts: tuple[Fact, ...] = Field(min_length=12, max_length=30)
     questions: tuple[Question, ...] = Field(min_length=1)
+    disputed: tuple[str, ...] = ()

@@ -69,12 +69,14 @@ def stated(sentence: str, response: str) -> int:
 
 
 def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -> int:
-    """Return the score that the judge gives in place of the true one: undetected faults, false alarms, near misses."""
+    """Return the score that the judge gives in place of the true one: undetected faults, false alarms, flickers, near misses."""
     if true > HEDGED:
         score = MISSING if draws.chance(profile.false_alarm, "false-alarm", number) else true
     else:
         detects = profile.detects_hedged if true == HEDGED else profile.detects_missing
         score = true if draws.chance(detects, "detects", number) else RIGHT
+    if draws.chance(profile.flicker, "flicker", number):
+        score = MISSING if score == RIGHT else RIGHT
     if score in (RIGHT, MISSING) and draws.chance(profile.jitter, "jitter", number):
         score += 1 if score == MISSING else -1
     return score
@@ -93,6 +95,14 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     denied = {"not", "no", "never", "none"}
     rest = iter(first)
     return bool(second) and all(word in rest for word in second) and denied & set(first) == denied & set(second)
+
+
+def gives_away(secrets: str, text: str, asked: str) -> bool:
+    """Return whether a text says one of the secrets, a line each, in the words of it that the question does not have."""
+    known = set(_words(asked))
+    said = f" {' '.join(word for word in _words(text) if word not in known)} "
+    hidden = [[word for word in _words(line) if word not in known] for line in secrets.splitlines()]
+    return any(words and f" {' '.join(words)} " in said for words in hidden)
 
 
 def _chosen(text: str, choices: list[str]) -> int | None:

@@ -1,4 +1,4 @@
-"""Simulated models behind OpenAI's chat-completions format on HTTP, with latency, faults and a log to order."""
+"""Simulated models behind OpenAI's chat-completions and embeddings formats on HTTP, with latency, faults and a log to order."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ from aiohttp import web
 
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation.delivery import RequestLog, decide, deliver, too_large
+from dokimasia.simulation.delivery import RequestLog, decide, decide_embedding, deliver, too_large
 from dokimasia.simulation.faults import Faults, Tries
 from dokimasia.simulation.profiles import Profile, profiles
 from dokimasia.simulation.wire import error_body, model_list
@@ -27,7 +27,7 @@ def build_app(
     known: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> web.Application:
-    """Return the application: `POST /v1/chat/completions` and `GET /v1/models`.
+    """Return the application: `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models`.
 
     Args:
         latency: seconds that every reply waits.
@@ -50,7 +50,11 @@ def build_app(
         except web.HTTPRequestEntityTooLarge:
             delivery = too_large(BODY_LIMIT)
         else:
-            delivery = decide(body, tries, models, request.headers.get("Authorization", ""), library=library)
+            authorization = request.headers.get("Authorization", "")
+            if request.path.endswith("/embeddings"):
+                delivery = decide_embedding(body, tries, authorization)
+            else:
+                delivery = decide(body, tries, models, authorization, library=library)
         sent = False
         try:
             if latency:
@@ -69,6 +73,7 @@ def build_app(
 
     app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_errors_as_json])
     app.router.add_post("/v1/chat/completions", complete)
+    app.router.add_post("/v1/embeddings", complete)
     app.router.add_get("/v1/models", list_models)
     app.cleanup_ctx.append(close_log)
     return app

@@ -8,6 +8,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
+from dokimasia.simulation.embedding import embed, embedding_hash
 from dokimasia.simulation.faults import Faults, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
@@ -34,18 +35,20 @@ class SimTransport:
         """Return the simulated model's reply; `api_key` is not looked at, and in no error.
 
         Raises:
-            TransportError: a planted fault, a model that there is not, or a call that is no chat.
+            TransportError: a planted fault, a model that there is not, or a call that asks for an image.
         """
-        if call.kind != "chat":
-            raise TransportError("unsupported", f"simulated models know chat only, not {call.kind}", retryable=False)
+        if call.kind == "image_edit":
+            raise TransportError("unsupported", "simulated models make no images", retryable=False)
         if self._latency:
             await asyncio.sleep(self._latency)
-        fault = self._tries.next_fault(request_hash(call))
+        fault = self._tries.next_fault(request_hash(call) if call.kind == "chat" else embedding_hash(call))
         if fault == "timeout":
             await asyncio.sleep(spec.timeout)
         if fault is not None:
             raise transport_error(fault)
         try:
+            if call.kind == "embedding":
+                return embed(call)
             reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
         except NotFound as error:
             raise TransportError("not_found", str(error), retryable=False, status=404) from None

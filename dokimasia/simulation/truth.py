@@ -151,8 +151,15 @@ def _expected_steps(
 
 def _scale(judge: JudgeProfile) -> _Scale:
     top, bottom = 5 - judge.jitter, 1 + judge.jitter
+
+    def mean(fives: float, threes: float = 0.0) -> float:
+        # A flicker exchanges a 5 for a 1, and makes a 5 of anything else.
+        after = fives * (1 - judge.flicker) + (1 - fives) * judge.flicker
+        kept = threes * (1 - judge.flicker)
+        return after * top + kept * 3 + (1 - after - kept) * bottom
+
     return _Scale(
-        right=(1 - judge.false_alarm) * top + judge.false_alarm * bottom,
-        hedged=judge.detects_hedged * 3 + (1 - judge.detects_hedged) * top,
-        missing=judge.detects_missing * bottom + (1 - judge.detects_missing) * top,
+        right=mean(1 - judge.false_alarm),
+        hedged=mean(1 - judge.detects_hedged, judge.detects_hedged),
+        missing=mean(1 - judge.detects_missing),
     )

@@ -12,7 +12,17 @@ import orjson
 from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
-from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling, ToolCall, ToolSpec
+from dokimasia.domain.call import (
+    Chat,
+    ChatReply,
+    Embedding,
+    EmbeddingReply,
+    Message,
+    ModelRef,
+    Sampling,
+    ToolCall,
+    ToolSpec,
+)
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import TransportError
 from dokimasia.simulation.draws import bare_name
@@ -71,6 +81,41 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     except ValidationError as error:
         first = error.errors()[0]
         raise _bad(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+
+
+def read_embedding(body: bytes) -> Embedding:
+    """Return a request for vectors as a call.
+
+    Raises:
+        TransportError: of kind `bad_request`, saying which field is wrong.
+    """
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _bad(f"the body is not JSON: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
+        raise _bad("model: a string is required")
+    texts = data.get("input")
+    texts = [texts] if isinstance(texts, str) else texts
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise _bad("input: a text or a list of at least one text is required")
+    if data.get("encoding_format", "float") != "float":
+        raise _bad("encoding_format: simulated models give numbers; ask for float")
+    name = bare_name(data["model"])
+    return Embedding(model=ModelRef(name=name, model=name), texts=tuple(texts))
+
+
+def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, Any]:
+    """Return the body of a reply with vectors."""
+    used = reply.usage.input_tokens or 0
+    return {
+        "object": "list",
+        "model": call.model.model,
+        "data": [
+            {"object": "embedding", "index": at, "embedding": list(vector)} for at, vector in enumerate(reply.vectors)
+        ],
+        "usage": {"prompt_tokens": used, "total_tokens": used},
+    }
 
 
 def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, Any]:

@@ -15,6 +15,10 @@ from dokimasia.simulation.scenes import LAYOUTS
 from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
 
 _SCENES_A_SEED = 1_000_000
+_DESCRIBED_SEED = 1_000
+
+DISPUTED_SHARE = 0.2
+"""The share of scenes to be described that have a disputed fact, unless another is asked for."""
 
 
 def make_scene(domain: Domain, seed: int) -> Scene:
@@ -93,6 +97,44 @@ def write_world(path: Path, n_samples: int, seed: int) -> int:
         rows.append(orjson.dumps(to_row(scene, question), option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(rows))
     return pictures
+
+
+def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> Iterator[Scene]:
+    """Yield that many scenes, domains in turn, of which a share, evenly spread, has a fact that can be read several ways.
+
+    They are other scenes than those of `make_world`. A shorter world is the beginning of a longer one.
+    """
+    from dokimasia.simulation.depicted import fact_to_dispute
+
+    for number in range(n_scenes):
+        scene = make_scene(DOMAINS[number % len(DOMAINS)], (seed + _DESCRIBED_SEED) * _SCENES_A_SEED + number)
+        if int((number + 1) * disputed + 1e-9) > int(number * disputed + 1e-9):
+            scene = scene.model_copy(update={"disputed": (fact_to_dispute(scene),)})
+        yield scene
+
+
+def to_described_row(scene: Scene) -> dict[str, Any]:
+    """Return the data file's row for a scene that is to be described: no question, its domain, whether it is disputed."""
+    return {
+        "id": scene.id,
+        "image": f"images/{scene.id}.png",
+        "domain": scene.domain,
+        "meta": {"scene": scene.id, "planted": True, "disputed": bool(scene.disputed)},
+    }
+
+
+def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> int:
+    """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
+    folder = path.parent / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[bytes] = []
+    open_facts = 0
+    for scene in make_described(n_scenes, seed, disputed=disputed):
+        _write(folder / f"{scene.id}.png", draw(scene))
+        rows.append(orjson.dumps(to_described_row(scene), option=orjson.OPT_APPEND_NEWLINE))
+        open_facts += bool(scene.disputed)
+    _write(path, b"".join(rows))
+    return open_facts
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -28,7 +28,7 @@ def run_size(home: Home, run_id: str) -> Deleted:
 
 
 async def delete_run(home: Home, run_id: str) -> Deleted:
-    """Remove a run with its results, events, threads and places of samples, in one transaction.
+    """Remove a run with its results, events, threads, places of samples and what people decided, in one transaction.
 
     The ledger, the images and the values (samples, chains, criteria, responses, judgements) stay: other runs may share
     them, and the same run, evaluated again, is answered by them without a call. Checkpoints of the run's threads are
@@ -40,6 +40,9 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
     """
 
     def remove(connection: sqlite3.Connection) -> Deleted | None:
+        checked = "(SELECT id FROM check_items WHERE run_id = ?)"
+        connection.execute(f"DELETE FROM decisions WHERE item IN {checked}", (run_id,))
+        connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
         counts = [connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)).rowcount for table in _TABLES]
         gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
         return _deleted(run_id, counts) if gone else None

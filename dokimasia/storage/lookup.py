@@ -1,14 +1,20 @@
 """Values by id alone, for showing what a run made when only their ids are known."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import orjson
 
+from dokimasia.domain.identity import Value
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import SHELVES
+from dokimasia.storage.values import SHELVES, read_value, shelf_of
 
-__all__ = ["find_value"]
+__all__ = ["find_value", "find_values"]
+
+V = TypeVar("V", bound=Value)
+
+_CHUNK = 500
 
 
 def find_value(home: Home, id: str) -> dict[str, Any]:
@@ -26,3 +32,23 @@ def find_value(home: Home, id: str) -> dict[str, Any]:
             fields = orjson.loads(rows[0]["body"]) | {name: rows[0][name] for name in shelf.lifted}
             return {"type": type_.__name__, "value": fields}
     raise StorageError(f"{home.database} has no value {id}.")
+
+
+def find_values(home: Home, type_: type[V], ids: Iterable[str]) -> dict[str, V]:
+    """Return the values of one type by id, a few hundred a query.
+
+    Raises:
+        StorageError: the home lacks one of them.
+    """
+    wanted = list(dict.fromkeys(ids))
+    table = shelf_of(type_).table
+    found: dict[str, V] = {}
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        for row in home.rows(f"SELECT * FROM {table} WHERE id IN ({','.join('?' * len(chunk))})", tuple(chunk)):
+            if row.get("type", type_.__name__) == type_.__name__:
+                found[row["id"]] = read_value(type_, row)
+    missing = next((id for id in wanted if id not in found), None)
+    if missing is not None:
+        raise StorageError(f"{home.database} has no {type_.__name__} {missing}.")
+    return found

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome
-from dokimasia.storage import schema
+from dokimasia.storage import schema, schema_decisions, schema_trees
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -18,6 +18,8 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("first_tables", schema.first_tables),
     ("profiles", schema.profiles),
     ("graph_results", schema.graph_results),
+    ("trees", schema_trees.trees),
+    ("decisions", schema_decisions.decisions),
 )
 """In order: number 1 is the first. A migration that was released is never changed; a new one is added at the end."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.parsers.__main__ import main
 from benchmarks.parsers.oracles import Refuted
+from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
 from dokimasia.parsing import __all__ as exported
@@ -42,6 +43,7 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),
     "parse_final_answer": ("Final answer: 4", "5"),
+    **TAG_LIES,
 }
 
 
@@ -65,7 +67,7 @@ def test_a_parser_that_breaks_its_word_is_reported(
 
 def test_the_command_counts_what_it_read(capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m benchmarks.parsers` reads as many texts as it was told to and says what each parser found."""
-    assert main(["--examples", "70", "--workers", "1"]) == 0
+    assert main(["--examples", "72", "--workers", "1"]) == 0
     out = capsys.readouterr().out
-    assert "of 70 texts" in out
+    assert "of 72 texts" in out
     assert all(name in out for name in PARSERS)

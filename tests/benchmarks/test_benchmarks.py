@@ -11,7 +11,7 @@ from benchmarks.figures import Figure, Report, number
 
 def tiny(name: str, capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> dict[str, Any]:
     """Run one benchmark in this process and return its JSON with the figures by name."""
-    module = "__main__" if name in ("throughput", "crash") else ""
+    module = "__main__" if name in ("throughput", "crash", "taxonomy") else ""
     main = importlib.import_module(f"benchmarks.{name}{'.' if module else ''}{module}").main
     assert main(["--json", *map(str, arguments)]) == code
     report = json.loads(capsys.readouterr().out)
@@ -51,6 +51,17 @@ def test_replay(capsys: pytest.CaptureFixture[str]) -> None:
         ("the same inside a process", 0, 0),
         ("fresh run", 16, 0),
     ]
+
+
+def test_taxonomy(capsys: pytest.CaptureFixture[str]) -> None:
+    """A tree is grown in a process of its own; what it took is told, and the planted leaves come back."""
+    report = tiny("taxonomy", capsys, "--sizes", 900)
+    (row,) = report["rows"]
+    assert row["criteria"] == 900
+    assert 60 < row["leaves"] <= 72
+    assert row["CPU s"] > 0
+    assert row["calls"] == pytest.approx(row["each"] * 900, abs=1)
+    assert report["by_name"]["adjusted Rand index to the planted tree, lowest"]["value"] >= 0.95
 
 
 def test_memory(capsys: pytest.CaptureFixture[str]) -> None:

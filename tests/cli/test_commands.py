@@ -48,14 +48,21 @@ def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixt
 
 def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The demo ends with measured and planted scores of every simulated model, and the intervals contain the truth."""
-    assert run(["demo", "--home", str(tmp_path / "home"), "--json"]) == 0
+    demo = ["demo", "--samples", "35", "--home", str(tmp_path / "home")]
+    assert run([*demo, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert len(shown["planted"]) == 5
     for name, expected in shown["planted"].items():
         score = shown["models"][name]["score"]
         assert score["low"] <= expected <= score["high"], name
         assert shown["models"][name]["coverage"] >= 0.95
-    assert run(["demo", "--home", str(tmp_path / "home")]) == 0
+    refined = shown["refinement"]
+    assert list(refined["planted"]) == ["sim/hasty", "sim/weak"]
+    for name, arms in refined["planted"].items():
+        for arm, expected in arms.items():
+            accuracy = refined["models"][name]["arms"][arm]["accuracy"]
+            assert accuracy["low"] <= expected <= accuracy["high"], (name, arm)
+    assert run(demo) == 0
     text = capsys.readouterr()
     assert text.out.startswith("Simulated models:")
     assert "planted" in text.out

@@ -37,7 +37,7 @@ def shown(finished: Finished, capsys: pytest.CaptureFixture[str]) -> dict[str, A
 def at(value: Any, pointer: str) -> Any:
     """The value at a JSON pointer."""
     for part in pointer.split("/")[1:]:
-        value = value[part.replace("~1", "/").replace("~0", "~")]
+        value = value[int(part)] if isinstance(value, list) else value[part.replace("~1", "/").replace("~0", "~")]
     return value
 
 

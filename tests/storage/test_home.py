@@ -151,7 +151,7 @@ async def test_a_damaged_page_is_reported_when_it_is_read(tmp_path: Path) -> Non
     """Pages overwritten in the middle of the file become a StorageError that names it."""
     with Home.open(tmp_path, write=True) as home:
         store = SqliteRunStore(home)
-        ids = [await store.put(Failed(kind="refused", reason=f"{number} " + "x" * 400)) for number in range(300)]
+        ids = [await store.put(Failed(kind="refused", reason=f"{number} " + "x" * 400)) for number in range(1500)]
     with (tmp_path / "dokimasia.db").open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(-(size // 4096 // 2) * 4096, os.SEEK_END)

@@ -9,13 +9,18 @@ from dokimasia.report.blocks import Section
 from dokimasia.report.data import ReportData
 from dokimasia.report.sections import (
     blind,
+    capabilities,
     categories,
     cost,
     coverage,
     differences,
     overview,
     provenance,
+    refinement,
+    refinement_samples,
     repeats,
+    review,
+    rubrics,
     samples,
     scores,
     skipped,
@@ -26,6 +31,7 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
     scores.section,
     differences.section,
     categories.section,
+    capabilities.section,
     coverage.section,
     repeats.section,
     blind.section,
@@ -36,7 +42,31 @@ SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
 )
 
 
+REVIEW_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    review.section,
+    skipped.section,
+    provenance.section,
+)
+
+
+AUDIT_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    rubrics.scores,
+    rubrics.analyses,
+    skipped.section,
+    provenance.section,
+)
+
+
+REFINEMENT_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
+    refinement.section,
+    refinement_samples.section,
+    provenance.section,
+)
+
+
 def sections_of(data: ReportData) -> list[Section]:
-    """Return the sections that have something to say, in order."""
-    made = (make(data) for make in SECTIONS)
+    """Return the sections that have something to say of this kind of run, in order."""
+    kinds = {"verdicts": REVIEW_SECTIONS, "analyses": AUDIT_SECTIONS, "leaks": REFINEMENT_SECTIONS}
+    chosen = next((sections for name, sections in kinds.items() if name in data.summary), SECTIONS)
+    made = (make(data) for make in chosen)
     return [section for section in made if section is not None]

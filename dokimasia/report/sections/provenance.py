@@ -43,7 +43,7 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
         ("Report by", f"Dokimasia {facts.written_by}"),
         ("Graphs", _graphs(facts)),
     ]
-    origin: Mapping[str, str] | None = data.summary["forked_from"]
+    origin: Mapping[str, str] | None = data.summary.get("forked_from")
     if origin:
         rows.append(("Forked from", (Span(origin["run"], "code"), f" at {origin['node']}")))
     return [*rows, *facts.settings]

@@ -1,0 +1,63 @@
+"""What a value read from between tags has to keep: it stands in the text, in its range, and stands there unopposed."""
+
+import re
+from typing import Any
+
+from benchmarks.parsers.oracles import Refuted, said
+from dokimasia.domain.density import DOMAINS, Density
+from dokimasia.domain.review import Ballot, Comparison
+
+SHOWN = 3
+
+
+def check_density(text: str, density: Density) -> None:
+    """Both ratings lie between 1 and 10 and stand between tags of a score."""
+    for score in (density.visual_complexity, density.informativeness):
+        stated = re.search(rf"score\s*>\s*[+]?0*{score}\s*<", said(text), re.IGNORECASE)
+        _require(1 <= score <= 10 and stated is not None, f"no score says {score}")
+
+
+def check_domain(text: str, domain: str) -> None:
+    """The domain is one of the seven and stands in the text."""
+    _require(domain in DOMAINS and domain in said(text).casefold(), "no such domain stands there")
+
+
+def check_vote(text: str, number: int) -> None:
+    """The number is that of a candidate and stands between the tags of a vote."""
+    stated = re.search(rf"best_candidate_id\s*>\s*(candidate\s*)?#?0*{number}\.?\s*<", said(text), re.IGNORECASE)
+    _require(1 <= number <= SHOWN and stated is not None, "no such vote stands there")
+
+
+def check_ballot(text: str, ballot: Ballot) -> None:
+    """The vote is as above, and what was written stands in the text."""
+    check_vote(text, ballot.best)
+    _check_written(text, (*ballot.critiques, ballot.rationale), ballot.critiques)
+
+
+def check_review(text: str, review: Comparison) -> None:
+    """The ranking names every candidate once, and what was written stands in the text; the rewrite says something."""
+    _require(sorted(review.ranking) == list(range(1, SHOWN + 1)), "the ranking is none")
+    _require(bool(review.rewrite), "the rewrite is empty")
+    _check_written(text, review.critiques, review.critiques)
+
+
+def _check_written(text: str, written: tuple[str, ...], critiques: tuple[str, ...]) -> None:
+    _require(len(critiques) == SHOWN, "there is not one critique for each candidate")
+    for one in written:
+        _require(all(piece in text for piece in one.split("\n")), "something else was written")
+
+
+def _require(kept: bool, problem: str) -> None:
+    if not kept:
+        raise Refuted(problem)
+
+
+LIES: dict[str, tuple[str, Any]] = {
+    "parse_vote": ("<best_candidate_id>2</best_candidate_id>", 1),
+    "parse_domain": ("<domain>data</domain>", "stem"),
+    "parse_density": (
+        "<visual_complexity><score>7</score></visual_complexity><informativeness><score>7</score></informativeness>",
+        Density(visual_complexity=7, informativeness=6),
+    ),
+}
+"""Values that the texts beside them do not state."""

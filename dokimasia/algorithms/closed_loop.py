@@ -1,0 +1,144 @@
+"""The closed loop's choices: which atoms failed, which are withheld, which peer helps, and when to stop (ATOM, 3.5)."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from dokimasia.domain.identity import unit_interval
+from dokimasia.domain.refinement import SOLVED
+
+Stop = Literal["", "all solved", "nothing improved", "rounds", "nothing to say"]
+
+
+class Split(NamedTuple):
+    """Failed atoms by number: those that a feedback may name, and those that are kept from it."""
+
+    shown: tuple[int, ...]
+    withheld: tuple[int, ...]
+
+
+class Need(NamedTuple):
+    """One failed atom of one answer that asks for a peer's hint: `key` names the answer, `atom` counts from 1."""
+
+    key: str
+    atom: int
+
+
+def failed_atoms(scores: Sequence[float]) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the atoms that failed: those scored below 4 (ATOM, section 3.5).
+
+    Examples
+    --------
+    >>> failed_atoms([5, 3, 4, 1])
+    (2, 4)
+    """
+    return tuple(number for number, score in enumerate(scores, start=1) if score < SOLVED)
+
+
+def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
+    """Split failed atoms into those that are shown and a random share that is withheld, by a reproducible draw.
+
+    Parameters
+    ----------
+    failed : collection of int
+        Atom numbers.
+    share : float
+        The share to withhold, 0 to 1; rounded down to whole atoms, and one atom at least is shown.
+    *parts : str or int
+        What the draw depends on (seed, sample, model, repeat): equal parts, equal split, in whatever order they come.
+
+    Returns
+    -------
+    Split
+        Both in ascending order.
+
+    Examples
+    --------
+    >>> split = withhold([1, 2, 4, 5], 0.5, 0, "sample")
+    >>> len(split.shown), len(split.withheld), sorted(split.shown + split.withheld)
+    (2, 2, [1, 2, 4, 5])
+    >>> withhold([3], 0.5, 0, "sample")
+    Split(shown=(3,), withheld=())
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"the share to withhold is {share}, not between 0 and 1")
+    drawn = sorted(set(failed), key=lambda atom: (unit_interval("withhold", *parts, atom), atom))
+    count = min(int(len(drawn) * share + 1e-9), max(0, len(drawn) - 1))
+    return Split(tuple(sorted(drawn[count:])), tuple(sorted(drawn[:count])))
+
+
+def assign_peers(
+    needs: Iterable[Need], solved: Mapping[Need, Mapping[str, float]], *, seed: int
+) -> dict[Need, tuple[str, ...]]:
+    """Choose peers for failed atoms: best score on the atom, then fewest hints to give, then seeded chance.
+
+    Parameters
+    ----------
+    needs : iterable of Need
+        In an order of the caller's that does not depend on when anything arrived: the hints that a peer has to give
+        are counted along it.
+    solved : mapping
+        For each need, the peers that solved the atom with their score on it (4 to 5); none where none did.
+    seed : int
+        Of the chance that decides between equals.
+
+    Returns
+    -------
+    dict
+        For each need the peers in order of choice: the first gives the first hint, the next that of a later round.
+        Empty where no peer solved the atom.
+
+    Examples
+    --------
+    >>> a, b = Need("x", 1), Need("x", 2)
+    >>> assign_peers([a, b], {a: {"p": 5, "q": 4}, b: {"p": 5, "q": 5}}, seed=0)
+    {Need(key='x', atom=1): ('p', 'q'), Need(key='x', atom=2): ('q', 'p')}
+    """
+    given: dict[str, int] = {}
+    chosen: dict[Need, tuple[str, ...]] = {}
+    for need in needs:
+        peers = solved.get(need, {})
+        order = sorted(
+            peers,
+            key=lambda peer: (-peers[peer], given.get(peer, 0), unit_interval("peer", seed, need.key, need.atom, peer)),
+        )
+        chosen[need] = tuple(order)
+        if order:
+            given[order[0]] = given.get(order[0], 0) + 1
+    return chosen
+
+
+def when_to_stop(
+    before: Sequence[float], after: Sequence[float], shown: Sequence[int], *, round: int, rounds: int
+) -> Stop:
+    """Say whether an arm goes round once more, by the shown atoms alone; the final answer plays no part in it.
+
+    Parameters
+    ----------
+    before, after : sequence of float
+        All atoms' scores before and after the round.
+    shown : sequence of int
+        Numbers of the atoms that the feedback may name.
+    round, rounds : int
+        The round that is over, from 1, and how many there may be.
+
+    Returns
+    -------
+    str
+        Why it stops; empty where it goes on.
+
+    Examples
+    --------
+    >>> when_to_stop([1, 5], [4, 5], [1], round=1, rounds=3)
+    'all solved'
+    >>> when_to_stop([2, 1], [2, 5], [1], round=1, rounds=3)
+    'nothing improved'
+    >>> when_to_stop([1, 1], [3, 1], [1], round=1, rounds=3)
+    ''
+    """
+    if not shown:
+        return "nothing to say"
+    if all(after[atom - 1] >= SOLVED for atom in shown):
+        return "all solved"
+    if sum(after[atom - 1] for atom in shown) <= sum(before[atom - 1] for atom in shown):
+        return "nothing improved"
+    return "rounds" if round >= rounds else ""

@@ -1,0 +1,144 @@
+# pyright: standard
+# scikit-learn ships no types; what it returns here is given its type at once.
+"""Ways of grouping things without a model: by the words they share with named groups, and by nearness of their vectors."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+_STARTS = 4
+
+
+def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[str, str]:
+    """Return for each text the group whose description it shares the weightiest words with.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Key to text.
+    groups : mapping of str to str
+        Group to the words that speak for it.
+
+    Returns
+    -------
+    dict of str to str
+        Key to group. A text that shares no word with any group is left out. Of equally near groups the first counts.
+
+    Examples
+    --------
+    >>> group_by_words({"1": "How many dogs are there?", "2": "Hm?"}, {"counting": "count how many", "colour": "colour"})
+    {'1': 'counting'}
+    """
+    if not texts or not groups:
+        return {}
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    keys, names = sorted(texts), list(groups)
+    vectorizer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, strip_accents="unicode")
+    try:
+        described: Any = vectorizer.fit_transform([groups[name] for name in names])
+    except ValueError:  # scikit-learn's word for groups without a single word
+        return {}
+    alike = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ described.T).todense())
+    best = alike.argmax(axis=1)
+    return {key: names[best[at]] for at, key in enumerate(keys) if alike[at, best[at]] > 0}
+
+
+def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[str, int]:
+    """Return texts in groups of like words: k-means on TF-IDF of their words and pairs of words.
+
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Key to text.
+    count : int
+        How many groups, at least 1; fewer come out where there are fewer different texts.
+    seed : int
+        Of the first centres. The order of the texts does not matter.
+
+    Returns
+    -------
+    dict of str to int
+        Key to the number of its group.
+
+    Examples
+    --------
+    >>> found = text_clusters({"a": "red colour", "b": "which colour", "c": "how many"}, 2, seed=0)
+    >>> found["a"] == found["b"], found["a"] == found["c"]
+    (True, False)
+    """
+    if not texts:
+        return {}
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    keys = sorted(texts)
+    try:
+        rows: Any = TfidfVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), sublinear_tf=True).fit_transform(
+            [texts[key] for key in keys]
+        )
+    except ValueError:  # no text has a word
+        return dict.fromkeys(keys, 0)
+    return dict(zip(keys, _means(rows, count, seed), strict=True))
+
+
+def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed: int) -> dict[str, int]:
+    """Return things in groups of near vectors: k-means, each dimension brought to the same spread.
+
+    Parameters
+    ----------
+    vectors : mapping of str to sequence of float
+        Key to vector, all of one length.
+    count : int
+        How many groups, at least 1; fewer come out where there are fewer different vectors.
+    seed : int
+        Of the first centres. The order does not matter.
+
+    Returns
+    -------
+    dict of str to int
+        Key to the number of its group.
+
+    Raises
+    ------
+    ValueError
+        If the vectors differ in length or are not finite.
+
+    Examples
+    --------
+    >>> found = vector_clusters({"a": [0, 0], "b": [0, 1], "c": [9, 9]}, 2, seed=0)
+    >>> found["a"] == found["b"], found["a"] == found["c"]
+    (True, False)
+    """
+    if not vectors:
+        return {}
+    keys = sorted(vectors)
+    if len({len(vectors[key]) for key in keys}) > 1:
+        raise ValueError("the vectors differ in length")
+    rows = np.array([vectors[key] for key in keys], dtype=np.float64)
+    if not np.isfinite(rows).all():
+        raise ValueError("a vector is not finite")
+    spread = rows.std(axis=0)
+    rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return dict(zip(keys, _means(rows, count, seed), strict=True))
+
+
+def _means(rows: Any, count: int, seed: int) -> list[int]:
+    """Return the group of each row, numbered by the first row that belongs to it."""
+    from sklearn.cluster import KMeans
+
+    if count < 1:
+        raise ValueError(f"there is no grouping into {count} groups")
+    different = len({row.tobytes() for row in rows}) if isinstance(rows, np.ndarray) else _different(rows)
+    options: dict[str, Any] = {"n_clusters": min(count, different), "n_init": _STARTS, "random_state": seed}
+    found = KMeans(**options).fit_predict(rows)
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(int(one), len(numbers)) for one in found]
+
+
+def _different(rows: Any) -> int:
+    """Return how many different rows a sparse matrix has."""
+    sorted_rows = rows.tocsr().sorted_indices()
+    starts = sorted_rows.indptr
+    return len({(sorted_rows.indices[a:b].tobytes(), sorted_rows.data[a:b].tobytes()) for a, b in pairwise(starts)})

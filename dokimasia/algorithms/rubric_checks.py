@@ -1,0 +1,175 @@
+"""The rules that a set of rubrics keeps, checked without a model: form, one point each, no duplicate, no contradiction."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from dokimasia.algorithms.words import words
+from dokimasia.domain.rubric import Rubric, polarity_of
+
+Rule = Literal["form", "polarity", "atomicity", "duplicate", "contradiction"]
+
+
+class Problem(NamedTuple):
+    """A rule that a rubric breaks: its place in the set, from 0, the rule, and what is wrong, for the judge to mend."""
+
+    place: int
+    rule: Rule
+    text: str
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BEGINS = re.compile(r"\s*(?:the|a|any|every)\s+(?:response|caption|description|answer)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{0,300}\"|\u201c[^\u201d\n]{0,300}\u201d|(?<!\w)'[^'\n]{0,300}'(?!\w)|\u2018[^\u2019\n]{0,300}\u2019(?!\w)"
+)
+_SAY = (
+    r"identif\w*|mention\w*|stat\w+|sa(?:y|ys|id)|describ\w*|not(?:e|es|ing)|indicat\w*|recogni[sz]\w*|specif\w*|report\w*|"
+    r"giv\w+|nam(?:e|es|ing)|list\w*|count\w*|read\w*|locat\w*|plac(?:e|es|ing)|includ\w*|captur\w*|captures?"
+)
+_JOINED = re.compile(
+    rf"(?:\band\b|\bas well as\b|;|,\s*(?:and|but)\b|\bbut\b|\bwhile\b)\s+(?:it\s+)?(?:also\s+|must\s+|should\s+|has\s+to\s+|"
+    rf"the\s+(?:response|caption|description)\b|that\s+|(?:to\s+)?(?:{_SAY})\b)",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(r"[.!]\s+[A-Z]")
+_ARTICLE = r"(?:an?|the|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]{1,4}|some|several)"
+_TWO_THINGS = re.compile(
+    rf"\b(?:mention\w*|includ\w*|list\w*|nam(?:e|es)|identif\w*|describ\w*)\s+(?:both\s+)?{_ARTICLE}\s+(?:[\w-]+\s+){{1,4}}"
+    rf"(?:and|as well as)\s+{_ARTICLE}\s+[\w-]+(?:\s+[\w-]+){{0,3}}[.]?\s*$",
+    re.IGNORECASE,
+)
+_NUMBER = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|[0-9]{1,4})"
+_TWO_COUNTS = re.compile(rf"\b{_NUMBER}\s+(?:[\w-]+\s+){{1,4}}(?:and|as well as)\s+{_NUMBER}\s+[\w-]+", re.IGNORECASE)
+_BOTH = re.compile(
+    r"\bboth\b(?!\s+(?:sides|hands|ends|arms|legs|eyes|feet|halves)\b)[^.]{1,120}?\band\b", re.IGNORECASE
+)
+_LINKS = re.compile(r"\b(?:between|from)\b", re.IGNORECASE)
+_FRAME = _set(
+    "response caption description answer image picture photo photograph must mention mentions identify identifies state "
+    "states say says describe describes note notes indicate indicates recognise recognises recognize recognizes specify "
+    "specifies report reports give gives name names presence present visible shown show shows appear appears exactly "
+    "correctly claim claims that there it its being be is are was were been has have a an the of as to should not never any "
+    "and this these"
+)
+_ORDERED = _set("left right above below over under behind front inside outside before after than")
+_FAMILIES: tuple[frozenset[str], ...] = (
+    _set("red blue green yellow orange purple pink brown black white grey gray beige gold silver teal navy"),
+    _set("left right"),
+    _set("above below"),
+    _set("top bottom"),
+    _set("on off"),
+    _set("open closed shut"),
+    _set("empty full"),
+    _set("increasing decreasing"),
+    _set("rising falling"),
+    _set("horizontal vertical"),
+    _set("round square triangular rectangular oval"),
+)
+
+
+def rubric_problems(rubrics: Sequence[Rubric]) -> list[Problem]:
+    """Return what is wrong with a set of rubrics, by place; empty for a set that keeps the rules.
+
+    A duplicate and a contradiction are laid to the later of the two rubrics, unless only the earlier one lacks evidence.
+
+    Parameters
+    ----------
+    rubrics : sequence of Rubric
+        Both streams of a sample, must-right first.
+
+    Returns
+    -------
+    list of Problem
+        The rules look at words, and find what words give away; a panel that reads finds more.
+
+    References
+    ----------
+    PerceptionRubrics, section 3.1 (atomic verifiability); the rules are ours.
+
+    Examples
+    --------
+    >>> def must(text):
+    ...     return Rubric(stream="must_right", statement=f"The response must {text}.", polarity=polarity_of(text))
+    >>> [problem.rule for problem in rubric_problems([must("mention a dog"), must("state that a dog is present")])]
+    ['duplicate']
+    >>> rubric_problems([must("say that the car is red and that it is raining")])[0].text
+    'it asks for more than one thing'
+    """
+    problems = [Problem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _alone(rubric)]
+    contents = [_content(rubric.statement) for rubric in rubrics]
+    for second, later in enumerate(rubrics):
+        for first in range(second):
+            earlier = rubrics[first]
+            rule = _together(earlier, later, contents[first], contents[second])
+            if rule is None:
+                continue
+            blamed, other = (first, second) if later.evidence and not earlier.evidence else (second, first)
+            verb = "says the same as" if rule == "duplicate" else "contradicts"
+            problems.append(Problem(blamed, rule, f"it {verb} rubric {other + 1}"))
+    return sorted(problems)
+
+
+def asks_for_one_thing(statement: str) -> bool:
+    """Return whether a statement asks for one thing only, as far as its words tell.
+
+    Alternatives ("a car or a lorry") are one thing; what stands in quotation marks or brackets is not looked into.
+
+    Examples
+    --------
+    >>> asks_for_one_thing("The response must identify the tool as a saw or knife.")
+    True
+    >>> asks_for_one_thing("The response must mention a dog and a cat.")
+    False
+    >>> asks_for_one_thing("The response must note that the cup stands between the plate and the jug.")
+    True
+    """
+    plain = re.sub(r"\([^()\n]{0,300}\)", " ", _QUOTED.sub("X", statement))
+    if _JOINED.search(plain) or _SENTENCES.search(plain.strip()):
+        return False
+    return not any(pattern.search(plain) for pattern in (_TWO_THINGS, _TWO_COUNTS, _BOTH)) or bool(_LINKS.search(plain))
+
+
+def _alone(rubric: Rubric) -> list[tuple[Rule, str]]:
+    found: list[tuple[Rule, str]] = []
+    statement = rubric.statement
+    if statement.rstrip().endswith("?") or not _BEGINS.match(statement):
+        found.append(("form", 'it is no statement that begins with "The response must" or "The response must not"'))
+    if polarity_of(statement) != rubric.polarity:
+        found.append(("polarity", f"its polarity says {rubric.polarity}, its statement says otherwise"))
+    if not asks_for_one_thing(statement):
+        found.append(("atomicity", "it asks for more than one thing"))
+    return found
+
+
+def _together(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> Rule | None:
+    """Return the rule that two rubrics break together, or None."""
+    same = list(one) == list(other) or (set(one) == set(other) and not _ORDERED & set(one))
+    if same and one:
+        return "duplicate" if first.polarity == second.polarity else "contradiction"
+    if first.polarity == second.polarity == "positive" and _clash(first, second, one, other):
+        return "contradiction"
+    return None
+
+
+def _clash(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two demands differ in nothing but the number, or the word of one family, that they ask for."""
+    if len(one) != len(other):
+        return False
+    places = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    if len(places) != 1 or len(one) < 2:
+        return False
+    place = places[0]
+    a, b = one[place], other[place]
+    last = place == len(one) - 1
+    if a.isdigit() and b.isdigit():
+        return last or (first.kind == second.kind == "count")
+    return last and any(a in family and b in family for family in _FAMILIES)
+
+
+def _content(statement: str) -> list[str]:
+    """Return the words of a statement that say what it is about, in order."""
+    return [word for word in words(statement) if word not in _FRAME]

@@ -1,0 +1,152 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""What a person did to a capability tree by hand, told as edits: nodes added, renamed, moved, merged, pruned, criteria moved."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from dokimasia.algorithms.taxonomy import copy_of
+from dokimasia.domain.capability import ROOT, CapabilityPath, EditKind, TreeEdit
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+
+def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEdit, ...]:
+    """Return the edits that lead from one tree to another, as far as the trees tell.
+
+    A node that is gone is taken for renamed or moved where a new node of the same layer holds just what it held (a
+    rename where the parent is the same), for merged where most of what it held lies in one node now, else for pruned.
+
+    Parameters
+    ----------
+    old, new : networkx.DiGraph
+        Capability trees.
+    reason : str
+        Kept with every edit.
+
+    Returns
+    -------
+    tuple of TreeEdit
+        By a person: renames and moves first, then merges, prunes, additions, and criteria that changed their leaf
+        beyond all that (`kind` "move", `node` and `into` the leaves, "(none)" where a criterion had none).
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+    >>> old = assign(add_all(new_tree(["A"]), ["<A><B><C>", "<A><B><D>"]), {"x": "<A><B><C>", "y": "<A><B><D>"})
+    >>> new = assign(add_all(new_tree(["A"]), ["<A><B><E>", "<A><B><D>"]), {"x": "<A><B><E>", "y": "<A><B><D>"})
+    >>> [(edit.kind, edit.node, edit.into) for edit in edits_by_hand(old, new)]
+    [('rename', '<A><B><C>', '<A><B><E>')]
+    """
+    held_before, held_after = _below(old), _below(new)
+    gone = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
+    fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
+    after = {one: node for node in sorted(map(str, new)) for one in new.nodes[node].get("members", ())}
+    became: dict[str, str] = {}
+    edits: list[TreeEdit] = []
+    taken: set[str] = set()
+    for node in gone:
+        heir = _same(node, held_before, fresh, held_after, taken, became)
+        if heir is None:
+            continue
+        taken.add(heir)
+        became[node] = heir
+        if _carried(node, became) == heir:
+            continue
+        parents = _carried(_parent(node), became), _parent(heir)
+        edits.append(_edit("rename" if parents[0] == parents[1] else "move", node, heir, held_before[node], reason))
+    for node in gone:
+        if node in became:
+            continue
+        own = sorted(old.nodes[node].get("members", ()))
+        into = _most(own, after)
+        if into is not None:
+            became[node] = into
+        edits.append(_edit("merge" if into else "prune", node, into, own, reason))
+    edits += [_edit("add", node, None, (), reason) for node in fresh if node not in taken]
+    strayed: dict[tuple[str, str], list[str]] = {}
+    before = {one: node for node in sorted(map(str, old)) for one in old.nodes[node].get("members", ())}
+    for one in sorted(before.keys() | after.keys()):
+        expected = became.get(before[one], before[one]) if one in before else "(none)"
+        if expected != after.get(one, "(none)"):
+            strayed.setdefault((before.get(one, "(none)"), after.get(one, "(none)")), []).append(one)
+    edits += [_edit("move", node, into, moved, reason) for (node, into), moved in sorted(strayed.items())]
+    return tuple(edits)
+
+
+def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree":
+    """Return the tree whose nodes remember what a person renamed, moved or merged into them, and what those remembered.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add, holder, new_tree
+    >>> tree = add(new_tree(["A"]), "<A><B><D>")
+    >>> edit = TreeEdit(kind="merge", node="<A><B><C>", into="<A><B><D>")
+    >>> holder(with_absorbed(tree, [edit], add(tree, "<A><B><C>")), "<A><B><C>")
+    '<A><B><D>'
+    """
+    remembering = copy_of(new)
+    for edit in edits:
+        if edit.into in remembering and edit.node not in remembering and edit.node in old:
+            here = remembering.nodes[edit.into]
+            known = {*here["absorbed"], *old.nodes[edit.node].get("absorbed", ()), edit.node}
+            here["absorbed"] = tuple(sorted(known - {edit.into}))
+    return remembering
+
+
+def _below(tree: "Tree") -> dict[str, frozenset[str]]:
+    """Return all criteria at and below each node."""
+    import networkx as nx
+
+    below: dict[str, frozenset[str]] = {}
+    for node in reversed(list(nx.topological_sort(tree))):
+        parts = [below[child] for child in tree.successors(node)]
+        below[str(node)] = frozenset(tree.nodes[node].get("members", ())).union(*parts)
+    return below
+
+
+def _same(
+    node: str,
+    before: dict[str, frozenset[str]],
+    fresh: Sequence[str],
+    after: dict[str, frozenset[str]],
+    taken: set[str],
+    became: dict[str, str],
+) -> str | None:
+    """Return the new node of the same layer that holds just what a node held; the one below its parent's heir first."""
+    if not before[node]:
+        return None
+    alike = [
+        one for one in fresh if one not in taken and one.count("<") == node.count("<") and after[one] == before[node]
+    ]
+    carried = _carried(node, became)
+    return min(alike, key=lambda one: (one != carried, _parent(one) != _parent(node), one), default=None)
+
+
+def _carried(node: str, became: dict[str, str]) -> str:
+    """Return where a node would be if it had only followed the nodes above it."""
+    if node == ROOT:
+        return ROOT
+    parent = _parent(node)
+    above = became[parent] if parent in became else _carried(parent, became)
+    name = CapabilityPath.parse(node).name
+    return f"<{name}>" if above == ROOT else f"{above}<{name}>"
+
+
+def _parent(node: str) -> str:
+    if node == ROOT:
+        return ROOT
+    return str(CapabilityPath.parse(node).parent or ROOT)
+
+
+def _most(members: Sequence[str], after: dict[str, str]) -> str | None:
+    """Return the node that holds more than half of some criteria now."""
+    counts = Counter(after[one] for one in members if one in after)
+    found = min(counts, key=lambda node: (-counts[node], node), default=None)
+    return found if found is not None and counts[found] * 2 > len(members) else None
+
+
+def _edit(kind: EditKind, node: str, into: str | None, criteria: Iterable[str], reason: str) -> TreeEdit:
+    return TreeEdit(kind=kind, node=node, into=into, reason=reason, by="person", criteria=tuple(sorted(criteria)))

@@ -1,0 +1,267 @@
+"""From the judged rubrics of an audit to its table: gated scores, both streams, the gate, domains (tables 2 and 4)."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dokimasia.algorithms.gating import gate, gated_score
+from dokimasia.algorithms.statistics import bootstrap_interval, jackknife_interval, rate_interval
+
+LEVEL = 0.95
+DIGITS = 6
+BLIND_MARK = "#blind"
+Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
+OUTCOMES: tuple[Outcome, ...] = ("overall", "gate_pass", "easy_wrong_mean")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One response of a model to a sample: which rubrics of group A and B hold, or the kind of failure.
+
+    `rubrics` are how many each group has, `words` the length of the response (None where there is none), `response` its
+    content id, `model` the shown name with its arm.
+    """
+
+    sample_id: str
+    cluster: str
+    domain: str
+    model: str
+    repeat: int
+    rubrics: tuple[int, int]
+    judged: tuple[tuple[bool, ...], tuple[bool, ...]] | None
+    failure: str | None = None
+    words: int | None = None
+    response: str = ""
+
+    @property
+    def score(self) -> float | None:
+        """The gated score in percent; None for a failed judgement."""
+        return None if self.judged is None else 100 * gated_score(*self.judged)
+
+
+@dataclass(slots=True)
+class Judged:
+    """A sample of one model, over its repeats: gated scores, gates and easy-wrong shares in percent, one a scored repeat."""
+
+    cluster: str
+    domain: str
+    rubrics: tuple[int, int]
+    overall: list[float] = field(default_factory=list[float])
+    gate_pass: list[float] = field(default_factory=list[float])
+    easy_wrong_mean: list[float] = field(default_factory=list[float])
+    hits: tuple[list[bool], list[bool]] = field(default_factory=lambda: ([], []))
+    failures: list[str] = field(default_factory=list[str])
+
+    def add(self, row: AuditRow) -> None:
+        """Take in one repeat."""
+        if row.judged is None:
+            self.failures.append(row.failure or "unparsable")
+            return
+        must_right, easy_wrong = row.judged
+        self.overall.append(100 * gated_score(must_right, easy_wrong))
+        self.gate_pass.append(100.0 * gate(must_right))
+        if easy_wrong:
+            self.easy_wrong_mean.append(100 * sum(easy_wrong) / len(easy_wrong))
+        self.hits[0].extend(must_right)
+        self.hits[1].extend(easy_wrong)
+
+    def mean(self, outcome: Outcome) -> float | None:
+        """The mean of a figure over the sample's scored repeats; None where it has none."""
+        return mean_of(getattr(self, outcome))
+
+
+def judged_samples(rows: Iterable[AuditRow]) -> dict[str, dict[str, Judged]]:
+    """Return what was judged, by model and sample, both in the order of the rows."""
+    models: dict[str, dict[str, Judged]] = {}
+    for row in rows:
+        samples = models.setdefault(row.model, {})
+        if row.sample_id not in samples:
+            samples[row.sample_id] = Judged(row.cluster, row.domain, row.rubrics)
+        samples[row.sample_id].add(row)
+    return models
+
+
+def audit_figures(rows: Iterable[AuditRow], *, seed: int) -> dict[str, Any]:
+    """Return the figures of an audit, ready for JSON; all but counts in percent, higher is better but for the gap.
+
+    Args:
+        rows: the responses, in the run's order.
+        seed: of the bootstrap.
+
+    Returns:
+        `models.{NAME}` with n, n_scored, coverage; overall, gate_pass, easy_wrong_mean (means over samples, a sample's
+        the mean over its scored repeats) and must_right_item, easy_wrong_item (shares of all judged rubrics), each
+        {mean, low, high} with its 95 % interval clustered by samples that share an image, or None; reliability_gap
+        (must_right_item less gate_pass); bounds of the first five: what they would be if every failed judgement had
+        failed every rubric, or passed it; spread (mean standard deviation of the gated score over repeats); failures
+        {kind: n} of samples and failed_answers {kind: n}; by_domain.{DOMAIN} with n, n_scored, coverage, overall, bounds;
+        `domains` {name: samples}; `blind.{NAME}` with what survives without the image: share of the overall score, n.
+    """
+    models = judged_samples(rows)
+    domains: dict[str, set[str]] = {}
+    for samples in models.values():
+        for id, sample in samples.items():
+            domains.setdefault(sample.domain, set()).add(id)
+    figures: dict[str, Any] = {
+        "models": {name: model_figures(list(samples.values()), seed=seed) for name, samples in models.items()},
+        "domains": {name: len(ids) for name, ids in sorted(domains.items())},
+    }
+    blind = {
+        name: _surviving(samples, models[name + BLIND_MARK])
+        for name, samples in models.items()
+        if name + BLIND_MARK in models
+    }
+    return figures | ({"blind": blind} if blind else {})
+
+
+def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
+    """Return the figures of one model over its samples, as `audit_figures` describes them."""
+    scored = [sample for sample in samples if sample.overall]
+    items = {
+        name: rate([hit for one in scored for hit in one.hits[group]], _each(scored, group))
+        for group, name in enumerate(("must_right_item", "easy_wrong_item"))
+    }
+    means = {name: average(scored, name, seed=seed) for name in OUTCOMES}
+    gap = _gap(scored, items["must_right_item"], means["gate_pass"])
+    domains = sorted({sample.domain for sample in samples})
+    return {
+        **counts(samples),
+        **means,
+        **items,
+        "reliability_gap": gap,
+        "bounds": {
+            **{name: _bounds(samples, name) for name in OUTCOMES},
+            "must_right_item": _item_bounds(samples, 0),
+            "easy_wrong_item": _item_bounds(samples, 1),
+        },
+        "spread": spread([sample.overall for sample in scored]),
+        "failures": _counted(sample.failures[0] for sample in samples if not sample.overall),
+        "failed_answers": _counted(kind for sample in samples for kind in sample.failures),
+        "by_domain": {
+            domain: _domain([sample for sample in samples if sample.domain == domain], seed=seed) for domain in domains
+        },
+    }
+
+
+def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> dict[str, float] | None:
+    """Return the mean of a figure over samples with its interval; None where no sample has it."""
+    having = [(value, sample.cluster) for sample in samples if (value := sample.mean(outcome)) is not None]
+    if not having:
+        return None
+    values, clusters = [value for value, _ in having], [cluster for _, cluster in having]
+    low, high = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(0.0, 100.0))
+    return {"mean": rounded(sum(values) / len(values)), "low": rounded(low), "high": rounded(high)}
+
+
+def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, float] | None:
+    """Return the share of hits in percent with its interval, clustered; None without any."""
+    if not hits:
+        return None
+    low, high = rate_interval(hits, clusters=clusters, level=LEVEL)
+    return {
+        "mean": rounded(100 * sum(hits) / len(hits)),
+        "low": rounded(100 * low),
+        "high": rounded(100 * high),
+        "n": len(hits),
+    }
+
+
+def counts(samples: Sequence[Judged]) -> dict[str, Any]:
+    """Return how many samples there are, how many have a judgement, and their share."""
+    n_scored = sum(bool(sample.overall) for sample in samples)
+    return {
+        "n": len(samples),
+        "n_scored": n_scored,
+        "coverage": rounded(n_scored / len(samples)) if samples else None,
+    }
+
+
+def spread(repeats: Iterable[Sequence[float]]) -> float | None:
+    """Return the mean standard deviation over repeats; None where nothing has two."""
+    deviations: list[float] = []
+    for scores in repeats:
+        if len(scores) > 1:
+            mean = sum(scores) / len(scores)
+            deviations.append((sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)) ** 0.5)
+    return rounded(sum(deviations) / len(deviations)) if deviations else None
+
+
+def mean_of(values: Sequence[float]) -> float | None:
+    """Return the mean, or None of nothing."""
+    return sum(values) / len(values) if values else None
+
+
+def rounded(value: float) -> float:
+    """Return a figure as it is written: six decimals, so that the same rows give the same bytes anywhere."""
+    return round(value, DIGITS)
+
+
+def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
+    scored = [sample for sample in samples if sample.overall]
+    return {
+        **counts(samples),
+        "overall": average(scored, "overall", seed=seed),
+        "bounds": _bounds(samples, "overall"),
+    }
+
+
+def _gap(
+    samples: Sequence[Judged], item: dict[str, float] | None, passed: dict[str, float] | None
+) -> dict[str, float] | None:
+    """Return must-right item accuracy less gate pass rate, with a jackknife interval over clusters of samples."""
+    if item is None or passed is None:
+        return None
+
+    def gap(places: Sequence[int]) -> float:
+        hits = [hit for place in places for hit in samples[place].hits[0]]
+        gates = [value for place in places if (value := samples[place].mean("gate_pass")) is not None]
+        return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
+
+    low, high = jackknife_interval(
+        gap, len(samples), clusters=[sample.cluster for sample in samples], level=LEVEL, bounds=(-100.0, 100.0)
+    )
+    if low == high:
+        low, high = item["low"] - passed["high"], item["high"] - passed["low"]
+    return {"mean": rounded(item["mean"] - passed["mean"]), "low": rounded(low), "high": rounded(high)}
+
+
+def _bounds(samples: Sequence[Judged], outcome: Outcome) -> dict[str, float] | None:
+    """Return what a mean over all samples would be if those without a judgement had 0, or 100."""
+    having = [value for sample in samples if (value := sample.mean(outcome)) is not None]
+    lacking = sum(not sample.overall and (outcome != "easy_wrong_mean" or sample.rubrics[1] > 0) for sample in samples)
+    n = len(having) + lacking
+    if not n:
+        return None
+    return {"low": rounded(sum(having) / n), "high": rounded((sum(having) + 100 * lacking) / n)}
+
+
+def _item_bounds(samples: Sequence[Judged], group: int) -> dict[str, float] | None:
+    hits = [hit for sample in samples for hit in sample.hits[group]]
+    lacking = sum(sample.rubrics[group] * max(1, len(sample.failures)) for sample in samples if not sample.overall)
+    n = len(hits) + lacking
+    if not n:
+        return None
+    return {"low": rounded(100 * sum(hits) / n), "high": rounded(100 * (sum(hits) + lacking) / n)}
+
+
+def _each(samples: Sequence[Judged], group: int) -> list[str]:
+    return [sample.cluster for sample in samples for _ in sample.hits[group]]
+
+
+def _surviving(full: dict[str, Judged], blind: dict[str, Judged]) -> dict[str, Any]:
+    """Return the share of the overall score that survives without the image, over samples judged in both arms."""
+    pairs = [
+        (seen, unseen)
+        for id, sample in full.items()
+        if id in blind
+        and (seen := sample.mean("overall")) is not None
+        and (unseen := blind[id].mean("overall")) is not None
+    ]
+    total = sum(seen for seen, _ in pairs)
+    share = None if not total else rounded(sum(unseen for _, unseen in pairs) / total)
+    return {"n": len(pairs), "share": share}
+
+
+def _counted(kinds: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(kinds).items()))

@@ -1,0 +1,60 @@
+"""Figures of verification by people: how many items stand how, who decided how often, and how far two people agree."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, get_args
+
+from dokimasia.algorithms.agreement import cohen_kappa
+from dokimasia.algorithms.shares import rate_interval
+from dokimasia.domain.decision import Action, Standing, State
+
+STATES: tuple[State, ...] = get_args(State)
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+
+def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
+    """Return the figures of a run's items, ready for JSON.
+
+    `agreement` has an entry for each two people who decided on the same item: of `n` such items, the share on which
+    they decided alike (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None where
+    both always decided the same, so that chance explains it), and on how many of them they left the same text.
+    """
+    states = Counter(one.state for one in standings)
+    people = sorted({decision.who for one in standings for decision in one.decisions})
+    return {
+        "items": len(standings),
+        "kinds": dict(sorted(Counter(one.item.kind for one in standings).items())),
+        "states": {state: states[state] for state in STATES},
+        "people": {who: sum(one.last_of(who) is not None for one in standings) for who in people},
+        "agreement": [
+            pair for first, second in combinations(people, 2) if (pair := _pair(standings, first, second)) is not None
+        ],
+    }
+
+
+def _pair(standings: Sequence[Standing], first: str, second: str) -> dict[str, Any] | None:
+    both = [
+        (one, mine, yours)
+        for one in standings
+        if (mine := one.last_of(first)) is not None and (yours := one.last_of(second)) is not None
+    ]
+    if not both:
+        return None
+    alike = [mine.action == yours.action for _, mine, yours in both]
+    interval = rate_interval(alike, clusters=[one.item.sample_id for one, _, _ in both])
+    try:
+        kappa: float | None = cohen_kappa(
+            [mine.action for _, mine, _ in both], [yours.action for _, _, yours in both], categories=ACTIONS
+        )
+    except ValueError:  # both gave one and the same answer to everything
+        kappa = None
+    return {
+        "people": [first, second],
+        "n": len(both),
+        "share": sum(alike) / len(both),
+        "low": interval.low,
+        "high": interval.high,
+        "kappa": kappa,
+        "same_text": sum(mine.text == yours.text for _, mine, yours in both),
+    }

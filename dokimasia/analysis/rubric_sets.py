@@ -1,0 +1,69 @@
+"""What a collection of rubric sets is made of: how many, of which kinds, resting on what (PerceptionRubrics, table 1, A.2)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+from dokimasia.domain.rubric import Rubric, RubricSet
+
+DIGITS = 6
+
+
+def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
+    """Return the figures of rubric sets, ready for JSON.
+
+    Returns:
+        `sets` (how many), `rubrics`, `must_right`, `easy_wrong` (counts), `per_image` with the means of the three,
+        `distribution` of each (number of rubrics: number of images), `caption_words` {mean, median, longest}, `domains`
+        and `kinds` (counts), `negative` (how many forbid), `repaired`, `evidence` (share of rubrics whose quoted evidence
+        stands in the caption word for word; None without any), `support` (mean number of pool members that make an
+        easy-wrong error), `dropped` {rules, panel}, `unheard` (times that a member of pool or panel had nothing to say),
+        `verified` (sets whose caption a person stands behind) and `checked` (whose rubrics one decided on).
+    """
+    rubrics = [rubric for one in sets for rubric in one.rubrics]
+    streams = {
+        "rubrics": [len(one.rubrics) for one in sets],
+        "must_right": [len(one.must_right) for one in sets],
+        "easy_wrong": [len(one.easy_wrong) for one in sets],
+    }
+    lengths = [len(one.caption.split()) for one in sets if one.caption]
+    quoted = [(rubric, one) for one in sets for rubric in one.rubrics if rubric.evidence and one.caption]
+    supported = [len(rubric.support) for rubric in rubrics if rubric.support]
+    return {
+        "sets": len(sets),
+        **{name: sum(counts) for name, counts in streams.items()},
+        "per_image": {name: _mean(counts) for name, counts in streams.items()},
+        "distribution": {
+            name: {str(count): number for count, number in sorted(Counter(counts).items())}
+            for name, counts in streams.items()
+        },
+        "caption_words": {
+            "mean": _mean(lengths),
+            "median": median(lengths) if lengths else None,
+            "longest": max(lengths, default=None),
+        },
+        "domains": _counted([one.domain or "unknown" for one in sets]),
+        "kinds": _counted([rubric.kind or "unknown" for rubric in rubrics]),
+        "negative": sum(rubric.polarity == "negative" for rubric in rubrics),
+        "repaired": sum(rubric.repaired for rubric in rubrics),
+        "evidence": _mean([float(stands_in(rubric, one.caption)) for rubric, one in quoted]),
+        "support": _mean(supported),
+        "dropped": {by: sum(gone.by == by for one in sets for gone in one.dropped) for by in ("rules", "panel")},
+        "unheard": sum(len(one.unheard) for one in sets),
+        "verified": sum(one.verified for one in sets),
+        "checked": sum(one.checked for one in sets),
+    }
+
+
+def stands_in(rubric: Rubric, caption: str) -> bool:
+    """Return whether a rubric's evidence stands in the caption word for word, but for spaces and case."""
+    return " ".join(rubric.evidence.split()).casefold() in " ".join(caption.split()).casefold()
+
+
+def _counted(names: Sequence[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), DIGITS) if values else None

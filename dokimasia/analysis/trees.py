@@ -1,0 +1,163 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""A capability tree as figures: what each node holds, and each model's mean score there with its interval."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+DIGITS = 6
+LEVEL = 0.95
+WORST, BEST = 0.0, 100.0
+"""Ends of the scale that criteria are scored on here: (s - 1) / 4 x 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a run measured, criterion by criterion.
+
+    Attributes:
+        scores: model (as it is shown) to criterion to score, 0 to 100, the mean over the scored repeats.
+        failures: model to criterion to the kind of failure, for those that have no score at all.
+        sample_of: criterion to sample; the scores of one sample's criteria belong together.
+    """
+
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    failures: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    sample_of: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def mapping_of(tree: "Tree") -> dict[str, str]:
+    """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
+    return {one: str(node) for node in sorted(map(str, tree)) for one in sorted(tree.nodes[node].get("members", ()))}
+
+
+def leaf_mapping(tree: "Tree") -> dict[str, str]:
+    """Return the criteria that are held by a capability: criterion to leaf."""
+    return {one: node for one, node in mapping_of(tree).items() if tree.nodes[node].get("layer") == DEEPEST}
+
+
+def in_order(tree: "Tree") -> Iterator[str]:
+    """Yield the nodes from the root down, each before its children: anchors in their order, below them by name."""
+    anchors = [f"<{name}>" for name in tree.graph.get("categories", ())]
+    rank = {node: at for at, node in enumerate(anchors)}
+    waiting = [ROOT]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        below = sorted(map(str, tree.successors(node)), key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
+        waiting += reversed(below)
+
+
+def members_below(tree: "Tree") -> dict[str, list[str]]:
+    """Return all criteria at and below each node, sorted."""
+    held: dict[str, list[str]] = {}
+    for node in reversed(list(in_order(tree))):
+        own = list(tree.nodes[node].get("members", ()))
+        for child in tree.successors(node):
+            own += held[str(child)]
+        held[node] = sorted(own)
+    return held
+
+
+def tree_view(
+    tree: "Tree", measured: Measured | None = None, *, models: Sequence[str] = (), seed: int = 0
+) -> dict[str, Any]:
+    """Return a tree as plain figures, ready for JSON; equal trees and scores give equal figures.
+
+    Args:
+        tree: a capability tree.
+        measured: the scores, where any are asked for.
+        models: whose scores; a model without any result has None at every node.
+        seed: of the intervals.
+
+    Returns:
+        categories, counts {categories, parents, capabilities, criteria}, models, and nodes, from the root down, each
+        {id, name, layer, parent, support (criteria that it holds itself), below (criteria at and below), absorbed (how
+        many nodes were merged or folded into it), scores {model: {n, held, samples, mean, low, high, bounds {low, high},
+        failures {kind: n}} or None}}. Scores are 0 to 100, higher is better; `held` are the criteria below that the
+        run asked about, `n` those with a score, `bounds` what the mean would be if those without had 0 and 100; the
+        interval is a 95 % bootstrap clustered by samples.
+    """
+    below = members_below(tree)
+    nodes = [
+        {
+            **_place(node),
+            "support": int(tree.nodes[node].get("support", 0)),
+            "below": len(below[node]),
+            "absorbed": len(tree.nodes[node].get("absorbed", ())),
+            "scores": {} if measured is None else {name: _score(measured, name, below[node], seed) for name in models},
+        }
+        for node in in_order(tree)
+    ]
+    layers = [node["layer"] for node in nodes]
+    return {
+        "categories": list(tree.graph.get("categories", ())),
+        "counts": {
+            "categories": layers.count(1),
+            "parents": layers.count(2),
+            "capabilities": layers.count(3),
+            "criteria": len(below[ROOT]),
+        },
+        "models": list(models),
+        "nodes": nodes,
+    }
+
+
+def _place(node: str) -> dict[str, Any]:
+    if node == ROOT:
+        return {"id": ROOT, "name": ROOT, "layer": 0, "parent": None}
+    path = CapabilityPath.parse(node)
+    return {"id": node, "name": path.name, "layer": path.layer, "parent": str(path.parent or ROOT)}
+
+
+def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, Any]:
+    """Return what a model has of some criteria, ready for JSON.
+
+    Returns:
+        n (criteria with a score), held (those that it was asked about), samples, mean (0 to 100; None without a score),
+        bounds {low, high} (of the mean, if those without a score had 0, and 100; None where nothing was asked), and
+        failures {kind: n}.
+    """
+    scores, failures = measured.scores.get(model, {}), measured.failures.get(model, {})
+    scored = [one for one in criteria if one in scores]
+    kinds = sorted(failures[one] for one in criteria if one in failures and one not in scores)
+    held, total = len(scored) + len(kinds), sum(scores[one] for one in scored)
+    return {
+        "n": len(scored),
+        "held": held,
+        "samples": len({measured.sample_of.get(one, one) for one in scored}),
+        "mean": rounded(total / len(scored)) if scored else None,
+        "bounds": {
+            "low": rounded((total + WORST * len(kinds)) / held),
+            "high": rounded((total + BEST * len(kinds)) / held),
+        }
+        if held
+        else None,
+        "failures": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+    }
+
+
+def _score(measured: Measured, model: str, criteria: Sequence[str], seed: int) -> dict[str, Any] | None:
+    found = tally(measured, model, criteria)
+    if not found["held"]:
+        return None
+    if not found["n"]:
+        return {**found, "low": None, "high": None}
+    scores = {one: score for one in criteria if (score := measured.scores[model].get(one)) is not None}
+    clusters = [measured.sample_of.get(one, one) for one in scores]
+    interval = bootstrap_interval(
+        list(scores.values()), clusters=clusters, level=LEVEL, seed=seed, bounds=(WORST, BEST)
+    )
+    return {**found, "low": rounded(interval.low), "high": rounded(interval.high)}
+
+
+def rounded(value: float) -> float:
+    """Return a figure as it is reported."""
+    return round(value, DIGITS) + 0.0

@@ -1,0 +1,97 @@
+"""`dokimasia check`: go through what waits for a person in a run, or hand it out and take it in as files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command()
+@click.argument("run")
+@click.option("--who", help="Who checks (default: the name of the user of this machine).")
+@click.option("--second", is_flag=True, help="Go through what others have decided, for a second opinion.")
+@click.option(
+    "--export", "export", type=click.Path(dir_okay=False, path_type=Path), help="Write all items here (JSON lines)."
+)
+@click.option(
+    "--import",
+    "import_",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take in the decisions of a file that --export wrote and somebody filled in.",
+)
+@json_option
+@common
+def command(
+    settings: "Settings",
+    run: str,
+    who: str | None,
+    second: bool,
+    export: Path | None,
+    import_: Path | None,
+    as_json: bool,
+) -> None:
+    """Check the captions and rubrics that RUN made: accept, edit, delete a sentence, or reject.
+
+    Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
+    is asked: it prints how all items stand.
+    """
+    from dokimasia.analysis.checks import check_figures
+    from dokimasia.runner.check_files import export_checks, import_checks
+    from dokimasia.runner.checking import open_for_people
+
+    person = (who or _user()).strip()
+    if import_ is not None:
+        taken = import_checks(settings, run, import_, who=person)
+        click.echo(_taken(taken.decided, taken.left, taken.empty), err=True)
+    every = open_for_people(settings, run)
+    if export is not None:
+        from dokimasia.runner.export_formats import write_whole
+
+        write_whole(export, b"".join(export_checks(every)))
+        click.echo(f"wrote {len(every)} items to {export}", err=True)
+    if not as_json and export is None and import_ is None:
+        from dokimasia.cli.checking import go_through
+
+        go_through(settings, every, who=person, second=second)
+        every = open_for_people(settings, run)
+    figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
+    if as_json:
+        print_json(figures)
+    else:
+        _print(figures)
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no name is known to the system, as in some containers
+        return "somebody"
+
+
+def _taken(decided: int, left: int, empty: int) -> str:
+    text = f"took in {decided} decisions; {empty} lines have none"
+    if left:
+        text += f"; {left} are left for the process that writes to the home at the moment, which takes them in"
+    return text
+
+
+def _print(figures: dict[str, Any]) -> None:
+    out = console()
+    states = ", ".join(f"{count} {state}" for state, count in figures["states"].items() if count)
+    kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
+    out.print(f"[bold]run {figures['run']}[/bold] · {kinds}: {states}")
+    for pair in figures["agreement"]:
+        kappa = "" if pair["kappa"] is None else f", kappa {pair['kappa']:.2f}"
+        out.print(
+            f"{' and '.join(pair['people'])} decided alike on {pair['share']:.0%} of {pair['n']} items "
+            f"({pair['low']:.0%} to {pair['high']:.0%}{kappa}); the same text on {pair['same_text']}"
+        )
+    if figures["states"]["waiting"]:
+        out.print(f"[dim]{figures['states']['waiting']} wait: dokimasia check {figures['run']}[/dim]")

@@ -1,0 +1,148 @@
+"""`dokimasia tree weaknesses`: the capabilities at which a model is surely weaker, or stronger, than elsewhere."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command()
+@click.argument("run")
+@click.option("--model", required=True, metavar="M", help="Whose scores (NAME#blind: without the image).")
+@click.option("--tree", metavar="TREE", help="Another tree or version than the run's own.")
+@click.option(
+    "--method",
+    type=click.Choice(["fdr", "evaltree"]),
+    default="fdr",
+    show_default=True,
+    help="fdr: nodes that differ from the rest, corrected for many; evaltree: the published descent.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="evaltree: the share of solved criteria (4 of 5 and above) to stay below (default: the model's own).",
+)
+@click.option(
+    "--min-support", type=click.IntRange(1), default=5, show_default=True, help="fdr: fewest scored criteria."
+)
+@click.option(
+    "--fdr", "limit", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="Share of false findings."
+)
+@click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Criteria listed for each node.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
+@json_option
+@common
+def command(
+    settings: "Settings",
+    run: str,
+    model: str,
+    tree: str | None,
+    method: str,
+    threshold: float | None,
+    min_support: int,
+    limit: float,
+    examples: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Show where a model of RUN is weak and strong on the capability tree.
+
+    A node is held against all the model's other criteria: its difference must be more than chance brings when the
+    capabilities of whole samples are exchanged, corrected for all nodes looked at.
+    """
+    from dokimasia.runner.tree_figures import weaknesses_of
+    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        evaluation, own = evaluation_of(home, run)
+        found = weaknesses_of(
+            home,
+            evaluation,
+            model,
+            tree=tree or own,
+            method=method,
+            threshold=threshold,
+            min_support=min_support,
+            limit=limit,
+            examples=examples,
+            seed=seed,
+        )
+    if as_json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    from rich.markup import escape
+
+    from dokimasia.cli.running import SIMULATED_NOTE
+
+    out = console()
+    if found["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
+    overall = found["overall"]
+    mean = "no score" if overall["mean"] is None else f"mean {overall['mean']:.1f} of 100"
+    failed = "".join(f", {count} {kind}" for kind, count in overall["failures"].items())
+    out.print(
+        f"[bold]{escape(found['model'])}[/bold] · run {found['run']}{state} · {escape(found['tree'])}@{found['position']} · "
+        f"{mean} on {overall['n']:,} of {overall['held']:,} criteria{escape(failed)}"
+    )
+    if found["unplaced"]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found["unplaced"].items())
+        out.print(f"[red]without a place in the tree: {escape(kinds)}[/red]")
+    for kind, colour in (("weak", "red"), ("strong", "green")):
+        if not found[kind]:
+            out.print(f"\nno [bold]{kind}[/bold] node among {found['looked_at']} looked at")
+            continue
+        out.print(f"\n[bold {colour}]{kind}[/bold {colour}]")
+        for row in found[kind]:
+            _print_node(row, out, colour, fdr=found["method"] == "fdr")
+    out.print(f"[dim]{_legend(found)}[/dim]")
+
+
+def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> None:
+    from rich.markup import escape
+
+    from dokimasia.cli.shared import redact
+
+    of = f"{row['n']}/{row['held']}" if row["n"] < row["held"] else str(row["n"])
+    if fdr:
+        out.print(
+            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
+            f"  {row['mean']:.1f} ({row['low']:.1f}–{row['high']:.1f}), {row['difference']:+.1f} against the rest · "
+            f"{of} criteria of {row['samples']} samples · adjusted p {row['q_value']:.3g}"
+        )
+    else:
+        out.print(
+            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
+            f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})"
+        )
+    for one in row["examples"]:
+        text = " ".join(redact(one["text"]).split())
+        out.print(
+            f"    [dim]{one['score']:.0f}  {escape(one['sample'])}: {escape(text)}[/dim]",
+            overflow="ellipsis",
+            no_wrap=True,
+        )
+
+
+def _legend(found: Mapping[str, Any]) -> str:
+    if found["method"] == "fdr":
+        return (
+            f"{found['looked_at']} nodes with at least {found['min_support']} scored criteria were looked at; of what is "
+            f"listed at most {found['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
+            "clustered by samples, each for itself."
+        )
+    own = "" if found["threshold_given"] else ", the model's own share"
+    return (
+        f"threshold {found['threshold']:.0%} of criteria solved (score from {found['solved_from']:.0f} on){own}; Clopper and "
+        "Pearson 95 %, as published: criteria of one sample count as independent, and nothing corrects for many nodes."
+    )

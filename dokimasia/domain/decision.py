@@ -1,0 +1,143 @@
+"""What people check: an item that waits, a person's decision on it, and how the item stands after all decisions."""
+
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from dokimasia.domain.identity import Value, digest
+
+Kind = Literal["caption", "rubric"]
+"""What an item is: a golden caption, or one rubric."""
+
+Action = Literal["accept", "edit", "reject"]
+"""What a person decides. Deleting a sentence is an edit."""
+
+State = Literal["waiting", "accepted", "edited", "rejected"]
+"""How an item stands."""
+
+STATES: dict[Action, State] = {"accept": "accepted", "edit": "edited", "reject": "rejected"}
+
+_SENTENCE = re.compile(r"(?<=[.!?])(?:[\"'\u201d\u2019)])?\s+(?=\S)")
+
+
+class CheckItem(Value):
+    """Something that a person is to check: the text of a value (`subject`, its content id) that a run made.
+
+    `detail` is what helps to decide, such as a rubric's stream and evidence. `position` orders the items of a run.
+    """
+
+    run: str
+    kind: Kind
+    sample_id: str
+    subject: str
+    text: str
+    detail: str = ""
+    position: int = Field(default=0, ge=0)
+
+    @property
+    def id(self) -> str:
+        """The item's id, by content: run, kind, sample, and what is checked."""
+        return digest("check-item/1", [self.run, self.kind, self.sample_id, self.subject])[:16]
+
+
+class Decision(Value):
+    """What a person decided on an item: `text` is the text after it, and `difference` what was changed, as a unified diff.
+
+    `number` counts the decisions on the item from 1; `at` is when, in UTC and ISO form.
+    """
+
+    item: str
+    number: int = Field(ge=1)
+    who: str = Field(min_length=1, max_length=100)
+    at: str
+    action: Action
+    text: str
+    difference: str = ""
+
+    @model_validator(mode="after")
+    def _only_an_edit_changes(self) -> "Decision":
+        if (self.action == "edit") != bool(self.difference):
+            raise ValueError("an edit has a difference, and no other decision has")
+        return self
+
+    @property
+    def id(self) -> str:
+        """The decision's id, by content; when it was made is no part of it."""
+        return digest("decision/1", [self.item, self.number, self.who, self.action, self.text])[:16]
+
+
+class Standing(Value):
+    """An item with all decisions on it, in order, and how it stands by them.
+
+    Whoever decided first settles the item, and may change their mind; what others decide is a second opinion, which is
+    kept and compared, and changes nothing.
+    """
+
+    item: CheckItem
+    decisions: tuple[Decision, ...] = ()
+
+    @property
+    def settled_by(self) -> Decision | None:
+        """The decision that counts: the last one of the person who decided first."""
+        mine = [one for one in self.decisions if one.who == self.decisions[0].who]
+        return mine[-1] if mine else None
+
+    @property
+    def state(self) -> State:
+        """How the item stands."""
+        settled = self.settled_by
+        return "waiting" if settled is None else STATES[settled.action]
+
+    @property
+    def text(self) -> str:
+        """The text as it stands: edited where it was, else as it was made."""
+        settled = self.settled_by
+        return self.item.text if settled is None else settled.text
+
+    def last_of(self, who: str) -> Decision | None:
+        """Return a person's last decision on the item, or None."""
+        return next((one for one in reversed(self.decisions) if one.who == who), None)
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, in order; joined by spaces they are the text, but for line breaks."""
+    pieces: list[str] = []
+    start = 0
+    for gap in _SENTENCE.finditer(text):
+        end = gap.end()
+        pieces.append(text[start:end].strip())
+        start = end
+    pieces.append(text[start:].strip())
+    return [piece for piece in pieces if piece]
+
+
+def without_sentences(text: str, numbers: Sequence[int]) -> str:
+    """Return a text without some of its sentences, which count from 1.
+
+    Raises:
+        ValueError: there is no sentence of that number, or none would be left.
+    """
+    sentences = sentences_of(text)
+    unknown = [number for number in numbers if not 1 <= number <= len(sentences)]
+    if unknown or not numbers:
+        raise ValueError(f"there are sentences 1 to {len(sentences)}, not {', '.join(map(str, unknown)) or 'none'}")
+    kept = [sentence for number, sentence in enumerate(sentences, 1) if number not in numbers]
+    if not kept:
+        raise ValueError("no sentence would be left: reject the text instead")
+    return " ".join(kept)
+
+
+def difference(before: str, after: str) -> str:
+    """Return what was changed, as a unified diff with a sentence a line; empty where nothing was."""
+    if before == after:
+        return ""
+    lines = difflib.unified_diff(sentences_of(before), sentences_of(after), "before", "after", lineterm="", n=0)
+    return "\n".join(lines) or "--- before\n+++ after\n(only spaces)"
+
+
+def rubric_subject(set_id: str, number: int) -> str:
+    """Return what a rubric is as a thing to be checked: its set's content id, and its place in it from 1."""
+    return f"{set_id}/{number}"

@@ -1,0 +1,110 @@
+"""The growing of a capability tree: the criteria that it grows from, where each was placed, and what a phase came to."""
+
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from dokimasia.domain.capability import CATEGORIES, Name
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+
+Phase = Literal["fit", "propose", "merge", "prune", "map", "edit", "restore", "import"]
+"""What made a version: a phase of a growth, or a person's edit, restoration or import."""
+
+SUBSAMPLE = 260
+"""Samples whose criteria a tree is grown from, unless told otherwise (ATOM, appendix E.1)."""
+
+MIN_SUPPORT = 5
+"""The fewest criteria that a leaf must have, unless told otherwise (ATOM, appendix E.1)."""
+
+
+class TreeCriterion(NamedTuple):
+    """A criterion as a tree knows it.
+
+    `key` is stable over runs: `<first 16 digits of the criteria set's id>:<number, from 1>` for a criterion of a run,
+    and for one of a file the same form over a hash of its text and sample. `stratum` is what a sub-sample is balanced
+    over (a category or a source, empty where there is none), `question` the sample's question where it is known.
+    """
+
+    key: str
+    text: str
+    sample_id: str
+    stratum: str = ""
+    ground_truth: str = ""
+    question: str = ""
+    cluster: str = ""
+
+
+class Placement(NamedTuple):
+    """Where a criterion is mapped to: a leaf, or None with the kind of failure and a reason; never a default.
+
+    `failure` is `unplaced` where the judge says that no leaf fits, else a kind of failure of its reply. `call`, `model`,
+    `prompt`, `prompt_version` say whose word it is; they are empty where a person placed it.
+    """
+
+    criterion: str
+    leaf: str | None
+    failure: str = ""
+    reason: str = ""
+    call: str = ""
+    model: str = ""
+    prompt: str = ""
+    prompt_version: int = 0
+
+
+class GrowthOptions(Value):
+    """How a tree is grown: part of the growth's identity.
+
+    `subsample` is how many samples the tree is grown from (0: all); `rounds` how often criteria are proposed for, and
+    the tree merged and pruned; `batch` how many criteria one call maps; `shown` how many leaves one call shows.
+    """
+
+    categories: tuple[Name, ...] = CATEGORIES
+    subsample: int = Field(default=SUBSAMPLE, ge=0)
+    rounds: int = Field(default=2, ge=1, le=15)
+    min_support: int = Field(default=MIN_SUPPORT, ge=1)
+    batch: int = Field(default=25, ge=1, le=200)
+    propose_batch: int = Field(default=10, ge=1, le=50)
+    shown: int = Field(default=200, ge=10)
+    embedding: str = ""
+    seed: int = Field(default=0, ge=0)
+
+
+class Rejection(Value):
+    """Something of a judge's reply that was not taken up, and why; `call` is the ledger's key."""
+
+    what: str = Field(max_length=300)
+    reason: str = Field(max_length=500)
+    call: str = ""
+
+
+class FailedBatch(Value):
+    """A call of a phase that brought nothing, and how many criteria or leaves it was about.
+
+    A size of 0 says that they were asked about again, in halves.
+    """
+
+    kind: FailureKind
+    reason: str = Field(max_length=500)
+    size: int
+
+
+class PhaseReport(Value):
+    """What a phase did: calls of the judge, how much it was asked about, and all that was not taken up.
+
+    `rejected` counts rejections, of which `rejections` holds the first 200; `unplaced` counts criteria
+    without a leaf by kind.
+    """
+
+    phase: Phase
+    round: int = 0
+    calls: int = 0
+    asked: int = 0
+    added: int = 0
+    merged: int = 0
+    pruned: int = 0
+    placed: int = 0
+    unplaced: dict[str, int] = Field(default_factory=dict)
+    rejected: int = 0
+    rejections: tuple[Rejection, ...] = ()
+    failures: tuple[FailedBatch, ...] = ()

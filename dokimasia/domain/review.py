@@ -1,0 +1,182 @@
+"""Circular peer review: drafts, comparisons, rewrites and votes of a panel, and the golden caption that it agrees on.
+
+PerceptionRubrics, section 3.3.1. Every value of a review is kept: what each reviewer wrote, what it was shown in which
+order, how it ranked, rewrote and voted, and whose draft each sentence of the golden caption came from.
+"""
+
+from collections import Counter
+from typing import Literal
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind, Flag, Provenance
+from dokimasia.domain.options import GraphOptions
+
+MAX_CYCLES = 2
+"""Cycles of comparing, ranking and rewriting, unless fewer are asked for (PerceptionRubrics: N is at most 2)."""
+
+DESCRIBE_REQUEST = (
+    "Describe this image in full: the scene as a whole, every object that can be made out with its attributes, how many "
+    "there are, where they are and how they relate to each other, and every text, label and value exactly as it is "
+    "written."
+)
+"""What a description is asked for unless the user asks for something else."""
+
+Rule = Literal["unanimous", "majority"]
+"""What accepts a caption: all votes, or, where it was asked for, more than half of them after the last cycle."""
+
+Verdict = Literal["accepted", "discarded", "incomplete"]
+"""How a review ended: agreed; divided to the end; or a reviewer failed, which says nothing about agreement."""
+
+
+class Comparison(Value):
+    """What a reviewer says of candidates numbered from 1: a critique of each, all of them best first, a better text."""
+
+    critiques: tuple[str, ...]
+    ranking: tuple[int, ...]
+    rewrite: str
+
+
+class Ballot(Value):
+    """What a voter says of candidates numbered from 1: a critique of each, the number of the best, and why."""
+
+    critiques: tuple[str, ...]
+    best: int = Field(ge=1)
+    rationale: str = ""
+
+
+class Candidate(Value):
+    """One description in the pool: the draft of a panel member (cycle 0), or its rewrite in a cycle (from 1).
+
+    `author` is the member's shown name, `sample` the sample's digest. `sources` are the candidates that the author of a
+    rewrite was shown.
+    """
+
+    sample: str
+    author: str
+    cycle: int = Field(ge=0)
+    text: str
+    flags: tuple[Flag, ...] = ()
+    sources: tuple[str, ...] = ()
+    provenance: Provenance
+
+
+class PeerReview(Value):
+    """One reviewer's comparison in one cycle.
+
+    `shown` are the candidates' ids in the order in which the reviewer saw them; `critiques` follow that order,
+    `ranking` holds ids, the best first. `rewrite` is the id of the candidate that the reviewer wrote.
+    """
+
+    sample: str
+    reviewer: str
+    cycle: int = Field(ge=1)
+    shown: tuple[str, ...]
+    critiques: tuple[str, ...]
+    ranking: tuple[str, ...]
+    rewrite: str
+    provenance: Provenance
+
+
+class PeerVote(Value):
+    """One reviewer's vote after one cycle, over candidates as it saw them: `choice` is the id of the one it chose.
+
+    `place` is the number under which it saw that one, from 1.
+    """
+
+    sample: str
+    voter: str
+    cycle: int = Field(ge=1)
+    shown: tuple[str, ...]
+    critiques: tuple[str, ...]
+    place: int = Field(ge=1)
+    choice: str
+    rationale: str
+    provenance: Provenance
+
+
+class Origin(Value):
+    """Where a sentence of a golden caption came from, by likeness of sentences through the rewrites.
+
+    `candidate` is the oldest text in which it (or what became of it) stands, `author` and `cycle` are that text's;
+    cycle 0 is a draft, a later one means that the sentence was added in a rewrite. `likeness` is the least likeness of
+    two neighbours on the way, 0 to 1 (1: word for word). `also` are the authors of other texts that hold one as like.
+    """
+
+    sentence: str
+    candidate: str
+    author: str
+    cycle: int = Field(ge=0)
+    likeness: float = Field(ge=0, le=1)
+    also: tuple[str, ...] = ()
+
+
+class GoldenCaption(Value):
+    """A description that a panel agreed on; unverified until a person has decided on it.
+
+    `candidate` is the id of the agreed text, `author` who wrote it last, `cycle` the one after which it was agreed.
+    `agreement` is how: by all votes, or (only where that was asked for) by most of them. `sample` is the sample's
+    digest, `sample_id` its name. `origins` has one entry a sentence, in order.
+    """
+
+    sample: str
+    sample_id: str
+    text: str
+    candidate: str
+    author: str
+    cycle: int = Field(ge=1)
+    agreement: Rule
+    panel: tuple[str, ...]
+    votes: int = Field(ge=1)
+    origins: tuple[Origin, ...] = ()
+
+
+class ReviewRecord(Value):
+    """How the review of one sample ended, with the ids of all that was written on the way, in order.
+
+    `tally` counts the votes of the last finished cycle by the chosen text's id; `failed_member` and `failure` are set
+    where it is incomplete.
+    """
+
+    sample: str
+    panel: tuple[str, ...]
+    rule: Rule
+    verdict: Verdict
+    cycles: int = Field(ge=0)
+    reason: str
+    candidates: tuple[str, ...] = ()
+    reviews: tuple[str, ...] = ()
+    votes: tuple[str, ...] = ()
+    tally: dict[str, int] = Field(default_factory=dict)
+    golden: str | None = None
+    failed_member: str | None = None
+    failure: FailureKind | None = None
+
+
+class ReviewOptions(GraphOptions):
+    """Options of a peer review: the panel by shown names, how many cycles at most, what accepts, what is asked for."""
+
+    panel: tuple[str, ...] = Field(min_length=2)
+    cycles: int = Field(default=MAX_CYCLES, ge=1)
+    accept: Rule = "unanimous"
+    request: str = DESCRIBE_REQUEST
+
+
+def agreed(choices: dict[str, str], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
+    """Return what votes agree on and how, or None where they are divided.
+
+    Args:
+        choices: the text that each voter chose.
+        rule: `majority` also accepts, after the last cycle, what more than half of the votes chose.
+        last: whether no cycle follows.
+    """
+    counted = Counter(choices.values()).most_common(1)
+    if not counted:
+        return None
+    text, votes = counted[0]
+    if votes == len(choices):
+        return text, "unanimous"
+    if rule == "majority" and last and 2 * votes > len(choices):
+        return text, "majority"
+    return None

@@ -1,0 +1,127 @@
+"""What the growing of a tree is given beside its state, and how the many calls of a phase are made side by side."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from dokimasia.agents import Asked
+from dokimasia.domain.capability import TreeVersion
+from dokimasia.domain.growth import GrowthOptions, PhaseReport, Placement, TreeCriterion
+from dokimasia.domain.judgement import Failed, Rejected
+from dokimasia.errors import CallFailed, ConfigError, Interrupted
+from dokimasia.graphs.context import Context
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+WIDTH = (8, 256)
+"""At least and at most so many calls of a phase are made at once; the gateway limits what is really sent."""
+
+DEEP = ("unparsable", "truncated", "context_overflow")
+"""Kinds of failure that a smaller batch may not have."""
+
+
+class VersionKeeper(Protocol):
+    """Where versions are kept with what their phase came to, and where mappings are."""
+
+    async def keep(self, version: TreeVersion, report: PhaseReport, placements: Sequence[Placement]) -> None:
+        """Keep a version as the tree's newest; one that is there already changes nothing."""
+        ...
+
+    async def placements(self, version_id: str) -> list[Placement]:
+        """Return where a version's criteria are mapped."""
+        ...
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthContext(Context):
+    """The services of a growth.
+
+    `criteria` are all that shall have a place in the end, sorted by key; `placed` are those that the tree which is grown
+    on has a place for, which they keep. `told` hears how many calls of a phase are done.
+    """
+
+    criteria: Sequence[TreeCriterion] = ()
+    growth: GrowthOptions = field(default_factory=GrowthOptions)
+    keeper: VersionKeeper | None = None
+    placed: Mapping[str, Placement] = field(default_factory=dict[str, Placement])
+    told: Callable[[str, int, int], None] = _silent
+
+    @property
+    def keeping(self) -> VersionKeeper:
+        """The keeper.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if self.keeper is None:
+            raise ConfigError("growing a tree needs a keeper of its versions: GrowthContext(..., keeper=...)")
+        return self.keeper
+
+    async def each(self, phase: str, items: Sequence[A], do: Callable[[A], Awaitable[B]]) -> list[B]:
+        """Do all items, a bounded number at once, and return what came of each in their order.
+
+        Raises:
+            Interrupted: one was interrupted; raised when all that had begun have ended.
+        """
+        done: dict[int, B] = {}
+        problems: list[BaseException] = []
+        waiting = iter(range(len(items)))
+
+        async def worker() -> None:
+            for number in waiting:
+                if problems:
+                    return
+                try:
+                    done[number] = await do(items[number])
+                except BaseException as problem:
+                    problems.append(problem)
+                    if isinstance(problem, asyncio.CancelledError):
+                        raise
+                    return
+                self.told(phase, len(done), len(items))
+
+        width = min(max(2 * self.judge.max_concurrency, WIDTH[0]), WIDTH[1], max(1, len(items)))
+        self.told(phase, 0, len(items))
+        await asyncio.gather(*(worker() for _ in range(width)))
+        if problems:
+            raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+        return [done[number] for number in range(len(items))]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(Asked[A]):
+    """What came of asking, and once more where the first reply could not be used; `sent_back` is that first reply."""
+
+    sent_back: Rejected | None = None
+    asks: int = 1
+
+
+async def ask_twice(ask: Callable[[Rejected | None], Awaitable[Asked[A]]]) -> Heard[A]:
+    """Ask, and send a reply that cannot be used back once.
+
+    Raises:
+        CallFailed: the budget is used up: the phase stays open, so that a resume does it whole.
+    """
+    asked = await ask(None)
+    back = asked.rejected if asked.value is None else None
+    if back is not None:
+        asked = await ask(back)
+    if isinstance(asked.failed, Failed) and asked.failed.kind == "budget":
+        raise CallFailed("budget", asked.failed.reason)
+    return Heard(
+        asked.value,
+        asked.failed,
+        asked.call,
+        asked.provenance,
+        asked.rejected,
+        asked.earlier,
+        asked.looks,
+        back,
+        1 if back is None else 2,
+    )

@@ -1,0 +1,372 @@
+"""Making a sample's rubrics from its golden caption: two streams, the rules, one mending, the panel (section 3.3.2).
+
+::
+
+    classify ─► write_must_right ─► answer_pool ─► mine_easy_wrong ─► check ─► cross_check ─► end
+                                                                       ▲ │ rules are broken
+                                                                repair ┘◄┘
+
+What the rules find is mended once; what breaks a rule after that is dropped with the reason, and so is a rubric with
+which two members of the panel find a fault. A member that fails is not heard, which is no dissent; of a pool those who
+answered count. A reply that cannot be used goes back once, inside its node: the ledger keeps both. Every step is
+checkpointed; the state holds ids.
+"""
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.asking import Asked
+from dokimasia.agents.candidate import answer_question
+from dokimasia.agents.easy_wrong_miner import mine_easy_wrong as mine
+from dokimasia.agents.filterer import classify_domain
+from dokimasia.agents.rubric_checker import cross_check as cross_check_by
+from dokimasia.agents.rubric_writer import repair_rubrics
+from dokimasia.agents.rubric_writer import write_must_right as write
+from dokimasia.algorithms.rubric_checks import Problem, rubric_problems
+from dokimasia.domain.judgement import Provenance, Response
+from dokimasia.domain.rubric import (
+    DISSENTS,
+    DroppedRubric,
+    PanelVerdict,
+    Rubric,
+    RubricDraft,
+    RubricOptions,
+    RubricSet,
+    RubricSource,
+    Stream,
+    WrittenRubric,
+)
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.reasking import gathered, mended
+
+NAME = "rubric_making"
+VERSION = 1
+CHECKPOINTED = True
+NEEDS_PROMPT = False
+
+POOL_DRAW = 500_000
+"""The draw under which a pool answers, so that no audit meets the very response that a rubric was mined from."""
+
+
+class State(Failure, TypedDict, total=False):
+    """Ids of the sample, its source, the pool's responses, the draft, and the set; `unheard` are names, `mended` a flag."""
+
+    sample: str
+    source: str
+    responses: list[str]
+    answered: list[str]
+    unheard: list[str]
+    draft: str
+    mended: bool
+    result: list[str]
+    calls: Annotated[list[str], operator.add]
+
+
+async def classify(state: State, runtime: Runtime[Context]) -> State:
+    """Take the sample's golden caption and domain, or ask the judge for the domain where the data name none."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    id = _options(context).sources.get(sample.id)
+    if id is None:
+        raise ConfigError(f"sample {sample.id!r} has no golden caption among the sources of this run")
+    source = await context.store.get(RubricSource, id)
+    if source.domain is not None:
+        return {"source": id, "calls": []}
+    asked = await mended(
+        lambda rejected: classify_domain(
+            sample,
+            gateway=context.gateway,
+            judge=context.judge_of("classify"),
+            rejected=rejected,
+            library=context.prompts,
+        )
+    )
+    if asked.value is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    return {
+        "source": await context.store.put(source.model_copy(update={"domain": asked.value})),
+        "calls": asked.calls,
+    }
+
+
+async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge write the must-right rubrics by the domain's prompt, from image and golden caption."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    source = await context.store.get(RubricSource, state["source"])
+    domain = source.domain
+    if domain is None:
+        raise ValueError("the domain is known once it was asked for")
+    asked = await mended(
+        lambda rejected: write(
+            sample,
+            source.caption,
+            domain,
+            gateway=context.gateway,
+            judge=context.judge_of("write_must_right"),
+            rejected=rejected,
+            library=context.prompts,
+        )
+    )
+    if asked.value is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    draft = RubricDraft(rubrics=tuple(_rubric("must_right", one) for one in asked.value), provenance=_provenance(asked))
+    return {"draft": await context.store.put(draft), "calls": asked.calls}
+
+
+async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
+    """Put the request to every member of the pool; those who fail are left out, and all failing fails the sample."""
+    context = runtime.context
+    options = _options(context)
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await gathered(
+        answer_question(
+            sample,
+            gateway=context.gateway,
+            candidate=options.spec(name),
+            repeat=POOL_DRAW,
+            library=context.prompts,
+        )
+        for name in options.pool
+    )
+    calls = [call for one in asked for call in one.calls]
+    answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
+    failures = [one.failure for one in asked if one.failed is not None]
+    spent = next((failure for failure in failures if failure.kind == "budget"), None)
+    if spent is not None or not answered:
+        return {"calls": calls, **failed_update(spent or failures[0])}
+    return {
+        "responses": [await context.store.put(response) for _, response in answered],
+        "answered": [name for name, _ in answered],
+        "unheard": [name for name, one in zip(options.pool, asked, strict=True) if one.value is None],
+        "calls": calls,
+    }
+
+
+async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge turn the pool's errors against the golden caption into easy-wrong rubrics."""
+    context = runtime.context
+    source = await context.store.get(RubricSource, state["source"])
+    draft = await context.store.get(RubricDraft, state["draft"])
+    responses = [await context.store.get(Response, id) for id in state["responses"]]
+    asked = await mended(
+        lambda rejected: mine(
+            source.caption,
+            [response.text for response in responses],
+            gateway=context.gateway,
+            judge=context.judge_of("mine_easy_wrong"),
+            rejected=rejected,
+            library=context.prompts,
+        )
+    )
+    if asked.value is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    names = state["answered"]
+    mined = [
+        _rubric("easy_wrong", one).model_copy(update={"support": tuple(names[number - 1] for number in one.responses)})
+        for one in asked.value
+    ]
+    draft = RubricDraft(
+        rubrics=(*draft.rubrics, *mined),
+        dropped=draft.dropped,
+        provenance=(*draft.provenance, *_provenance(asked)),
+    )
+    return {"draft": await context.store.put(draft), "calls": asked.calls}
+
+
+async def check(state: State, runtime: Runtime[Context]) -> State:
+    """Hold the set against its rules; after the one mending, drop what still breaks them, with the reason."""
+    context = runtime.context
+    if not state.get("mended"):
+        return {}
+    draft = await context.store.get(RubricDraft, state["draft"])
+    kept, dropped = list(draft.rubrics), list(draft.dropped)
+    while problems := rubric_problems(kept):
+        place = problems[-1].place
+        reason = "; ".join(one.text for one in problems if one.place == place)
+        dropped.append(DroppedRubric(rubric=kept.pop(place), reason=reason, by="rules"))
+    draft = draft.model_copy(update={"rubrics": tuple(kept), "dropped": tuple(dropped)})
+    return {"draft": await context.store.put(draft)}
+
+
+async def repair(state: State, runtime: Runtime[Context]) -> State:
+    """Send what breaks a rule back to the judge, once; a judge that fails at it leaves the rubrics as they are."""
+    context = runtime.context
+    draft = await context.store.get(RubricDraft, state["draft"])
+    problems = rubric_problems(draft.rubrics)
+    if not problems:
+        return {"mended": True}
+    source = await context.store.get(RubricSource, state["source"])
+    asked = await mended(
+        lambda rejected: repair_rubrics(
+            draft.rubrics,
+            source.caption,
+            _by_number(problems),
+            gateway=context.gateway,
+            judge=context.judge_of("repair"),
+            rejected=rejected,
+            library=context.prompts,
+        )
+    )
+    if asked.value is None:
+        if asked.failure.kind == "budget":
+            return {"calls": asked.calls, **failed_update(asked.failure)}
+        return {"mended": True, "calls": asked.calls}
+    texts = _by_number(problems)
+    kept: list[Rubric] = []
+    dropped = list(draft.dropped)
+    for number, rubric in enumerate(draft.rubrics, start=1):
+        if number not in asked.value:
+            kept.append(rubric)
+            continue
+        written = asked.value[number]
+        if written is None:
+            dropped.append(DroppedRubric(rubric=rubric, reason="; ".join(texts[number]), by="rules"))
+        else:
+            kept.append(
+                _rubric(rubric.stream, written).model_copy(update={"support": rubric.support, "repaired": True})
+            )
+    draft = RubricDraft(
+        rubrics=tuple(kept), dropped=tuple(dropped), provenance=(*draft.provenance, *_provenance(asked))
+    )
+    return {"draft": await context.store.put(draft), "mended": True, "calls": asked.calls}
+
+
+async def cross_check(state: State, runtime: Runtime[Context]) -> State:
+    """Have every member of the panel check every rubric, and make the set of those that are left."""
+    context = runtime.context
+    options = _options(context)
+    source = await context.store.get(RubricSource, state["source"])
+    draft = await context.store.get(RubricDraft, state["draft"])
+    panel = options.panel if draft.rubrics else ()
+    asked = await gathered(
+        mended(
+            lambda rejected, name=name: cross_check_by(
+                draft.rubrics,
+                source.caption,
+                gateway=context.gateway,
+                member=options.spec(name),
+                rejected=rejected,
+                library=context.prompts,
+            )
+        )
+        for name in panel
+    )
+    calls = [call for one in asked for call in one.calls]
+    spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
+    if spent is not None:
+        return {"calls": calls, **failed_update(spent)}
+    heard = [(name, one.value) for name, one in zip(panel, asked, strict=True) if one.value is not None]
+    verdicts = [
+        tuple(
+            PanelVerdict(member=name, true=said[place].true, atomic=said[place].atomic, decidable=said[place].decidable)
+            for name, said in heard
+        )
+        for place in range(len(draft.rubrics))
+    ]
+    made = _settle(state, source, draft, verdicts, panel, [name for name, _ in heard])
+    provenance = (*made.provenance, *(one.provenance for one in asked if one.provenance is not None))
+    made = made.model_copy(update={"provenance": provenance})
+    return {"result": [await context.store.put(made)], "calls": calls}
+
+
+def _settle(
+    state: State,
+    source: RubricSource,
+    draft: RubricDraft,
+    verdicts: Sequence[tuple[PanelVerdict, ...]],
+    panel: Sequence[str],
+    heard: Sequence[str],
+) -> RubricSet:
+    """Return the set without the rubrics that two of those who were heard (or the only one) find a fault with."""
+    needed = min(DISSENTS, max(1, len(heard)))
+    kept: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
+    dropped = list(draft.dropped)
+    for rubric, said in zip(draft.rubrics, verdicts, strict=True):
+        against = [verdict for verdict in said if verdict.dissents]
+        if len(against) >= needed and against:
+            reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in against)
+            dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
+        else:
+            kept.append((rubric, said))
+    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
+    return RubricSet(
+        sample_id=source.sample_id,
+        sample=source.sample,
+        images=source.images,
+        domain=source.domain,
+        caption=source.caption,
+        caption_id=source.caption_id,
+        verified=source.verified,
+        rubrics=tuple(rubric for rubric, _ in kept),
+        verdicts=tuple(said for _, said in kept),
+        dropped=tuple(dropped),
+        pool=tuple(state["answered"]),
+        panel=tuple(heard),
+        unheard=tuple(dict.fromkeys(unheard)),
+        provenance=draft.provenance,
+    )
+
+
+async def unless_failed(state: State) -> Literal["go", "stop"]:
+    """Go on, unless the sample failed."""
+    return "stop" if state.get("failed") else "go"
+
+
+async def after_check(state: State) -> Literal["repair", "cross_check"]:
+    """Mend once, then let the panel see what is left."""
+    return "cross_check" if state.get("mended") else "repair"
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    steps = ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
+    graph.add_node("classify", classify)
+    graph.add_node("write_must_right", write_must_right)
+    graph.add_node("answer_pool", answer_pool)
+    graph.add_node("mine_easy_wrong", mine_easy_wrong)
+    graph.add_node("check", check)
+    graph.add_node("repair", repair)
+    graph.add_node("cross_check", cross_check)
+    graph.add_edge(START, steps[0])
+    for before, after in itertools.pairwise(steps):
+        graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
+    graph.add_conditional_edges("check", after_check)
+    graph.add_conditional_edges("repair", unless_failed, {"go": "check", "stop": END})
+    graph.add_edge("cross_check", END)
+    return graph
+
+
+def _options(context: Context) -> RubricOptions:
+    if not isinstance(context.options, RubricOptions):
+        raise ConfigError("the making of rubrics needs its own options: Context(options=RubricOptions(...))")
+    return context.options
+
+
+def _rubric(stream: Stream, written: WrittenRubric) -> Rubric:
+    return Rubric(
+        stream=stream,
+        statement=written.statement,
+        polarity=written.polarity,
+        kind=written.kind,
+        evidence=written.evidence,
+    )
+
+
+def _by_number(problems: Sequence[Problem]) -> dict[int, list[str]]:
+    texts: dict[int, list[str]] = {}
+    for problem in problems:
+        texts.setdefault(problem.place + 1, []).append(problem.text)
+    return texts
+
+
+def _provenance(asked: Asked[Any]) -> tuple[Provenance, ...]:
+    return () if asked.provenance is None else (asked.provenance,)

@@ -1,0 +1,55 @@
+"""Ratings of an image's density, and its domain, from the tags that a judge wrote them in (PerceptionRubrics, C.1)."""
+
+import re
+
+from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import short, spoken
+from dokimasia.parsing.tags import only, tagged, without
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+
+
+def parse_density(text: str) -> Density:
+    """Return a judge's two ratings of an image.
+
+    The form is `<visual_complexity>...<score>7</score></visual_complexity>` and the same for `<informativeness>`; what
+    stands around and between is overlooked.
+
+    Returns:
+        Whole numbers from 1 (little to perceive) to 10 (much).
+
+    Raises:
+        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1
+            to 10. The reason names what is wrong.
+    """
+    reply = spoken(text)
+    return Density(
+        visual_complexity=_score(reply, "visual_complexity"), informativeness=_score(reply, "informativeness")
+    )
+
+
+def parse_domain(text: str) -> Domain:
+    """Return the domain that a judge names in the form `<domain>natural</domain>`.
+
+    Raises:
+        UnparsableReply: there is none, there are two different ones, or it is none of the seven.
+    """
+    stated = only(tagged(spoken(text), "domain"), "<domain>").strip().casefold()
+    named: dict[str, Domain] = {domain: domain for domain in DOMAINS}
+    if stated in named:
+        return named[stated]
+    raise UnparsableReply(f"<domain> says '{short(stated)}', which is none of {', '.join(DOMAINS)}")
+
+
+def _score(reply: str, name: str) -> int:
+    sections = tagged(reply, name)
+    if not sections:
+        raise UnparsableReply(f"<{name}> is missing or not closed")
+    scores = [score for section in sections for score in tagged(without(section, "reasoning"), "score")]
+    stated = only(scores, f"<score> in <{name}>").strip()
+    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
+        raise UnparsableReply(
+            f"the score in <{name}> is '{short(stated)}', not a whole number from {LOWEST} to {HIGHEST}"
+        )
+    return int(stated)

@@ -1,0 +1,224 @@
+"""Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, cast
+
+from dokimasia.domain.rubric import (
+    ERROR_KINDS,
+    MAX_EASY_WRONG,
+    MAX_MUST_RIGHT,
+    MIN_MUST_RIGHT,
+    CheckedRubric,
+    ErrorKind,
+    Polarity,
+    WrittenRubric,
+    polarity_of,
+)
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.reply import is_unicode, lines_with, short, spoken
+
+MAX_STATEMENT = 1_000
+"""Characters of a statement; what is longer is no atomic one."""
+
+_NAMED = 10
+_KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
+_FIELDS = ("true", "atomic", "decidable")
+_VERDICT = re.compile(r"\b(?:true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
+_LINE = re.compile(
+    r"(?:rubric\s{0,4})?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)", re.IGNORECASE | re.ASCII
+)
+_ANSWER = re.compile(
+    r"\b(?P<field>true|atomic|decidable)\s{0,4}[:=]\s{0,4}\[?(?P<said>[A-Za-z]{1,20})\]?", re.IGNORECASE | re.ASCII
+)
+_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
+
+
+def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
+    """Return 3 to 5 must-right rubrics, in order.
+
+    Args:
+        text: the judge's reply: a JSON array of objects with `statement`, `polarity`, `kind`, `evidence`; or an object
+            whose field `rubrics` is such an array, or one of bare statements as published. A polarity that is not given
+            is read off the statement.
+
+    Raises:
+        UnparsableReply: there is no such array, there are different ones, there are fewer than 3 or more than 5, or a
+            field does not hold what it should. The reason names rubric and field.
+    """
+    rows = _only(text)
+    if not MIN_MUST_RIGHT <= len(rows) <= MAX_MUST_RIGHT:
+        raise UnparsableReply(f"there are {len(rows)} rubrics, not {MIN_MUST_RIGHT} to {MAX_MUST_RIGHT}")
+    return tuple(_written(row, number, 0) for number, row in enumerate(rows, start=1))
+
+
+def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
+    """Return easy-wrong rubrics, at most 12 and perhaps none, in order, with the responses of the pool that make the error.
+
+    Args:
+        text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
+        n_responses: how many responses the judge was shown.
+
+    Raises:
+        UnparsableReply: as for must-right rubrics; or a rubric that is an object names no response, or one that is not
+            in the pool.
+    """
+    rows = _only(text)
+    if len(rows) > MAX_EASY_WRONG:
+        raise UnparsableReply(f"there are {len(rows)} rubrics, more than {MAX_EASY_WRONG}")
+    return tuple(_written(row, number, n_responses) for number, row in enumerate(rows, start=1))
+
+
+def parse_repaired(text: str, named: Collection[int]) -> dict[int, WrittenRubric | None]:
+    """Return the mended rubrics by number, None for one that is given up.
+
+    Args:
+        text: the judge's reply: a JSON array of objects with `n` and the fields of a rubric, or `n` and `drop`.
+        named: the numbers of the rubrics that were to be mended.
+
+    Raises:
+        UnparsableReply: a rubric that was named is missing or stands there twice, one that was not named is there, or a
+            field does not hold what it should.
+    """
+    mended: dict[int, WrittenRubric | None] = {}
+    for row in _only(text):
+        number = cast("dict[str, Any]", row).get("n") if isinstance(row, dict) else None
+        if type(number) is not int or number not in named:
+            raise UnparsableReply(f"n is {short(repr(number))}, none of the rubrics to mend: {_listed(named)}")
+        if number in mended:
+            raise UnparsableReply(f"rubric {number} is mended twice")
+        fields = cast("dict[str, Any]", row)
+        mended[number] = None if fields.get("drop") is True else _written(fields, number, 0)
+    missing = [number for number in named if number not in mended]
+    if missing:
+        raise UnparsableReply(f"nothing is said of rubric {_listed(missing)}")
+    return mended
+
+
+def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
+    """Return a panel member's three answers on each rubric, in order.
+
+    The form is a line `N | true: yes | atomic: no | decidable: yes` for each rubric, numbered from 1.
+
+    Raises:
+        UnparsableReply: a rubric has no line, or two that differ; a line is for what was not asked, lacks an answer, or
+            answers otherwise than yes or no. The reason names all that is wrong.
+        ValueError: no rubric is expected.
+    """
+    if expected < 1:
+        raise ValueError("at least one rubric is expected")
+    found: dict[int, CheckedRubric] = {}
+    problems: dict[str, None] = {}
+    for line in lines_with(_VERDICT, spoken(text)):
+        match = _LINE.fullmatch(line.translate(_DECORATION).strip(" \t\r|-#>"))
+        if match is None:
+            continue
+        number = int(match["number"])
+        try:
+            if not 1 <= number <= expected:
+                raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
+            said = _answers(match["rest"], number)
+            if found.setdefault(number, said) != said:
+                raise UnparsableReply(f"rubric {number} has two lines, which differ")
+        except UnparsableReply as problem:
+            problems[problem.reason] = None
+    missing = [number for number in range(1, expected + 1) if number not in found]
+    if missing and not problems:
+        problems[f"there is no line for rubric {_listed(missing)}"] = None
+    if problems:
+        raise UnparsableReply("; ".join(list(problems)[:_NAMED]))
+    return tuple(found[number] for number in range(1, expected + 1))
+
+
+def _answers(rest: str, number: int) -> CheckedRubric:
+    said: dict[str, bool] = {}
+    for match in _ANSWER.finditer(rest):
+        field, word = match["field"].casefold(), match["said"].casefold()
+        if word not in {"yes", "no"}:
+            raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
+        if said.setdefault(field, word == "yes") != (word == "yes"):
+            raise UnparsableReply(f"rubric {number}: {field} is both yes and no")
+    missing = [field for field in _FIELDS if field not in said]
+    if missing:
+        raise UnparsableReply(f"rubric {number} has no answer to: {', '.join(missing)}")
+    return CheckedRubric(**said)
+
+
+def _only(text: str) -> list[Any]:
+    """Return the one array of rubrics of a reply."""
+    found = [rows for value in find_json(spoken(text), _is_list) if (rows := _rows(value)) is not None]
+    if not found:
+        if re.search(r"\[\s{0,99}\]", text):
+            return []
+        raise UnparsableReply("there is no complete JSON array of rubrics")
+    if any(other != found[0] for other in found[1:]):
+        raise UnparsableReply("there is more than one JSON array of rubrics, and they differ")
+    return found[0]
+
+
+def _is_list(value: Any) -> bool:
+    return _rows(value) is not None
+
+
+def _rows(value: Any) -> list[Any] | None:
+    """Return the rows of an array, bare or under `rubrics`: all objects, or all texts; None if it is something else."""
+    if isinstance(value, dict):
+        value = cast("dict[str, Any]", value).get("rubrics")
+    if not isinstance(value, list):
+        return None
+    rows = cast("list[Any]", value)
+    alike = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
+    return rows if alike else None
+
+
+def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
+    if isinstance(row, str):
+        statement = _text(row, "statement", number)
+        return WrittenRubric(statement, polarity_of(statement))
+    fields = cast("dict[str, Any]", row)
+    statement = _text(fields.get("statement"), "statement", number)
+    stated = fields.get("polarity") or polarity_of(statement)
+    if stated not in {"positive", "negative"}:
+        raise UnparsableReply(f"rubric {number}: the polarity {short(repr(stated))} is neither positive nor negative")
+    evidence: Any = fields.get("evidence") or ""
+    if not isinstance(evidence, str):
+        raise UnparsableReply(f"rubric {number}: the field 'evidence' is no text")
+    kind: Any = fields.get("kind")
+    if kind is not None and (not isinstance(kind, str) or kind.strip().casefold() not in _KINDS):
+        raise UnparsableReply(f"rubric {number}: the kind {short(repr(kind))} is none of {', '.join(ERROR_KINDS)}")
+    return WrittenRubric(
+        statement=statement,
+        polarity=cast("Polarity", stated),
+        kind=None if kind is None else _KINDS[kind.strip().casefold()],
+        evidence=evidence.strip(),
+        responses=_responses(fields.get("responses"), number, n_responses) if n_responses else (),
+    )
+
+
+def _text(value: Any, field: str, number: int) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UnparsableReply(f"rubric {number}: the field '{field}' is missing, empty, or no text")
+    if not is_unicode(value):
+        raise UnparsableReply(f"rubric {number}: the field '{field}' holds half a character (a lone surrogate)")
+    plain = " ".join(value.split())
+    if len(plain) > MAX_STATEMENT:
+        raise UnparsableReply(f"rubric {number}: a statement of {len(plain)} characters is no single point")
+    return plain
+
+
+def _responses(value: Any, number: int, n_responses: int) -> tuple[int, ...]:
+    if not isinstance(value, list) or not value:
+        raise UnparsableReply(f"rubric {number}: the field 'responses' names no response of the pool")
+    named = cast("list[Any]", value)
+    for one in named:
+        if type(one) is not int or not 1 <= one <= n_responses:
+            raise UnparsableReply(
+                f"rubric {number}: response {short(repr(one))} is not in the pool, which has 1 to {n_responses}"
+            )
+    return tuple(sorted(set(named)))
+
+
+def _listed(numbers: Collection[int] | Sequence[int]) -> str:
+    shown = sorted(numbers)
+    return ", ".join(map(str, shown[:_NAMED])) + (", ..." if len(shown) > _NAMED else "")

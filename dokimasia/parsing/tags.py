@@ -1,0 +1,66 @@
+"""Texts between tags, read without a parser of XML: what a model wrote between them may be anything."""
+
+import re
+from functools import cache
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import matches
+
+
+def tagged(text: str, name: str) -> list[str]:
+    """Return what stands between each `<name>` and the next `</name>`, in order; case and space in tags are overlooked.
+
+    A tag that is opened again before it is closed begins anew. What is not closed is left out.
+
+    Raises:
+        UnparsableReply: there are more than a thousand such tags.
+    """
+    found: list[str] = []
+    opened: int | None = None
+    for tag in matches(_tags(name), text):
+        if not tag[1]:
+            opened = tag.end()
+        elif opened is not None:
+            found.append(text[opened : tag.start()])
+            opened = None
+    return found
+
+
+def without(text: str, name: str) -> str:
+    """Return the text without its blocks `<name>...</name>`: what is only weighed or quoted there is not stated.
+
+    Raises:
+        UnparsableReply: there are more than a thousand such tags.
+    """
+    kept: list[str] = []
+    start = 0
+    opened: int | None = None
+    for tag in matches(_tags(name), text):
+        if not tag[1]:
+            opened = tag.start() if opened is None else opened
+        elif opened is not None:
+            kept.append(text[start:opened])
+            start, opened = tag.end(), None
+    return "\n".join([*kept, text[start:]])
+
+
+def only(found: list[str], what: str) -> str:
+    """Return the one text that was found, which may stand there several times.
+
+    Args:
+        found: what stands between tags.
+        what: the tag, as a reason names it.
+
+    Raises:
+        UnparsableReply: there is none, or there are different ones.
+    """
+    if not found:
+        raise UnparsableReply(f"{what} is missing or not closed")
+    if len({one.strip() for one in found}) > 1:
+        raise UnparsableReply(f"{what} stands there more than once, with different contents")
+    return found[0]
+
+
+@cache
+def _tags(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<(/?)\s{{0,9}}{re.escape(name)}\s{{0,9}}>", re.IGNORECASE | re.ASCII)

@@ -1,0 +1,273 @@
+"""What a picture shows, as statements that can be told, found again in any text, and told wrong: scenes and photographs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeVar
+
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.scene import Domain, Fact, Scene
+from dokimasia.simulation.world import make_scene
+
+T = TypeVar("T")
+
+READINGS = 3
+"""How many readings a disputed fact has: the fact's own value and two others, none of which is more right."""
+
+HARD_SHARE = 0.25
+"""The share of facts that most describers get wrong, and in the same way."""
+
+PHOTO_DISPUTED = 0.4
+"""The share of photographs outside of the planted world that have a disputed fact."""
+
+_POOL_SCENES = 24
+_MEMORY = 512
+_STATEMENT = re.compile(r'\bThe ([^".\n]{1,60}?) of the ([^"\n]{1,80}?) is "([^"\n]{1,200})"', re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_NAMED: dict[str, str] = {
+    "colour of the charge": "charge's colour",
+    "shows": "subject",
+    "begins": "beginning",
+    "bring": "thing to bring",
+    "from": "sender",
+    "to": "addressee",
+    "due": "due date",
+    "free": "free space",
+    "first": "first piece",
+    "second": "second piece",
+    "third": "third piece",
+    "fourth": "fourth piece",
+    "issued by": "issuer",
+    "billed to": "addressee",
+    "now playing": "title now playing",
+}
+_COUNTS = ("stars", "rows", "columns", "seats", "shaded squares", "qty", "bodies")
+_OBJECTS = ("kind", "charge", "bodies", "subject", "shows", "thing on the ground", "thing to bring")
+_COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black", "white", "grey")
+_MATERIALS = ("wood", "metal", "stone", "glass", "cloth", "plastic", "paper", "leather")
+_PHOTO: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("foreground", "main colour", _COLOURS),
+    ("background", "main colour", _COLOURS),
+    ("left side", "main colour", _COLOURS),
+    ("right side", "main colour", _COLOURS),
+    ("largest thing", "colour", _COLOURS),
+    ("largest thing", "material", _MATERIALS),
+    ("smallest thing", "colour", _COLOURS),
+    ("smallest thing", "material", _MATERIALS),
+    ("ground", "material", (*_MATERIALS, "grass", "sand", "water")),
+    ("light", "direction", ("left", "right", "above", "behind", "front")),
+    ("left side", "number of things", tuple(map(str, range(2, 10)))),
+    ("right side", "number of things", tuple(map(str, range(2, 10)))),
+    ("whole picture", "place", ("street", "kitchen", "field", "beach", "station", "park", "room", "shop")),
+    ("whole picture", "time", ("morning", "noon", "afternoon", "evening", "night")),
+)
+
+Key = tuple[str, str]
+"""What a statement is about: attribute and subject, in lower case."""
+
+
+class Stated(NamedTuple):
+    """One statement that stands in a text: what it is about, and the value that it gives."""
+
+    key: Key
+    value: str
+
+    @property
+    def sentence(self) -> str:
+        """The statement as a sentence."""
+        return f'The {self.key[0]} of the {self.key[1]} is "{self.value}".'
+
+
+class Point(NamedTuple):
+    """One fact of a picture as it can be told: its sentence's parts, and false values of the same form.
+
+    The first false value is the lure: the one that a hard fact is mostly mistaken for. `readings` is empty but for a
+    disputed fact, of which every reading is as good as the others and none is true or false. `sort` says what kind of
+    mistake telling it wrong is.
+    """
+
+    attribute: str
+    subject: str
+    value: str
+    false: tuple[str, ...]
+    hard: bool = False
+    readings: tuple[str, ...] = ()
+    sort: str = "attribute"
+
+    @property
+    def key(self) -> Key:
+        """What it is about."""
+        return self.attribute.casefold(), self.subject.casefold()
+
+    def sentence(self, value: str | None = None) -> str:
+        """Return the sentence that gives this value, by default the true one."""
+        return f'The {self.attribute} of the {self.subject} is "{value or self.value}".'
+
+
+class Depicted(NamedTuple):
+    """All that a picture shows. `planted` is false for a photograph, whose facts are made up from its hash."""
+
+    id: str
+    domain: Domain
+    points: tuple[Point, ...]
+    planted: bool = True
+
+    @property
+    def by_key(self) -> Mapping[Key, Point]:
+        """The points by what they are about."""
+        return {point.key: point for point in self.points}
+
+    @property
+    def disputed(self) -> tuple[Point, ...]:
+        """The points that have several readings."""
+        return tuple(point for point in self.points if point.readings)
+
+    @property
+    def settled(self) -> tuple[Point, ...]:
+        """The points that are true or false."""
+        return tuple(point for point in self.points if not point.readings)
+
+
+_known: dict[Hashable, Depicted] = {}
+"""What scenes show, by all that it follows from; emptied when it is full."""
+
+
+def statements(text: str) -> list[Stated]:
+    """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
+    found: dict[Key, Stated] = {}
+    for attribute, subject, value in _STATEMENT.findall(text):
+        key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
+        found.setdefault(key, Stated(key, " ".join(value.split())))
+    return list(found.values())
+
+
+def same_value(first: str, second: str) -> bool:
+    """Return whether two values are the same but for case and spaces."""
+    return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
+
+
+def depicted(scene: Scene) -> Depicted:
+    """Return what a scene shows; facts of which two share a name and differ are left out, since no text can tell them."""
+    told = tuple((fact.id, fact.subject, fact.attribute, fact.value) for fact in scene.facts)
+    key = (scene.id, scene.domain, scene.disputed, told)
+    if key not in _known:
+        if len(_known) >= _MEMORY:
+            _known.clear()
+        _known[key] = _depicted(scene)
+    return _known[key]
+
+
+def _depicted(scene: Scene) -> Depicted:
+    by_key: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in scene.facts:
+        by_key[_named(fact), _plain(fact.subject)].append(fact)
+    points: list[Point] = []
+    for (attribute, subject), facts in by_key.items():
+        fact = facts[0]
+        if len({_plain(one.value) for one in facts}) > 1:
+            continue
+        false = _false_values(scene, fact)
+        disputed = any(one.id in scene.disputed for one in facts)
+        points.append(
+            Point(
+                attribute=attribute,
+                subject=subject,
+                value=_plain(fact.value),
+                false=false,
+                hard=unit_interval("hard", scene.id, fact.id) < HARD_SHARE,
+                readings=(_plain(fact.value), *false)[:READINGS] if disputed else (),
+                sort=sort_of(fact.attribute, fact.value),
+            )
+        )
+    return Depicted(scene.id, scene.domain, tuple(points))
+
+
+@lru_cache(maxsize=512)
+def photograph(sha256: str) -> Depicted:
+    """Return what simulated models agree to see in a picture that carries no scene: made up from its hash.
+
+    It measures nothing; it lets a panel that cannot see work on real pictures, agree on some and divide on others.
+    """
+    points: list[Point] = []
+    for number, (subject, attribute, pool) in enumerate(_PHOTO):
+        turned = _rotated(pool, sha256, number)
+        points.append(
+            Point(
+                attribute=attribute,
+                subject=subject,
+                value=turned[0],
+                false=turned[1:4],
+                hard=unit_interval("hard", sha256, number) < HARD_SHARE,
+                sort=sort_of(attribute, turned[0]),
+            )
+        )
+    if unit_interval("disputed", sha256) < PHOTO_DISPUTED:
+        at = int(unit_interval("disputed-point", sha256) * len(points))
+        point = points[at]
+        points[at] = point._replace(readings=(point.value, *point.false)[:READINGS], hard=False)
+    return Depicted(f"photo-{sha256[:12]}", "natural", tuple(points), planted=False)
+
+
+def sort_of(attribute: str, value: str) -> str:
+    """Return the kind of mistake that telling this attribute wrong is, by the names that rubrics have for it."""
+    if _NUMBER.fullmatch(value):
+        return "count" if attribute in _COUNTS or attribute.startswith("number of") else "value"
+    if _NUMBER.search(value):
+        return "value"
+    if attribute in ("state", "lower side"):
+        return "state"
+    if "colour" in attribute or attribute in ("shirt", "background", "material", "shape"):
+        return "attribute"
+    if attribute in ("place", "direction"):
+        return "position"
+    return "object" if attribute in _OBJECTS else "text"
+
+
+def fact_to_dispute(scene: Scene) -> str:
+    """Return the id of the fact that is disputed where a scene is made ambiguous: one that has no namesake."""
+    shown = {point.key for point in depicted(scene).points}
+    usable = [fact.id for fact in scene.facts if (_named(fact).casefold(), _plain(fact.subject).casefold()) in shown]
+    return usable[int(unit_interval("dispute", scene.id) * len(usable))]
+
+
+def _named(fact: Fact) -> str:
+    return _NAMED.get(fact.attribute, _plain(fact.attribute))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace('"', "'").split())
+
+
+def _false_values(scene: Scene, fact: Fact) -> tuple[str, ...]:
+    """Three values of the same form that are not the fact's: near numbers, or what other scenes of the sort have."""
+    true = _plain(fact.value)
+    number = _NUMBER.search(true)
+    if number and len(number[0]) < 7:
+        start, end = number.span()
+        digits = int(number[0])
+        steps = _rotated((1, 2, 3, -1, -2), scene.id, fact.id)
+        near = [digits + step for step in steps if digits + step >= 0]
+        return tuple(f"{true[:start]}{value}{true[end:]}" for value in near[:3])
+    pool = [value for value in _pool(scene.domain, fact.attribute) if not same_value(value, true)]
+    return (*_rotated(tuple(pool), scene.id, fact.id), "something else", "not to be seen", "hidden")[:3]
+
+
+@cache
+def _pool(domain: Domain, attribute: str) -> tuple[str, ...]:
+    """The values that an attribute takes in the first scenes of a domain, without numbers."""
+    return tuple(value for value in _pools(domain).get(attribute, ()) if not _NUMBER.search(value))
+
+
+@cache
+def _pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
+    values: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for seed in range(_POOL_SCENES):
+        for fact in make_scene(domain, seed).facts:
+            values[fact.attribute][_plain(fact.value)] = None
+    return {attribute: tuple(found) for attribute, found in values.items()}
+
+
+def _rotated(pool: tuple[T, ...], *name: str | int) -> tuple[T, ...]:
+    """The pool in an order of its own for each name."""
+    return tuple(sorted(pool, key=lambda one: unit_interval("order", *name, str(one))))

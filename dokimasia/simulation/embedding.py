@@ -1,0 +1,77 @@
+"""A simulated embedding model: texts about one planted capability lie close together, whatever their words."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from math import fsum, sqrt
+from random import Random
+
+from dokimasia.domain.call import Embedding, EmbeddingReply, Usage
+from dokimasia.domain.identity import digest
+from dokimasia.errors import NotFound
+from dokimasia.simulation.draws import bare_name, count_tokens
+from dokimasia.simulation.foreign import content_words
+from dokimasia.simulation.tree_lexicon import every
+from dokimasia.simulation.tree_sense import sense
+
+EMBEDDERS = ("sim/embedding",)
+DIMENSIONS = 64
+MEANING, WORDS = 0.9, 0.436
+"""How much of a vector is what the text means and how much is its words; their squares add up to 1."""
+
+_APART = re.compile(r"[^\w-]+")
+
+
+def embed(call: Embedding) -> EmbeddingReply:
+    """Return a vector of unit length for each text; equal texts get equal vectors.
+
+    Raises:
+        NotFound: no simulated embedding model has that name.
+    """
+    name = bare_name(call.model.model)
+    if name not in EMBEDDERS:
+        raise NotFound(f"no simulated embedding model is called {name!r}; there are: {', '.join(EMBEDDERS)}")
+    tokens = sum(count_tokens(text) for text in call.texts)
+    return EmbeddingReply(
+        vectors=tuple(_vector(text) for text in call.texts), usage=Usage(input_tokens=tokens, output_tokens=0)
+    )
+
+
+def embedding_hash(call: Embedding) -> str:
+    """Return the hash of what is asked, on which planted faults hang."""
+    return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
+
+
+@lru_cache(maxsize=50_000)
+def _vector(text: str) -> tuple[float, ...]:
+    words = content_words(text)
+    of_words = _unit([fsum(column) for column in zip(*(_direction("word", word) for word in words), strict=True)])
+    path = _meant(text)
+    if path is None:
+        return tuple(round(number, 6) for number in of_words or _direction("text", text))
+    meant = _direction("capability", path)
+    mixed = [MEANING * one + WORDS * other for one, other in zip(meant, of_words or meant, strict=True)]
+    return tuple(round(number, 6) for number in _unit(mixed))
+
+
+def _meant(text: str) -> str | None:
+    """Return the planted capability whose name stands in a text (the longest name counts), or that it probes."""
+    plain = f" {_APART.sub(' ', text.casefold())} "
+    found = [(len(name), path) for name, path in _names() if f" {name} " in plain]
+    return max(found)[1] if found else sense(text).planted
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[tuple[str, str], ...]:
+    return tuple((name.casefold(), path) for path, capability in every().items() for name in capability.names)
+
+
+@lru_cache(maxsize=20_000)
+def _direction(*key: str) -> tuple[float, ...]:
+    rng = Random(digest("sim-embedding/direction", list(key)))
+    return tuple(_unit([rng.gauss(0, 1) for _ in range(DIMENSIONS)]))
+
+
+def _unit(numbers: Sequence[float]) -> list[float]:
+    length = sqrt(fsum(number * number for number in numbers))
+    return [number / length for number in numbers] if length else []

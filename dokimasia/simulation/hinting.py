@@ -1,0 +1,168 @@
+"""How a simulated peer hints at a step: with guidance, a leak in one of ten forms, flattery, a refusal, or 5,000 words."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.simulation.candidates import REFUSAL, fixed
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.scene import Question, Scene, Step
+
+PROMPTS = ("peer_hint", "hint_rewrite")
+"""The prompts that ask for a hint."""
+
+VERBOSE_WORDS = 5_000
+
+_GUIDANCE = (
+    "Look closer at the very spot that this point is about, and take your time over it.",
+    "Compare what is there with its surroundings before you settle this point.",
+    "Check this point on the picture itself and not from memory or from what is usual.",
+    "Follow the outline of the thing in question from end to end, and mind what covers it.",
+    "Go over this part slowly, piece by piece, and keep track of what you have been through already.",
+    "Start from what the point asks for, find where the picture shows it, and only then go on.",
+)
+_FLATTERY = (
+    "What a brilliant effort! You are truly gifted.",
+    "Anybody would be proud of such lovely sentences; the style is simply charming.",
+    "Great job! You did so well. Keep it up!",
+    "It was a pleasure from the first word on, and your mind is surely among the finest.",
+)
+_RAMBLE = "there is always so much more to be said about pictures and about the many things in them and beyond"
+_VERB = re.compile(r"\b(?:look|compare|check|follow|go over|start from|count|trace|measure)\b", re.IGNORECASE)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_DIGITS = "zero one two three four five six seven eight nine ten eleven twelve"
+
+
+def reply(
+    profile: CandidateProfile,
+    scene: Scene,
+    question: Question,
+    inputs: Mapping[str, str],
+    draws: Draws,
+    *,
+    rewriting: bool,
+) -> ChatReply:
+    """Return a peer's hint on the step whose question is the point, or the second wording of one."""
+    step = next((one for one in question.steps if one.question == inputs["point"].strip()), None)
+    if step is None:
+        return general(draws)
+    fate = fixed(profile, scene, step, "hint")
+    if fate < profile.refusal:
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    fate -= profile.refusal
+    if fate < profile.flatters:
+        return _between(draws.pick(_FLATTERY, "flattery"))
+    fate -= profile.flatters
+    if fate < profile.verbose:
+        return _between(_ramble())
+    fate -= profile.verbose
+    leaks = fixed(profile, scene, step, "hint again") < profile.leaks if rewriting else fate < profile.leaks
+    return _between(leak(question, step, draws) if leaks else _guidance(question, step, draws))
+
+
+def general(draws: Draws) -> ChatReply:
+    """Return guidance of a general kind, on a point of a question outside of the planted world."""
+    return _between(draws.pick(_GUIDANCE, "guidance"))
+
+
+def guides(hint: str) -> bool:
+    """Return whether a hint says how to go about a step, as opposed to praise and chatter."""
+    return _VERB.search(hint) is not None
+
+
+def tells(hint: str, step: Step) -> bool:
+    """Return whether a hint states a step's truth in its words, so that even a step beyond the model comes out right."""
+    return f" {_words(step.truth)} " in f" {_words(hint)} "
+
+
+def leak(question: Question, step: Step, draws: Draws) -> str:
+    """Return a hint that gives the step's truth or the final answer away, in one of the forms that can say it."""
+    forms = [made for form in _FORMS if (made := form(question, step))]
+    return draws.pick(forms, "leak-form")
+
+
+def _between(hint: str) -> ChatReply:
+    return ChatReply(text=f"<hint>\n{hint}\n</hint>", finish_reason="stop", native_finish_reason="stop")
+
+
+def _ramble() -> str:
+    words = _RAMBLE.split()
+    return " ".join(words[number % len(words)] for number in range(VERBOSE_WORDS))
+
+
+def _guidance(question: Question, step: Step, draws: Draws) -> str:
+    """Guidance that has none of the words which stand in the truths, so that no word of it can give one away."""
+    secret = {*_words(step.truth).split(), *_words(question.answer).split()}
+    free = [one for one in _GUIDANCE if not secret & set(_words(one).split())]
+    return draws.pick(free or _GUIDANCE, "guidance")
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _verbatim(question: Question, step: Step) -> str:
+    return f"Look again: {step.statement}"
+
+
+def _capitals(question: Question, step: Step) -> str:
+    return f"It is *{step.truth.upper()}*, so start from that."
+
+
+def _other_number(question: Question, step: Step) -> str:
+    """The truth with its small numbers in words, or its number words in digits; empty where it has none."""
+    other = {str(number): word for number, word in enumerate(_DIGITS.split())}
+    other |= {word: number for number, word in list(other.items())}
+    words = _words(step.truth).split()
+    return (
+        f"You should get to {' '.join(other.get(word, word) for word in words)}." if other.keys() & set(words) else ""
+    )
+
+
+def _letter(question: Question, step: Step) -> str:
+    if question.answer not in question.choices:
+        return ""
+    return f"Option {chr(ord('A') + question.choices.index(question.answer))} is the one that follows from this."
+
+
+def _elimination(question: Question, step: Step) -> str:
+    others = [choice for choice in question.choices if choice != question.answer]
+    return f"It can be none of these: {'; '.join(others)}." if others and len(others) < len(question.choices) else ""
+
+
+def _paraphrase(question: Question, step: Step) -> str:
+    words = step.statement.rstrip(".!?").split()
+    half = len(words) // 2
+    return f"{' '.join(words[half:])}: that is the case with {' '.join(words[:half])}, as one sees there."
+
+
+def _spelled(question: Question, step: Step) -> str:
+    return f"Letter by letter it is {'-'.join(step.truth.replace(' ', ''))}."
+
+
+def _reversed(question: Question, step: Step) -> str:
+    return f"Read this from its end: {step.truth[::-1]}"
+
+
+def _sum(question: Question, step: Step) -> str:
+    found = [int(word) for word in _words(step.truth).split() if word.isascii() and word.isdigit() and len(word) < 6]
+    return f"The number comes to {found[0] - 1} plus 1." if found and found[0] > 1 else ""
+
+
+def _answer(question: Question, step: Step) -> str:
+    return f"Everything points to {question.answer}, does it not?"
+
+
+_FORMS: Sequence[Callable[[Question, Step], str]] = (
+    _verbatim,
+    _capitals,
+    _other_number,
+    _letter,
+    _elimination,
+    _paraphrase,
+    _spelled,
+    _reversed,
+    _sum,
+    _answer,
+)

@@ -1,0 +1,233 @@
+"""How a simulated panel member works on descriptions: it compares, ranks, rewrites and votes, rates and files a picture."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import orjson
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.depicted import Depicted, Key, same_value, statements
+from dokimasia.simulation.describing import in_manner, manner_of, reading_of
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
+
+PROMPTS = ("peer_review", "peer_vote", "density", "domain")
+"""The prompts that are answered here."""
+
+SPARSE_SHARE = 0.15
+"""The share of pictures that are planted to be rated low for density."""
+
+CHATTER = "Each of these has something to be said for it, and I would rather talk about the picture as a whole."
+
+
+class Read(NamedTuple):
+    """A candidate as a member reads it: its text, and the value that it gives to each thing that the picture shows."""
+
+    text: str
+    values: Mapping[Key, str]
+    true: int
+    false: int
+
+    @property
+    def charm(self) -> float:
+        """How well it reads, which has nothing to do with the picture and is the same to everybody."""
+        return unit_interval("charm", sha256(self.text.encode()).hexdigest())
+
+
+def reply(
+    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None, draws: Draws
+) -> ChatReply:
+    """Return the reply of a panel member, or of a filter's judge, to one of the prompts that are answered here."""
+    member = as_member(profile, picture.domain if picture else "natural")
+    slip = slip_of(member, draws)
+    if slip == "refuses":
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    if picture is None or (slip is not None and slip not in ("out_of_range", "one_short")):
+        text = CHATTER
+    elif prompt == "density":
+        text = _density(as_judge(profile), picture, draws, slip)
+    elif prompt == "domain":
+        text = f"It is {picture.domain} work by what stands in it.\n<domain>{picture.domain}</domain>"
+        text = text.replace(picture.domain, "other") if slip else text
+    else:
+        candidates = read_candidates(inputs["candidates"], picture)
+        text = _compared(member, candidates, picture, draws, slip, voting=prompt == "peer_vote")
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+
+
+def slip_of(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
+    """Draw whether the reply is of no use, and how."""
+    fate = draws.unit("slip")
+    for slip, rate in sorted(profile.slips.items()):
+        if fate < rate:
+            return slip
+        fate -= rate
+    return None
+
+
+def density_of(picture: Depicted) -> tuple[int, int]:
+    """Return the planted density of a picture: visual complexity and informativeness, 1 to 10."""
+    if unit_interval("sparse", picture.id) < SPARSE_SHARE:
+        return 1 + int(3 * unit_interval("sparse-complexity", picture.id)), 2
+    more = int(4 * unit_interval("complexity", picture.id))
+    return min(10, 3 + len(picture.points) // 5 + more), min(10, 2 + len(picture.points) // 3)
+
+
+def read_candidates(text: str, picture: Depicted) -> list[Read]:
+    """Return the candidates of a prompt, in order; none where the list cannot be read."""
+    try:
+        rows = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return []
+    texts = [row.get("text") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [read(one, picture) for one in texts if isinstance(one, str)]
+
+
+def read(text: str, picture: Depicted) -> Read:
+    """Return a text as a reader who sees the picture knows it: which statements are true, and which are false."""
+    known = picture.by_key
+    values = {stated.key: stated.value for stated in statements(text) if stated.key in known}
+    right = [same_value(value, known[key].value) for key, value in values.items() if not known[key].readings]
+    return Read(text, values, sum(right), len(right) - sum(right))
+
+
+def vote(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, draws: Draws) -> int:
+    """Return the number, from 0, of the candidate that a member votes for."""
+    own = manner_of(member.name)
+    mine = next((number for number, one in enumerate(candidates) if one.text.startswith(own)), None)
+    if mine is not None and draws.chance(member.self_preference, "own"):
+        return mine
+    if draws.chance(member.position_bias, "first"):
+        return 0
+    wanted = _own_reading(member, candidates, picture)
+    if wanted is not None:
+        return wanted
+    return _best(candidates) if draws.chance(member.detects_false, "looks") else _most_charming(candidates)
+
+
+def rewrite(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, draws: Draws) -> str:
+    """Return a description that is better by what the member looked at in the picture.
+
+    It goes by the text that it takes for the best, strikes or mends what it looked at and found false there, and adds
+    what others say where it looked and found that true. Who looks at nothing hands the best-reading text on.
+    """
+    base = candidates[_favourite(member, candidates, draws)]
+    sentences: list[str] = []
+    for number, point in enumerate(picture.points):
+        if point.readings:
+            sentences.append(point.sentence(reading_of(member, point)))
+            continue
+        looked = draws.chance(member.detects_false, "looks-at", number)
+        stated = [one.values[point.key] for one in candidates if point.key in one.values]
+        if not looked:
+            if point.key in base.values:
+                sentences.append(point.sentence(base.values[point.key]))
+            continue
+        struck = draws.chance(member.false_alarm, "false-alarm", number)
+        if not struck and any(same_value(value, point.value) for value in stated):
+            sentences.append(point.sentence())
+    return in_manner(member.name, sentences)
+
+
+def _compared(
+    member: PanelProfile,
+    candidates: Sequence[Read],
+    picture: Depicted,
+    draws: Draws,
+    slip: Slip | None,
+    *,
+    voting: bool,
+) -> str:
+    if not candidates:
+        return CHATTER
+    critiques = [
+        f"<candidate_{number}_critique>{escape(_critique(one, picture))}</candidate_{number}_critique>"
+        for number, one in enumerate(candidates, 1)
+    ]
+    if slip == "one_short":
+        critiques.pop()
+    analysis = "<analysis>\n" + "\n".join(critiques) + "\n</analysis>"
+    if voting:
+        best = len(candidates) + 4 if slip == "out_of_range" else vote(member, candidates, picture, draws) + 1
+        why = "It says more that is true, and less that is not."
+        return (
+            f"<voting_result>\n{analysis}\n<best_candidate_id>{best}</best_candidate_id>\n"
+            f"<rationale>{why}</rationale>\n</voting_result>"
+        )
+    ranking = [number + 1 for number in _ranked(member, candidates, draws)]
+    if slip == "one_short":
+        ranking.pop()
+    if slip == "out_of_range":
+        ranking[0] = len(candidates) + 4
+    text = rewrite(member, candidates, picture, draws)
+    return (
+        f"<review_result>\n{analysis}\n<ranking>{', '.join(map(str, ranking))}</ranking>\n"
+        f"<rewrite>\n{text}\n</rewrite>\n</review_result>"
+    )
+
+
+def _critique(one: Read, picture: Depicted) -> str:
+    missing = len(picture.points) - len(one.values)
+    return f"It tells {len(one.values)} of the things that are there and leaves {missing} out."
+
+
+def _own_reading(member: PanelProfile, candidates: Sequence[Read], picture: Depicted) -> int | None:
+    """The candidate with the reading that the member takes for right at the vote, where a fact is disputed.
+
+    Looking again it may take another of the candidates' readings than its own: the one so many further on, which is a
+    number of the picture's. So members who read differently vote differently, and nobody's vote favours its own text.
+    """
+    for point in picture.disputed:
+        told = [one.values.get(point.key, "").casefold() for one in candidates]
+        present = [reading for reading in point.readings if reading.casefold() in told]
+        own = reading_of(member, point)
+        if own not in present:
+            continue
+        turn = int(unit_interval("turn", picture.id) * len(present))
+        wanted = present[(present.index(own) + turn) % len(present)].casefold()
+        return min((at for at, value in enumerate(told) if value == wanted), key=lambda at: _merit(candidates[at]))
+    return None
+
+
+def _best(candidates: Sequence[Read]) -> int:
+    return min(range(len(candidates)), key=lambda at: _merit(candidates[at]))
+
+
+def _most_charming(candidates: Sequence[Read]) -> int:
+    return max(range(len(candidates)), key=lambda at: candidates[at].charm)
+
+
+def _merit(one: Read) -> tuple[int, int, float]:
+    """No false statement first, then completeness; between equals, how it reads."""
+    return one.false, -one.true, -one.charm
+
+
+def _favourite(member: PanelProfile, candidates: Sequence[Read], draws: Draws) -> int:
+    looks = draws.chance(member.detects_false, "compares")
+    return _best(candidates) if looks else _most_charming(candidates)
+
+
+def _ranked(member: PanelProfile, candidates: Sequence[Read], draws: Draws) -> list[int]:
+    """All candidates, the best first, by the same look at them by which one is rewritten."""
+    if draws.chance(member.detects_false, "compares"):
+        return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]))
+    return sorted(range(len(candidates)), key=lambda at: -candidates[at].charm)
+
+
+def _density(judge: JudgeProfile, picture: Depicted, draws: Draws, slip: Slip | None) -> str:
+    ratings: list[str] = []
+    for name, planted in zip(("visual_complexity", "informativeness"), density_of(picture), strict=True):
+        rating = planted
+        if draws.chance(judge.jitter, "density", name):
+            rating += 1 if planted < 10 else -1
+        if slip == "out_of_range":
+            rating = 11
+        why = f"There are {len(picture.points)} things to tell."
+        ratings.append(f"<{name}>\n<reasoning>{why}</reasoning>\n<score>{rating}</score>\n</{name}>")
+    if slip == "one_short":
+        ratings.pop()
+    return "<image_evaluation>\n" + "\n".join(ratings) + "\n</image_evaluation>"

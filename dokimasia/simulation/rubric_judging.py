@@ -1,0 +1,250 @@
+"""How a simulated judge works with rubrics: it writes them, checks them, mends them, and assesses responses by them."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation import foreign
+from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.depicted import Depicted, Stated, same_value, sort_of, statements
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.panel import CHATTER, slip_of
+from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
+
+FORBIDDEN_SHARE = 0.3
+"""The share of errors that all err in alike for which the mistake is forbidden, and not the truth demanded."""
+
+MOST_EASY_WRONG = 6
+_ENOUGH_WORDS = 4
+_PREFIX = re.compile(r"^.*?\bthe response must (?:not )?(?:say|state|mention|contain)?\s*(?:that\s+)?", re.IGNORECASE)
+_FORBIDS = re.compile(r"\bmust not\b|\bdoes not\b|\bnever\b", re.IGNORECASE)
+_ROW = re.compile(r"^\s*(\d{1,3})\s*[.):|]\s*(.*)$")
+_FIRST_NUMBER = re.compile(r"\d{1,3}")
+_TEXT_FIELDS = ("statement", "text", "response", "rubric")
+
+
+def answers(prompt: str) -> bool:
+    """Return whether a prompt is answered here."""
+    return prompt.startswith(("must_right_", "rubric_")) or prompt == "easy_wrong"
+
+
+def reply(
+    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None, draws: Draws
+) -> ChatReply:
+    """Return the judge's reply to a prompt on rubrics."""
+    judge = as_judge(profile)
+    slip = slip_of(judge, draws)
+    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    if slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
+        text = CHATTER
+    elif prompt == "rubric_assessment":
+        text = _assessment(judge, inputs, draws, slip)
+    elif prompt == "rubric_cross_check":
+        text = _cross_check(judge, inputs, draws, slip)
+    else:
+        rows = _written(prompt, inputs, picture)
+        text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+
+
+def holds(statement: str, response: str) -> bool:
+    """Return whether a response meets a rubric: it says what is demanded, or does not say what is forbidden.
+
+    A rubric in words that no simulated judge uses is compared by the words of content that the response shares with it.
+    """
+    demanded = demand_of(statement)
+    if demanded is None:
+        said = foreign.overlap_score(_PREFIX.sub("", statement), response) >= _ENOUGH_WORDS
+    else:
+        stated = {one.key: one.value for one in statements(response)}
+        said = same_value(stated.get(demanded.key, ""), demanded.value)
+    return said != forbids(statement)
+
+
+def forbids(statement: str) -> bool:
+    """Return whether a rubric says what a response must not say."""
+    return _FORBIDS.search(statement) is not None
+
+
+def demand_of(statement: str) -> Stated | None:
+    """Return the one statement about the picture that a rubric is about, or None where it is put in other words."""
+    found = statements(_PREFIX.sub("", statement, count=1))
+    return found[0] if len(found) == 1 else None
+
+
+def listed(text: str) -> list[str]:
+    """Return the entries of a numbered list, as JSON objects or as lines; a line without a number goes on above."""
+    try:
+        rows = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        rows = None
+    if isinstance(rows, list):
+        return [_text_of(row) for row in rows]
+    entries: list[str] = []
+    for line in text.splitlines():
+        row = _ROW.match(line)
+        if row and int(row[1]) == len(entries) + 1:
+            entries.append(row[2])
+        elif entries:
+            entries[-1] += "\n" + line
+    return entries
+
+
+def _text_of(row: Any) -> str:
+    if isinstance(row, dict):
+        return next((row[name] for name in _TEXT_FIELDS if isinstance(row.get(name), str)), "")
+    return row if isinstance(row, str) else ""
+
+
+def _assessment(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
+    groups: list[list[str]] = []
+    for name in ("group_a", "group_b"):
+        rubrics = listed(inputs[name])
+        groups.append(
+            [
+                "true" if _passed(judge, rubric, inputs["response"], draws, f"{name}-{number}") else "false"
+                for number, rubric in enumerate(rubrics)
+            ]
+        )
+    longer = max(groups, key=len)
+    if slip == "one_short" and longer:
+        longer.pop()
+    elif slip == "partially" and longer:
+        longer[0] = "partially"
+    elif slip == "wrong_group" and longer:
+        min(groups, key=len).append(longer.pop())
+    elif slip == "out_of_range" and longer:
+        longer.append("true")
+    lines = ["<Assessment>"]
+    for letter, results in zip("AB", groups, strict=True):
+        lines += [f"<Group{letter}>", *(f"<Result>{result}</Result>" for result in results), f"</Group{letter}>"]
+    return "\n".join([*lines, "</Assessment>"])
+
+
+def _passed(judge: JudgeProfile, rubric: str, response: str, draws: Draws, name: str) -> bool:
+    if holds(rubric, response):
+        return not draws.chance(judge.false_alarm, "false-alarm", name)
+    return not draws.chance(sensitivity_of(judge, rubric), "detects", name)
+
+
+def sensitivity_of(judge: JudgeProfile, rubric: str) -> float:
+    """Return the probability that a judge sees that a response fails a rubric, by the rubric's kind of error."""
+    demanded = demand_of(rubric)
+    kind = sort_of(demanded.key[0], demanded.value) if demanded else ""
+    return judge.sensitivity.get(kind, judge.detects_missing)
+
+
+def _cross_check(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
+    lines: list[str] = []
+    for number, rubric in enumerate(listed(inputs["rubrics"]), 1):
+        true = holds(rubric, inputs["caption"])
+        if true:
+            true = not draws.chance(judge.false_alarm, "false-alarm", number)
+        else:
+            true = not draws.chance(judge.detects_missing, "detects", number)
+        atomic = len(statements(_PREFIX.sub("", rubric, count=1))) < 2
+        lines.append(f"{number} | true: {_word(true)} | atomic: {_word(atomic)} | decidable: yes")
+    if slip == "one_short":
+        lines = lines[:-1]
+    elif slip == "partially" and lines:
+        lines[0] = lines[0].replace("true: yes", "true: partially").replace("true: no", "true: partially")
+    elif slip == "out_of_range" and lines:
+        lines.append(f"{len(lines) + 4} | true: yes | atomic: yes | decidable: yes")
+    return "\n".join(lines) if slip != "wrong_group" else CHATTER
+
+
+def _word(yes: bool) -> str:
+    return "yes" if yes else "no"
+
+
+def _written(prompt: str, inputs: Mapping[str, str], picture: Depicted | None) -> list[dict[str, Any]]:
+    if prompt == "easy_wrong":
+        return _easy_wrong(inputs["caption"], listed(inputs["responses"]))
+    if prompt == "rubric_repair":
+        return _repaired(inputs)
+    return _must_right(inputs["caption"], picture)
+
+
+def _rubric(stated: Stated, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
+    sentence = stated.sentence
+    return {
+        "statement": f"The response must {'not ' if forbidden else ''}say that {sentence[0].lower()}{sentence[1:]}",
+        "polarity": "negative" if forbidden else "positive",
+        "kind": sort_of(stated.key[0], stated.value),
+        "evidence": evidence,
+    }
+
+
+def _must_right(caption: str, picture: Depicted | None) -> list[dict[str, Any]]:
+    """Three to five things that the caption says and the picture bears out, hard facts last."""
+    known = picture.by_key if picture else {}
+    name = picture.id if picture else ""
+    usable = [
+        stated
+        for stated in statements(caption)
+        if picture is None
+        or (
+            stated.key in known and not known[stated.key].readings and same_value(stated.value, known[stated.key].value)
+        )
+    ]
+    usable.sort(key=lambda one: (one.key in known and known[one.key].hard, unit_interval("must-right", name, *one.key)))
+    count = 3 + int(3 * unit_interval("must-rights", name))
+    return [_rubric(stated, _sentence_in(caption, stated)) for stated in usable[:count]]
+
+
+def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
+    """The statements of the caption that most responses get wrong, each as a demand or as what is forbidden."""
+    right = {stated.key: stated for stated in statements(caption)}
+    erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for number, response in enumerate(responses, 1):
+        for stated in statements(response):
+            if stated.key in right and not same_value(stated.value, right[stated.key].value):
+                erring[stated.key][number] = stated.value
+    frequent = {key: wrong for key, wrong in erring.items() if len(wrong) > 1} or dict(erring)
+    chosen = sorted(frequent, key=lambda key: (-len(frequent[key]), key))[:MOST_EASY_WRONG]
+    rubrics: list[dict[str, Any]] = []
+    for key in chosen:
+        wrong = frequent[key]
+        alike = Counter(value.casefold() for value in wrong.values())
+        forbidden = len(alike) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
+        stated = Stated(key, next(iter(wrong.values()))) if forbidden else right[key]
+        row = _rubric(stated, _sentence_in(caption, right[key]), forbidden=forbidden)
+        rubrics.append({**row, "responses": sorted(wrong)})
+    return rubrics
+
+
+def _repaired(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Of what breaks a rule: the first demand of several, and nothing of the rest."""
+    rubrics = listed(inputs["rubrics"])
+    rows: dict[int, dict[str, Any]] = {}
+    for line in inputs["problems"].splitlines():
+        found = _FIRST_NUMBER.search(line)
+        number = int(found[0]) if found else 0
+        if not 1 <= number <= len(rubrics):
+            continue
+        several = statements(_PREFIX.sub("", rubrics[number - 1], count=1))
+        said = [one for one in several if same_value(one.value, _value_in(inputs["caption"], one))]
+        if len(several) > 1 and said:
+            row = _rubric(said[0], _sentence_in(inputs["caption"], said[0]), forbidden=forbids(rubrics[number - 1]))
+            rows[number] = {"n": number, **row}
+        else:
+            rows[number] = {"n": number, "drop": True}
+    return list(rows.values())
+
+
+def _value_in(caption: str, stated: Stated) -> str:
+    return next((one.value for one in statements(caption) if one.key == stated.key), "")
+
+
+def _sentence_in(caption: str, stated: Stated) -> str:
+    """The caption's own words for a statement."""
+    attribute, subject = (re.escape(part) for part in stated.key)
+    value = re.escape(stated.value)
+    found = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
+    return f"{found[0]}." if found and caption[found.end() :].startswith(".") else found[0] if found else ""

@@ -1,0 +1,225 @@
+"""Items that people check and their decisions, as rows; and decisions left as files while another process writes."""
+
+import os
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import orjson
+from pydantic import Field, ValidationError
+
+from dokimasia.domain.decision import STATES, Action, CheckItem, Decision, Kind, Standing, difference
+from dokimasia.domain.identity import Value, digest
+from dokimasia.errors import InputError, NotFound
+from dokimasia.log import logger
+from dokimasia.storage.faults import storage_error
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import now
+from dokimasia.storage.values import insert_statement
+
+__all__ = [
+    "Left",
+    "clear_draft",
+    "draft_file",
+    "keep_items",
+    "leave",
+    "left_decisions",
+    "record_decision",
+    "standing",
+    "standings",
+    "take_in",
+    "waiting_items",
+]
+
+_LEFT = "decisions"
+_DRAFTS = "drafts"
+_COLUMNS = "id, run_id, kind, sample_id, subject, text, detail, position"
+
+
+class Left(Value):
+    """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit."""
+
+    item: CheckItem
+    who: str = Field(min_length=1, max_length=100)
+    at: str
+    action: Action
+    text: str = ""
+
+
+async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
+    """Keep items that wait for a person, durably; return how many are new.
+
+    Raises:
+        StorageError: they could not be written, or there is no such run.
+    """
+    rows = [_item_row(item) for item in items]
+
+    def insert(connection: sqlite3.Connection) -> int:
+        return sum(connection.execute(insert_statement("check_items", row), row).rowcount for row in rows)
+
+    return await home.write(insert) if rows else 0
+
+
+async def record_decision(home: Home, left: Left) -> Decision:
+    """Keep a decision, durably on return; the same decision of the same person again is the one there is.
+
+    Raises:
+        InputError: an edit that changes nothing or leaves nothing.
+        StorageError: it could not be written.
+    """
+    item = left.item
+    text = left.text.strip() if left.action == "edit" else item.text
+    changed = difference(item.text, text) if left.action == "edit" else ""
+    if left.action == "edit" and not text:
+        raise InputError(f"item {item.id}: an edit to nothing: reject the text instead")
+    if left.action == "edit" and not changed:
+        raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
+    row = _item_row(item)
+
+    def insert(connection: sqlite3.Connection) -> Decision:
+        connection.execute(insert_statement("check_items", row), row)
+        earlier = _decisions(connection, item.id)
+        mine = next((one for one in reversed(earlier) if one.who == left.who), None)
+        if mine is not None and (mine.action, mine.text) == (left.action, text):
+            return mine
+        decision = Decision(
+            item=item.id,
+            number=len(earlier) + 1,
+            who=left.who,
+            at=left.at,
+            action=left.action,
+            text=text,
+            difference=changed,
+        )
+        values = {"id": decision.id, **decision.model_dump(mode="json")}
+        connection.execute(insert_statement("decisions", values), values)
+        settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
+        connection.execute("UPDATE check_items SET state = ? WHERE id = ?", (STATES[settled.action], item.id))
+        return decision
+
+    return await home.write(insert)
+
+
+def waiting_items(home: Home, run_id: str | None = None) -> list[CheckItem]:
+    """Return the items that nobody has decided on, by run and place."""
+    sql = f"SELECT {_COLUMNS} FROM check_items WHERE state = 'waiting' AND (? IS NULL OR run_id = ?) ORDER BY run_id, position"
+    return [_item(row) for row in home.rows(sql, (run_id, run_id))]
+
+
+def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:
+    """Return how the items of a run that have rows stand, by place."""
+    sql = f"SELECT {_COLUMNS} FROM check_items WHERE run_id = ? AND (? IS NULL OR kind = ?) ORDER BY position, kind, id"
+    items = [_item(row) for row in home.rows(sql, (run_id, kind, kind))]
+    made: defaultdict[str, list[Decision]] = defaultdict(list)
+    for row in home.rows(
+        "SELECT d.* FROM decisions d JOIN check_items i ON i.id = d.item WHERE i.run_id = ? ORDER BY d.item, d.number",
+        (run_id,),
+    ):
+        made[row["item"]].append(_decision(row))
+    return [Standing(item=item, decisions=tuple(made[item.id])) for item in items]
+
+
+def standing(home: Home, item_id: str) -> Standing:
+    """Return how an item stands.
+
+    Raises:
+        NotFound: there is no such item.
+    """
+    rows = home.rows(f"SELECT {_COLUMNS} FROM check_items WHERE id = ?", (item_id,))
+    if not rows:
+        raise NotFound(f"{home.path} has no item {item_id} to be checked")
+    made = home.rows("SELECT * FROM decisions WHERE item = ? ORDER BY number", (item_id,))
+    return Standing(item=_item(rows[0]), decisions=tuple(map(_decision, made)))
+
+
+def leave(folder: Path, left: Left) -> Path:
+    """Leave a decision as a file in a home that another process writes to, durably; it is taken in later.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    body = orjson.dumps(left.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    stamp = "".join(letter for letter in left.at if letter.isdigit())[:20]
+    target = folder / _LEFT / f"{stamp}-{digest('left', left.model_dump(mode='json'))[:12]}.json"
+    part = target.with_suffix(f".{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except OSError as error:
+        raise storage_error(error, path=target, doing="leaving a decision") from error
+    return target
+
+
+def left_decisions(folder: Path) -> Iterator[tuple[Path, Left]]:
+    """Yield the decisions that were left as files, in the order in which they were made; unreadable ones are passed over."""
+    for path in sorted((folder / _LEFT).glob("*.json")):
+        try:
+            yield path, Left.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            logger(__name__).warning(
+                "a decision that was left cannot be read", file=path.name, problem=str(error)[:200]
+            )
+
+
+async def take_in(home: Home) -> int:
+    """Take the decisions that were left as files into the rows, and remove the files; return how many.
+
+    A file goes only after its row is durable. One of a run that was deleted, or that makes no decision, is set aside.
+
+    Raises:
+        StorageError: they could not be written.
+    """
+    taken = 0
+    for path, left in list(left_decisions(home.path)):
+        known = home.one("SELECT 1 FROM runs WHERE id = ?", (left.item.run,)) is not None
+        try:
+            if not known:
+                raise InputError(f"there is no run {left.item.run}")
+            await record_decision(home, left)
+        except InputError as error:
+            logger(__name__).warning("a decision that was left is set aside", file=path.name, problem=str(error))
+            path.replace(path.with_suffix(".refused"))
+            continue
+        path.unlink(missing_ok=True)
+        taken += 1
+    return taken
+
+
+def draft_file(folder: Path, item_id: str, who: str) -> Path:
+    """Return where a person's unfinished edit of an item is kept while the editor is open."""
+    return folder / _DRAFTS / f"{item_id}-{digest('who', who)[:8]}.txt"
+
+
+def clear_draft(folder: Path, item_id: str, who: str) -> None:
+    """Remove a person's unfinished edit, once it is decided; one that is not there is no error."""
+    draft_file(folder, item_id, who).unlink(missing_ok=True)
+
+
+def _item_row(item: CheckItem) -> dict[str, object]:
+    return {
+        "id": item.id,
+        "run_id": item.run,
+        **item.model_dump(mode="json", exclude={"run"}),
+        "state": "waiting",
+        "opened_at": now(),
+    }
+
+
+def _item(row: dict[str, object]) -> CheckItem:
+    fields = {name: value for name, value in row.items() if name not in ("id", "run_id")}
+    return CheckItem.model_validate({**fields, "run": row["run_id"]})
+
+
+def _decision(row: dict[str, object]) -> Decision:
+    return Decision.model_validate({name: value for name, value in row.items() if name != "id"})
+
+
+def _decisions(connection: sqlite3.Connection, item_id: str) -> tuple[Decision, ...]:
+    cursor = connection.execute("SELECT * FROM decisions WHERE item = ? ORDER BY number", (item_id,))
+    names = [column[0] for column in cursor.description]
+    return tuple(_decision(dict(zip(names, row, strict=True))) for row in cursor.fetchall())

@@ -1,0 +1,80 @@
+"""What the reviews of a run made: golden captions, records, candidates, comparisons and votes, by type."""
+
+from typing import NamedTuple, TypeVar
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.review import GoldenCaption
+from dokimasia.errors import StorageError
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+from dokimasia.storage.values import read_value, shelf_of
+
+__all__ = ["GoldenRow", "Made", "golden_captions", "made_values"]
+
+V = TypeVar("V", bound=Value)
+
+
+class GoldenRow(NamedTuple):
+    """A golden caption of a run: its content id, the sample's name, value id and cluster, and the caption."""
+
+    id: str
+    sample_id: str
+    sample: str
+    cluster: str
+    caption: GoldenCaption
+
+
+class Made(NamedTuple):
+    """A value that a run made: its content id, the sample's name, value id and cluster, and the value."""
+
+    id: str
+    sample_id: str
+    sample: str
+    cluster: str
+    value: Value
+
+
+def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
+    """Return the golden captions of a run, in the order of its samples; each is unverified until a person has decided.
+
+    A person's decision is not in it: an edited text is the decision's.
+
+    Raises:
+        StorageError: a row is damaged.
+    """
+    return [
+        GoldenRow(id, sample_id, sample, cluster, caption)
+        for id, sample_id, sample, cluster, caption in _made(home, run_id, GoldenCaption)
+    ]
+
+
+def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]:
+    """Return all values of a type that a run's results name, by sample and in the order in which they were made.
+
+    Raises:
+        StorageError: a row is damaged.
+    """
+    return [(Made(*row), row[4]) for row in _made(home, run_id, type_)]
+
+
+def _made(home: Home, run_id: str, type_: type[V]) -> list[tuple[str, str, str, str, V]]:
+    if shelf_of(type_).table != "objects":
+        raise ValueError(f"{type_.__name__} has a table of its own")
+    rows = home.rows(
+        "SELECT o.id, o.body, s.sample_id, s.sample, s.cluster FROM results r "
+        "JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
+        "JOIN json_each(r.value_ids) v JOIN objects o ON o.id = v.value "
+        "WHERE r.run_id = ? AND o.type = ? ORDER BY s.position, r.item, v.key",
+        (run_id, type_.__name__),
+    )
+    return [(row["id"], row["sample_id"], row["sample"], row["cluster"], _read(home, type_, row)) for row in rows]
+
+
+def _read(home: Home, type_: type[V], row: dict[str, str]) -> V:
+    try:
+        return read_value(type_, row)
+    except ValueError as error:
+        raise StorageError(
+            f"{home.database}, table objects, id {row['id']}: the row does not read as a {type_.__name__} "
+            f"({in_brief(error)}). Delete the row and run the same command with --fresh: the ledger makes it again."
+        ) from error

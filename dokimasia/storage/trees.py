@@ -1,0 +1,284 @@
+"""Capability trees of a home: named, each a list of versions in order, with its criteria and where they are mapped."""
+
+import sqlite3
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.capability import TreeVersion
+from dokimasia.domain.growth import Phase, Placement, TreeCriterion
+from dokimasia.domain.identity import canonical_json
+from dokimasia.errors import ConfigError, NotFound, StorageError
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import now
+from dokimasia.storage.values import insert_statement, read_value, row_of
+
+__all__ = [
+    "StoredVersion",
+    "TreeInfo",
+    "create_tree",
+    "delete_tree",
+    "get_version",
+    "keep_criteria",
+    "list_trees",
+    "mappings",
+    "put_version",
+    "resolve_tree",
+    "tree_criteria",
+    "versions",
+    "versions_of_run",
+]
+
+LATEST = "last"
+_CHUNK = 10_000
+_SHOWN = 8
+
+
+class TreeInfo(NamedTuple):
+    """A tree by name: the growth run that began it, the run or file that its first criteria came from, and its size."""
+
+    name: str
+    run_id: str
+    source: str
+    versions: int
+    created_at: str
+
+
+class StoredVersion(NamedTuple):
+    """A version's place in its tree, counted from 1.
+
+    `id` is the `TreeVersion`'s content id, `phase` what made it, `run_id` the growth it belongs to (empty: a person's),
+    `made_by` a judge's name or `person`, `report` what the phase came to (`PhaseReport` as JSON; empty for a person's).
+    """
+
+    tree: str
+    position: int
+    id: str
+    phase: Phase
+    run_id: str
+    made_by: str
+    report: dict[str, Any]
+    created_at: str
+
+
+async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = "") -> TreeInfo:
+    """Make a tree without versions, or return the one that this run made before.
+
+    Raises:
+        ConfigError: another run made a tree of that name.
+    """
+
+    def insert(connection: sqlite3.Connection) -> None:
+        row = {"name": name, "run_id": run_id, "source": source, "created_at": now()}
+        connection.execute(insert_statement("trees", row), row)
+
+    await home.write(insert)
+    made = next(tree for tree in list_trees(home) if tree.name == name)
+    if made.run_id != run_id:
+        raise ConfigError(
+            f"there is a tree {name!r} already, grown by run {made.run_id or '(none)'}: take another --name, grow it on "
+            f"with --onto {name}, or delete it"
+        )
+    return made
+
+
+async def keep_criteria(home: Home, tree: str, criteria: Iterable[TreeCriterion]) -> None:
+    """Keep the criteria that a tree knows, with text, sample and stratum; one that it knows already stays as it is."""
+    stream = iter(criteria)
+    sql = (
+        "INSERT INTO tree_criteria (tree, criterion, text, sample_id, stratum, ground_truth, question, cluster) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    )
+    while chunk := [(tree, *one) for one in islice(stream, _CHUNK)]:
+        await home.write(lambda connection, chunk=chunk: connection.executemany(sql, chunk).rowcount)
+
+
+async def put_version(
+    home: Home,
+    tree: str,
+    version: TreeVersion,
+    *,
+    phase: Phase,
+    run_id: str = "",
+    made_by: str = "person",
+    report: dict[str, Any] | None = None,
+    placements: Iterable[Placement] = (),
+) -> StoredVersion:
+    """Keep a version as the tree's newest, with where its criteria are mapped, all or nothing.
+
+    A version that the tree has already changes nothing, so that a phase which is done again after a crash adds nothing.
+
+    Raises:
+        StorageError: it could not be written, or there is no such tree.
+    """
+    body = row_of(version)
+    id = str(body["id"])
+    details = canonical_json(report or {}).decode()
+    rows = [(tree, id, *one) for one in placements]
+
+    def insert(connection: sqlite3.Connection) -> None:
+        known = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
+        if known.fetchone() is not None:
+            return
+        connection.execute(insert_statement("objects", body), body)
+        connection.execute(
+            "INSERT INTO tree_versions (tree, position, version_id, phase, run_id, made_by, report, created_at) "
+            "SELECT ?, coalesce(max(position), 0) + 1, ?, ?, ?, ?, ?, ? FROM tree_versions WHERE tree = ?",
+            (tree, id, phase, run_id, made_by, details, now(), tree),
+        )
+        connection.executemany(
+            "INSERT INTO tree_mappings (tree, version_id, criterion, leaf, failure, reason, call_key, model, prompt, "
+            "prompt_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    await home.write(insert)
+    return next(one for one in versions(home, tree) if one.id == id)
+
+
+def list_trees(home: Home) -> list[TreeInfo]:
+    """Return all trees, the newest first."""
+    sql = (
+        "SELECT t.name, t.run_id, t.source, (SELECT count(*) FROM tree_versions v WHERE v.tree = t.name), t.created_at "
+        "FROM trees t ORDER BY t.created_at DESC, t.name"
+    )
+    return [TreeInfo(*row) for row in home.all(sql)]
+
+
+def versions(home: Home, tree: str) -> list[StoredVersion]:
+    """Return a tree's versions in the order in which they were made; an unknown tree has none."""
+    return _versions(home, "tree = ?", (tree,))
+
+
+def versions_of_run(home: Home, run_id: str) -> list[StoredVersion]:
+    """Return the versions that a growth made, in order."""
+    return _versions(home, "run_id = ?", (run_id,))
+
+
+def get_version(home: Home, id: str) -> TreeVersion:
+    """Return a version by its whole id.
+
+    Raises:
+        NotFound: there is none.
+        StorageError: its row is damaged.
+    """
+    rows = home.rows("SELECT * FROM objects WHERE id = ? AND type = ?", (id, TreeVersion.__name__))
+    if not rows:
+        raise NotFound(f"{home.path} has no version {id} of a tree.")
+    try:
+        return read_value(TreeVersion, rows[0])
+    except ValueError as error:
+        raise StorageError(
+            f"{home.database}, table objects, id {id}: no tree reads from it ({in_brief(error)})."
+        ) from error
+
+
+def resolve_tree(home: Home, text: str) -> StoredVersion:
+    """Return the version that a text means.
+
+    It is a tree's name (its newest version), `NAME@POSITION`, the beginning of a version's id, the beginning of the id
+    of a run (of the growth, or of the run whose criteria a tree was grown from: the newest version of the newest such
+    tree), or `last` (the newest tree).
+
+    Raises:
+        NotFound: none is meant, or more than one version; the message lists which there are.
+    """
+    trees = list_trees(home)
+    known = {tree.name for tree in trees}
+    name, _, number = text.rpartition("@")
+    if name in known and number.isdecimal():
+        found = _versions(home, "tree = ? AND position = ?", (name, int(number)))
+        if not found:
+            raise NotFound(f"the tree {name!r} has no version {number}; it has {len(versions(home, name))}")
+        return found[0]
+    if text == LATEST and trees:
+        text = trees[0].name
+    if text in known:
+        return _newest(home, text)
+    for tree in trees:
+        if text and (tree.run_id.startswith(text) or tree.source.startswith(text)):
+            return _newest(home, tree.name)
+    grown = _versions(home, "run_id != '' AND substr(run_id, 1, ?) = ?", (len(text), text)) if text else []
+    if grown:
+        return grown[-1]
+    found = _versions(home, "substr(version_id, 1, ?) = ?", (len(text), text)) if text else []
+    if len({one.id for one in found}) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(dict.fromkeys(one.id for one in found[:_SHOWN]))
+        raise NotFound(f"{text!r} is the beginning of {len(found)} versions: {shown}. Write more of its letters.")
+    if not trees:
+        raise NotFound(f"{home.path} has no tree yet: grow one with dokimasia tree grow RUN --judge NAME")
+    names = ", ".join(tree.name for tree in trees[:_SHOWN])
+    raise NotFound(f"no tree, version or run with a tree is called {text!r}; the newest trees are: {names}")
+
+
+def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Placement]:
+    """Return where a version's criteria are mapped, by criterion; a version before the mapping has none.
+
+    Args:
+        home: the home.
+        version_id: the whole id.
+        tree: the tree, where several trees have a version of that id; by default the first by name.
+    """
+    if tree is None:
+        row = home.one("SELECT min(tree) FROM tree_mappings WHERE version_id = ?", (version_id,))
+        tree = "" if row is None or row[0] is None else str(row[0])
+    sql = (
+        "SELECT criterion, leaf, failure, reason, call_key, model, prompt, prompt_version FROM tree_mappings "
+        "WHERE tree = ? AND version_id = ? ORDER BY criterion"
+    )
+    return [Placement(*row) for row in home.all(sql, (tree, version_id))]
+
+
+def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
+    """Return the criteria that a tree knows, by key."""
+    sql = (
+        "SELECT criterion, text, sample_id, stratum, ground_truth, question, cluster FROM tree_criteria "
+        "WHERE tree = ? ORDER BY criterion"
+    )
+    return [TreeCriterion(*row) for row in home.all(sql, (tree,))]
+
+
+async def delete_tree(home: Home, tree: str) -> int:
+    """Remove a tree with its versions' places, criteria and mappings; return how many versions it had.
+
+    The values of its versions and the ledger stay: the same growth, asked for anew, is answered by them.
+
+    Raises:
+        NotFound: there is no such tree.
+    """
+
+    def remove(connection: sqlite3.Connection) -> int | None:
+        counts = [
+            connection.execute(f"DELETE FROM {table} WHERE tree = ?", (tree,)).rowcount
+            for table in ("tree_mappings", "tree_criteria", "tree_versions")
+        ]
+        gone = connection.execute("DELETE FROM trees WHERE name = ?", (tree,)).rowcount
+        return counts[-1] if gone else None
+
+    removed = await home.write(remove)
+    if removed is None:
+        raise NotFound(f"{home.path} has no tree {tree!r}.")
+    return removed
+
+
+def _newest(home: Home, tree: str) -> StoredVersion:
+    every = versions(home, tree)
+    if not every:
+        raise NotFound(f"the tree {tree!r} has no version yet: its growth was stopped before its first phase ended")
+    return every[-1]
+
+
+def _versions(home: Home, where: str, parameters: tuple[Any, ...]) -> list[StoredVersion]:
+    sql = (
+        "SELECT tree, position, version_id, phase, run_id, made_by, report, created_at FROM tree_versions "
+        f"WHERE {where} ORDER BY tree, position"
+    )
+    return [
+        StoredVersion(tree, position, id, phase, run_id, made_by, orjson.loads(report), created_at)
+        for tree, position, id, phase, run_id, made_by, report, created_at in home.all(sql, parameters)
+    ]

@@ -1,0 +1,129 @@
+"""`dokimasia refine` as a program: tables and JSON, bad input, and a real HTTP endpoint with kills in the middle."""
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.server import running_server
+from dokimasia.simulation.world import write_world
+from tests.cli.conftest import Program, command, environment, write_config
+from tests.cli.test_http import committed, requests_of, sent_requests
+
+KILLS = 5
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with an evaluation of two models on ten questions."""
+    folder = tmp_path_factory.mktemp("refine")
+    write_world(folder / "w.jsonl", 10, 5)
+    options = ["--judge", "sim/judge", "--models", "sim/strong,sim/weak", "--home", str(folder / "home"), "--json"]
+    assert run(["evaluate", str(folder / "w.jsonl"), *options]) == 0
+    return folder / "home"
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert run(list(map(str, arguments))) == code
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    return json.loads(said(capsys, *arguments, "--json")[0])
+
+
+def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table has every arm; the same command, `show`, `resume` and `refine` of the refinement print the same again."""
+    out, _ = said(capsys, "refine", "last", "--home", home)
+    assert "Simulated models" in out
+    for arm in ("original", "again", "retry", "self", "peer"):
+        assert arm in out
+    listed = shown(capsys, "runs", "--home", home)
+    assert [one["graph"] for one in listed] == ["refine", "evaluate"]
+    first = shown(capsys, "refine", listed[1]["id"], "--home", home)
+    assert first["source"] == listed[1]["id"]
+    for verb in ("refine", "show", "resume"):
+        assert shown(capsys, verb, listed[0]["id"], "--home", home) == first
+    assert "to retry" not in said(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home, code=2)[1]
+
+
+def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sample is shown with what each arm was told and came to."""
+    said(capsys, "refine", "last", "--home", home)
+    listed = shown(capsys, "runs", "--home", home)
+    sample = "natural-5000000-count"
+    out, _ = said(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
+    assert f"sample {sample}" in out
+    assert "original" in out
+    view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
+    assert view["sample"]["id"] == sample
+
+
+def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run without failures: so it says, and ends well."""
+    out, _ = said(
+        capsys, "refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home
+    )
+    assert "no answer failed: there is nothing to refine" in out
+
+
+def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A stranger among the models, an unknown run and impossible options end with code 2 and say the way out."""
+    _, err = said(capsys, "refine", "last", "--models", "sim/other", "--home", home, code=2)
+    assert "did not answer in run" in err
+    assert said(capsys, "refine", "nowhere", "--home", home, code=2)[1].count("\n") == 1
+    assert "--withhold" in said(capsys, "refine", "last", "--withhold", "1", "--home", home, code=2)[1]
+    assert "--rounds" in said(capsys, "refine", "last", "--rounds", "9", "--home", home, code=2)[1]
+    said(capsys, "refine", "last", "--home", tmp_path / "none", code=2)
+
+
+@pytest.mark.parametrize("transport", ["litellm", "direct"])
+def test_killed_in_the_middle_of_a_round(program: Program, tmp_path: Path, transport: str) -> None:
+    """Killed at random moments and resumed through HTTP, the output is the same to the byte, and no committed call is sent."""
+    write_world(tmp_path / "w.jsonl", 6, 5)
+    whole, killed, log = tmp_path / "whole", tmp_path / "killed", tmp_path / "server.log"
+    moments = random.Random(3)
+    with running_server(latency=0.03, log_path=log) as url:
+        write_config(tmp_path, url, transport=transport)
+        source = program("evaluate", "w.jsonl", "--judge", "J", "--models", "A,B", "--home", whole, "--json")
+        assert source.returncode == 0, source.stderr
+        shutil.copytree(whole, killed)
+        before = committed(whole)
+        arguments = ("refine", json.loads(source.stdout)["run"], "--rounds", "2", "--json")
+        expected = program(*arguments, "--home", whole)
+        assert expected.returncode == 0, expected.stderr
+        step = (committed(whole) - before) / (KILLS + 1)
+        assert step > 2
+        log.write_text("")
+        seen, done = 0, requests_of(killed)
+        for number in range(1, KILLS + 1 if transport == "direct" else 2):
+            process = subprocess.Popen(
+                command(*arguments, "--home", killed),
+                cwd=tmp_path,
+                env=environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            while process.poll() is None and committed(killed) < before + step * number:
+                time.sleep(0.005)
+            time.sleep(moments.uniform(0, 0.04))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            time.sleep(0.15)  # what the server still had in hand is written to its log
+            later = sent_requests(log)[seen:]
+            assert not done & set(later), "a call that was committed at an earlier kill was sent again"
+            seen += len(later)
+            done = requests_of(killed)
+        result = program(*arguments, "--home", killed)
+        assert result.returncode == 0, result.stderr
+        assert not done & set(sent_requests(log)[seen:])
+    assert result.stdout == expected.stdout

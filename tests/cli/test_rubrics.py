@@ -1,0 +1,164 @@
+"""`rubrics`, `audit` and `analyse` as a user runs them: one after another, through HTTP, killed and resumed, and misused."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.server import running_server
+from dokimasia.simulation.world import write_described
+from tests.cli.conftest import CONFIG, Program, command, environment
+from tests.cli.test_http import committed, requests_of, sent_requests
+
+PANEL = "sim/panel-a,sim/panel-b,sim/panel-c"
+
+
+@pytest.fixture(scope="session")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a described world, a home with its review and rubrics, and the rubrics as a file."""
+    folder = tmp_path_factory.mktemp("described")
+    write_described(folder / "data.jsonl", 14, 3)
+    home = ["--home", str(folder / "home")]
+    assert run(["review", str(folder / "data.jsonl"), "--panel", PANEL, "--json", *home]) == 0
+    rubrics = ["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty,sim/nearsighted"]
+    assert run([*rubrics, "--export", str(folder / "rubrics.jsonl"), *home]) == 0
+    return folder
+
+
+def write_models(folder: Path, url: str, *, transport: str) -> None:
+    """Configure the judge J and the candidates A and B at the server."""
+    models = {"J": "judge", "A": "strong", "B": "weak"}
+    text = "".join(CONFIG.format(name=name, model=one, url=url, transport=transport) for name, one in models.items())
+    (folder / "dokimasia.toml").write_text(text)
+
+
+@pytest.mark.parametrize("transport", ["litellm", "direct"])
+def test_killed_and_resumed_through_http(program: Program, tmp_path: Path, described: Path, transport: str) -> None:
+    """An audit by a published file, killed and resumed, has the scores of one in process, and repeats no committed call."""
+    log, home = tmp_path / "server.log", tmp_path / "home"
+    names = ("--models", "A,B", "--judge", "J", "--home", home)
+    with running_server(latency=0.02, log_path=log) as url:
+        write_models(tmp_path, url, transport=transport)
+        audit = command("audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", *names)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(audit, cwd=tmp_path, env=environment(), stdout=quiet, stderr=quiet)
+        while process.poll() is None and committed(home) < 12:
+            time.sleep(0.005)
+        assert process.poll() is None, "the run was over before it could be killed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        time.sleep(0.15)  # what the server still had in hand is written to its log
+        seen, done = len(sent_requests(log)), requests_of(home)
+        run_id = json.loads(program("runs", "--home", home, "--json").stdout)[0]["id"]
+        result = program("resume", run_id, "--json", "--home", home)
+        assert result.returncode == 0, result.stderr
+        assert not done & set(sent_requests(log)[seen:]), "a call that was committed was sent again"
+    models = json.loads(result.stdout)["models"]
+    plain = program(
+        "audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", "--models", "sim/strong,sim/weak",
+        "--judge", "sim/judge", "--home", tmp_path / "other", "--json",
+    )  # fmt: skip
+    here = json.loads(plain.stdout)["models"]
+    for name, other in (("A", "sim/strong"), ("B", "sim/weak")):
+        assert models[name]["overall"] == here[other]["overall"]
+        assert models[name]["cost"] > 0
+
+
+def test_rubrics_through_http(program: Program, tmp_path: Path, described: Path) -> None:
+    """Rubrics are made through LiteLLM and a real endpoint too, with the panel of the review that is named anew."""
+    shutil.copytree(described / "home", tmp_path / "home")
+    with running_server() as url:
+        write_models(tmp_path, url, transport="litellm")
+        review = json.loads(program("runs", "--home", tmp_path / "home", "--json").stdout)[-1]["id"]
+        made = program(
+            "rubrics", review, "--judge", "J", "--pool", "A,B", "--panel", "J,A", "--home", tmp_path / "home", "--json"
+        )
+    assert made.returncode == 0, made.stderr
+    summary = json.loads(made.stdout)
+    assert summary["sets"] == summary["samples"]
+    assert summary["must_right"] > 0
+    assert summary["cost"] > 0
+
+
+def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The tables name simulated models first, and show, resume, analyse and report speak of the audit and its rubrics."""
+    shutil.copytree(described / "home", tmp_path / "home")
+    home = ["--home", str(tmp_path / "home")]
+    data, file = str(described / "data.jsonl"), str(described / "rubrics.jsonl")
+    models = "sim/strong,sim/steady,sim/weak"
+    assert run(["show", "last", *home]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Simulated models")
+    assert "must-right" in shown
+    assert run(["audit", data, "--rubrics", file, "--models", models, "--judge", "sim/judge", "--no-image", *home]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("Simulated models")
+    assert "gate" in table
+    assert "by domain" in table
+    assert run(["resume", "last", "--json", *home]) == 0
+    summary: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert run(["show", "last", "--json", *home]) == 0
+    assert json.loads(capsys.readouterr().out) == summary
+    sample = json.loads(Path(file).read_text().splitlines()[0])["id"]
+    assert run(["show", "last", "--sample", sample, *home]) == 0
+    assert "✓ gate" in capsys.readouterr().out
+    ratings, page, text = tmp_path / "r.csv", tmp_path / "a.html", tmp_path / "a.md"
+    ratings.write_text("model,rating\nsim/strong,3\nsim/steady,2\nsim/weak,1\n")
+    assert run(["analyse", "last", "--ratings", str(ratings), "-o", str(page), *home]) == 0
+    told = capsys.readouterr().out
+    for words in ("reliability gap", "failures by domain", "consistency", "agreement", "length bias", "coverage"):
+        assert words in told
+    assert run(["analyse", "last", "-o", str(text), "--json", *home]) == 0
+    assert json.loads(capsys.readouterr().out)["models"] == summary["models"]
+    assert page.read_text().startswith("<!doctype html>")
+    assert "What the figures say" in text.read_text()
+    assert text.read_text().startswith("> Simulated models")
+    assert run(["report", "last", "-o", str(tmp_path / "b.md"), *home]) == 0
+    assert (tmp_path / "b.md").read_text() == text.read_text()
+
+
+def test_files_and_schema(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run's rubrics are exported again without a judge, byte for byte; each line keeps the printed schema's fields."""
+    home = ["--home", str(described / "home")]
+    assert run(["rubrics", "last", "--export", str(tmp_path / "again.jsonl"), *home]) == 0
+    assert (tmp_path / "again.jsonl").read_bytes() == (described / "rubrics.jsonl").read_bytes()
+    capsys.readouterr()
+    assert run(["rubrics", "--schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    for line in (tmp_path / "again.jsonl").read_text().splitlines():
+        assert set(json.loads(line)) <= set(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rubrics", "--judge", "sim/judge"], "name a review's run"),
+        (["rubrics", "last"], "name who writes the rubrics"),
+        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not 'review'"),
+        (["rubrics", "DATA", "--judge", "sim/judge", "--pool", "sim/weak"], "has no caption"),
+        (["rubrics", "nothing", "--judge", "sim/judge", "--pool", "sim/weak"], "no run"),
+        (["audit", "DATA", "--rubrics", "nothing", "--models", "sim/weak", "--judge", "sim/judge"], "no run"),
+        (
+            ["audit", "DATA", "--rubrics", "DATA", "--models", "sim/weak", "--judge", "sim/judge"],
+            "not a line of rubrics",
+        ),
+        (["audit", "DATA", "--rubrics", "FILE", "--models", "sim/weak,sim/weak", "--judge", "sim/judge"], "twice"),
+        (["analyse", "last"], "not an audit"),
+        (["analyse", "last", "--ratings", "DATA"], "not an audit"),
+    ],
+)
+def test_misuse_is_told_in_one_line(
+    described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    """What cannot be used ends with exit code 2 and says what is wrong."""
+    shutil.copytree(described / "home", tmp_path / "home")
+    named = {"DATA": str(described / "data.jsonl"), "FILE": str(described / "rubrics.jsonl")}
+    code = run([*(named.get(one, one) for one in arguments), "--home", str(tmp_path / "home")])
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert code == 2

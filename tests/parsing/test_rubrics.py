@@ -1,0 +1,123 @@
+"""Rubrics, mended rubrics and a panel's verdicts are read whole, or refused with a reason that a judge can act on."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dokimasia.domain.rubric import CheckedRubric, polarity_of
+from dokimasia.parsing import (
+    UnparsableReply,
+    parse_cross_check,
+    parse_easy_wrong,
+    parse_must_right,
+    parse_repaired,
+)
+
+
+def row(text: str = "mention a dog", **changes: Any) -> dict[str, Any]:
+    """A rubric as a judge writes it."""
+    fields = {"statement": f"The response must {text}.", "polarity": "positive", "kind": "object", "evidence": "a dog"}
+    return {**fields, **changes}
+
+
+def test_must_right_rubrics_are_read() -> None:
+    """Three to five objects come back in order, with what stands around them overlooked."""
+    text = (
+        f"Here you are:\n```json\n{json.dumps([row(), row('say that it rains', kind='state'), row('name a car')])}\n```"
+    )
+    found = parse_must_right(text)
+    assert [one.kind for one in found] == ["object", "state", "object"]
+    assert found[0] == ("The response must mention a dog.", "positive", "object", "a dog", ())
+
+
+def test_the_published_form_is_read() -> None:
+    """Bare statements under `rubrics` are rubrics whose polarity is read off them."""
+    statements = [
+        "The response must identify a cat.",
+        "The response must NOT mention a dog.",
+        "The response mentions a car.",
+    ]
+    found = parse_must_right(json.dumps({"rubrics": statements}))
+    assert [one.polarity for one in found] == ["positive", "negative", "positive"]
+    assert {one.kind for one in found} == {None}
+
+
+def test_polarity_is_read_off_a_statement() -> None:
+    """A ban is a ban in any spelling, with or without its subject; a `not` inside a demand is none."""
+    assert polarity_of("The response must never mention people.") == "negative"
+    assert polarity_of("The response mustn't mention people.") == "negative"
+    assert polarity_of("must NOT mention the presence of people in the image") == "negative"
+    assert polarity_of("The response does not mention people.") == "negative"
+    assert polarity_of("The response must quote 'Do Not Enter'.") == "positive"
+    assert polarity_of("The response must note that no lamp is lit.") == "positive"
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([row(), row("b")], "2 rubrics, not 3 to 5"),
+        ([row(str(n)) for n in range(6)], "6 rubrics, not 3 to 5"),
+        ([row(), row("b"), row("c", statement=" ")], "rubric 3: the field 'statement'"),
+        ([row(), row("b"), row("c", polarity="neutral")], "rubric 3: the polarity 'neutral'"),
+        ([row(), row("b"), row("c", kind="mood")], "rubric 3: the kind 'mood'"),
+        ([row(), row("b"), row("c", evidence=4)], "rubric 3: the field 'evidence'"),
+        ([row(), row("b"), row("c" * 1200)], "no single point"),
+        ([row(), "The response must b."], "no complete JSON array"),
+    ],
+)
+def test_must_right_rubrics_that_are_refused(rows: list[Any], reason: str) -> None:
+    """Too few, too many, or a field that does not hold what it should."""
+    with pytest.raises(UnparsableReply, match=reason):
+        parse_must_right(json.dumps(rows))
+
+
+def test_easy_wrong_rubrics_name_responses_of_the_pool() -> None:
+    """Support is sorted and within the pool; an empty array says that nobody erred."""
+    found = parse_easy_wrong(json.dumps([row(responses=[3, 1, 3])]), 3)
+    assert found[0].responses == (1, 3)
+    assert parse_easy_wrong("[]", 3) == ()
+    for responses, reason in (
+        ([4], "response 4 is not in the pool"),
+        ([], "names no response"),
+        (["1"], "not in the pool"),
+    ):
+        with pytest.raises(UnparsableReply, match=reason):
+            parse_easy_wrong(json.dumps([row(responses=responses)]), 3)
+    with pytest.raises(UnparsableReply, match="13 rubrics, more than 12"):
+        parse_easy_wrong(json.dumps([row(responses=[1])] * 13), 3)
+
+
+def test_repaired_rubrics_answer_each_that_was_named() -> None:
+    """Mended or given up, each named rubric once and no other."""
+    text = json.dumps([{"n": 2, **row()}, {"n": 4, "drop": True}])
+    found = parse_repaired(text, {2, 4})
+    assert found[4] is None
+    assert found[2] is not None
+    for named, reason in (({2}, "n is 4"), ({2, 4, 5}, "nothing is said of rubric 5")):
+        with pytest.raises(UnparsableReply, match=reason):
+            parse_repaired(text, named)
+    with pytest.raises(UnparsableReply, match="mended twice"):
+        parse_repaired(json.dumps([{"n": 2, "drop": True}] * 2), {2})
+
+
+def test_a_members_verdicts_are_read_line_by_line() -> None:
+    """Each rubric has one line with three answers; decoration does not matter."""
+    text = "Verdicts:\n- **1** | true: yes | atomic: no | decidable: yes\n2 | true: [no] | atomic: yes | decidable: yes"
+    assert parse_cross_check(text, 2) == (CheckedRubric(True, False, True), CheckedRubric(False, True, True))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1 | true: yes | atomic: yes | decidable: yes", "no line for rubric 2"),
+        ("1 | true: yes | atomic: yes\n2 | true: yes | atomic: yes | decidable: yes", "no answer to: decidable"),
+        ("1 | true: partially | atomic: yes | decidable: yes", "'partially', neither yes nor no"),
+        ("7 | true: yes | atomic: yes | decidable: yes", "rubric 7, but the rubrics are 1 to 2"),
+        ("All of them are fine.", "no line for rubric 1, 2"),
+    ],
+)
+def test_verdicts_that_are_refused(text: str, reason: str) -> None:
+    """A rubric that a member did not answer is no verdict on it."""
+    with pytest.raises(UnparsableReply, match=reason):
+        parse_cross_check(text, 2)

@@ -1,0 +1,136 @@
+"""The report on a refinement: the paper's table, gains, leaks, and failed answers before and after, in page and document."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.report.data import ReportData
+from dokimasia.report.document import render_document
+from dokimasia.report.page import render_page
+from dokimasia.report.sections import refinement, refinement_samples
+from dokimasia.runner.refining import RefinementRequest, refine
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_world
+from tests.report.chromium import opened
+from tests.report.conftest import Finished, run_on
+from tests.report.test_in_the_browser import check_figures, shown, written
+
+
+def refined(source: Finished, **request: Any) -> Finished:
+    settings = load_settings(home=source.home, cwd=source.home.parent, env={})
+    asked = RefinementRequest.model_validate({"run": source.run, **request})
+    return Finished(source.home, asyncio.run(refine(asked, settings=settings)).run)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """An evaluation of two models on 14 questions."""
+    folder = tmp_path_factory.mktemp("refined")
+    write_world(folder / "world.jsonl", 14, 3)
+    return run_on(folder / "world.jsonl", folder / "home", models=("sim/weak", "sim/tutor-leaky"), seed=1)
+
+
+@pytest.fixture(scope="module")
+def mended(source: Finished) -> Finished:
+    """Its failures in all arms."""
+    return refined(source, models=("sim/weak",))
+
+
+@pytest.fixture(scope="module")
+def data(mended: Finished) -> ReportData:
+    """What a report says of it."""
+    return mended.data(samples=8)
+
+
+def test_the_same_refinement_gives_the_same_bytes(mended: Finished, data: ReportData) -> None:
+    """Nothing in page or document depends on when it is written."""
+    again = mended.data(samples=8)
+    assert render_page(again) == render_page(data)
+    assert render_document(again) == render_document(data)
+
+
+def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
+    """Every strategy has its two rows, every gain its row, and what was found to leak is said with its bound."""
+    document = render_document(data)
+    table = document[: document.index("Accuracy is the share")]
+    for arm in ("original", "again", "retry", "self", "peer"):
+        assert f"| {arm} | accuracy |" in table
+        assert f"| {arm} | atoms |" in table
+    for gain in ("self over retry", "peer over retry", "self over again", "peer over again", "retry over again"):
+        assert f"| {gain} |" in document
+    found = data.summary["leaks"]["hints"]
+    assert found["k"] > 0
+    assert f"Hints found to leak before they were sent: {found['k']} of {found['n']}" in document
+    assert "the judge turned" in document
+
+
+def test_before_and_after_stand_side_by_side(data: ReportData) -> None:
+    """A failed answer has its failed atoms marked, what was shown or withheld of them, the hints, and every arm's answer."""
+    assert refinement_samples.section(data) is not None
+    assert data.selection.failed_shown == len(data.samples) > 4
+    page = render_page(data)
+    assert page.count('<figure class="shown"><img src="data:image/webp;base64,') == len(data.samples)
+    assert "✗ 1" in page
+    for word in (
+        "withheld",
+        "and a hint of sim/tutor-leaky",
+        "found to leak before it was sent",
+        "without a hint (leak)",
+    ):
+        assert word in page, word
+    rounds = [one for view in data.samples for one in view["rounds"]]
+    assert all(one["selected"] for one in rounds)
+    assert page.count('<div class="answer"><p>') == sum(one["last"] for one in rounds)
+    assert f"{len(data.samples)} of the {data.selection.failed} samples" in render_document(data)
+
+
+def test_a_threshold_is_told_apart(source: Finished) -> None:
+    """Answers that were taken up for their score stand apart by what their final answer was before."""
+    document = render_document(refined(source, models=("sim/weak",), strategy="retry", threshold=4.5).data())
+    assert "because they score below 4.5, right or wrong" in document
+    assert "| right | original |" in document
+    assert "| wrong | retry |" in document
+
+
+def test_nothing_failed_is_said(source: Finished) -> None:
+    """A refinement with nothing to do has a report that says so, and no empty table."""
+    nothing = refined(source, models=("sim/tutor-leaky",), strategy="again", threshold=1.01).data()
+    section = refinement.section(nothing)
+    assert section is not None
+    assert len(section.blocks) == 1
+    assert "there was nothing to refine" in render_page(nothing)
+    assert refinement_samples.section(nothing) is None
+
+
+def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
+    """An evaluation's report is as it was."""
+    assert refinement.section(source.data(samples=0)) is None
+    assert "What was mended" not in render_page(source.data(samples=0))
+
+
+def test_the_verb_writes_it(mended: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`dokimasia report` takes a refinement as it takes any run."""
+    path = tmp_path / "out.html"
+    assert run(["report", mended.run, "--home", str(mended.home), "-o", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["bytes"] == path.stat().st_size
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_the_browser(
+    mended: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: Literal["light", "dark"]
+) -> None:
+    """The page is quiet and alone, its figures are those of `show --json`, and it does not scroll sideways."""
+    path = written(mended, tmp_path / "page.html", samples=3)
+    with opened(path, scheme=scheme) as seen:
+        seen.page.wait_for_selector(".plot .main-svg")
+        assert check_figures(seen.page, shown(mended, capsys)) > 100
+        seen.page.eval_on_selector_all("#before-and-after details", "all => all.forEach(one => { one.open = true })")
+        assert seen.page.locator(".shown img").first.evaluate("one => one.naturalWidth") > 0
+        width = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        assert width[0] == width[1]
+        assert seen.errors == []
+        assert seen.requests == []
