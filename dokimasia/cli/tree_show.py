@@ -79,6 +79,11 @@ def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool)
         out.print(f"[dim]scores: --model NAME, of {escape(', '.join(found['models']))}[/dim]")
 
 
+def print_tree(found: Mapping[str, Any]) -> None:
+    """Print a tree with the criteria at its nodes, down to the capabilities."""
+    _print(found, (), everything=False)
+
+
 def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Any:
     from rich import box
     from rich.table import Table

@@ -1,0 +1,111 @@
+"""The demo's capability tree: grown from the evaluation's criteria, with each model's weakest capabilities beside the plan."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.cli.shared import console
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+    from dokimasia.simulation.scene import Question, Scene
+
+
+def tree_step(
+    settings: "Settings",
+    run: str,
+    pairs: "Sequence[tuple[Scene, Question]]",
+    seed: int,
+    *,
+    judge: str,
+    models: Sequence[str],
+    as_json: bool,
+) -> dict[str, Any]:
+    """Grow a tree from a run's criteria, print it and where each model is surely weak, and return the figures.
+
+    Beside each weak node stands the mean planted skill at its criteria and at all others, from the models' profiles.
+    """
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.cli.tree_show import print_tree
+    from dokimasia.runner.growing import grow
+    from dokimasia.runner.growing_plan import GrowthRequest
+    from dokimasia.runner.tree_figures import tree_figures, weaknesses_of
+    from dokimasia.runner.trees import load_tree
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import get_run
+
+    request = GrowthRequest(judge=judge, run=run, seed=seed)
+    grown = run_to_end(lambda observer, stop: grow(request, settings=settings, observer=observer, stop=stop), settings)
+    with Home.open(settings.home, write=False) as home:
+        figures = tree_figures(home, grown.tree)
+        loaded = load_tree(home, grown.tree)
+        found = {name: weaknesses_of(home, get_run(home, run), name, tree=grown.tree, examples=0) for name in models}
+    capability = _planted_capabilities(pairs)
+    step_of = {key: capability.get((one.sample_id, one.text)) for key, one in loaded.criteria.items()}
+    for name, one in found.items():
+        for row in (*one["weak"], *one["strong"]):
+            row["planted"] = _planted(name, row["node"], loaded.tree, step_of)
+    if not as_json:
+        print_tree(figures)
+        _print_weak(found)
+    return {**figures, "weaknesses": found}
+
+
+def _planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tuple[str, str], tuple[str, Any]]:
+    return {
+        (question.id, step.question): (step.capability, scene.domain)
+        for scene, question in pairs
+        for step in question.steps
+    }
+
+
+def _planted(name: str, node: str, tree: Any, step_of: Mapping[str, tuple[str, Any] | None]) -> dict[str, float]:
+    """Return the mean planted skill, 0 to 1, at a node's criteria and at all others of the tree."""
+    from dokimasia.analysis.trees import members_below
+    from dokimasia.simulation.profiles import as_candidate, find_profile
+
+    profile, below = as_candidate(find_profile(name)), members_below(tree)
+    skill = {key: profile.skill(*step) for key, step in step_of.items() if step is not None}
+    at = [skill[key] for key in below[node] if key in skill]
+    rest = [skill[key] for key in below["root"] if key in skill and key not in set(below[node])]
+    return {"here": _mean(at), "elsewhere": _mean(rest)}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0
+
+
+def _print_weak(found: Mapping[str, Mapping[str, Any]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    out = console()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="where each model is surely weak", title_justify="left")
+    for name, side in (
+        ("model", "left"),
+        ("capability", "left"),
+        ("score", "right"),
+        ("95 %", "center"),
+        ("criteria", "right"),
+    ):
+        table.add_column(name, justify=side)  # pyright: ignore[reportArgumentType]
+    table.add_column("against the rest", justify="right")
+    table.add_column("planted skill: here, elsewhere", justify="right")
+    for name, one in found.items():
+        for number, row in enumerate(one["weak"]):
+            planted = row["planted"]
+            table.add_row(
+                name if number == 0 else "",
+                row["name"],
+                f"{row['mean']:.0f}",
+                f"{row['low']:.0f}\u2013{row['high']:.0f}",
+                str(row["n"]),
+                f"{row['difference']:+.0f}",
+                f"{planted['here']:.2f}, {planted['elsewhere']:.2f}",
+            )
+        if not one["weak"]:
+            table.add_row(f"[dim]{name}[/dim]", f"[dim]none is sure among {one['looked_at']}[/dim]", "", "", "", "", "")
+    out.print(table)
+    out.print(
+        "[dim]scores of 0 to 100; weak: lower than at the model's other criteria by more than chance brings, corrected for "
+        "all nodes looked at; what is not listed may be weak, too: the sample is small.[/dim]\n"
+    )
