@@ -6,6 +6,9 @@ from dokimasia.algorithms.leak_forms import stem
 from dokimasia.algorithms.leak_numbers import Number
 from dokimasia.algorithms.words import FUNCTION_WORDS
 
+SMALL = 10
+"""Numbers up to which a number word before some other noun counts something else."""
+
 _EXEMPT_BEFORE = frozenset(
     [
         "step",
@@ -88,5 +91,6 @@ def harmless(tokens: list[str], number: Number, asked: set[str], own: set[str], 
         return True
     if number.figures or stated:
         return False
-    nouns = [stem(token) for token in after if token not in FUNCTION_WORDS and token.isalpha()]
-    return bool(nouns) and nouns[0] not in asked | own and after[0] not in ("of", "in", "on", "and")
+    if number.value > SMALL or not after or not after[0].isalpha():
+        return False
+    return after[0] not in FUNCTION_WORDS and stem(after[0]) not in asked | own

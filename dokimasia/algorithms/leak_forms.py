@@ -120,7 +120,9 @@ _LETTER = re.compile(
     r"(?:option\s+|choice\s+|letter\s+)?)[\"'\u2018\u201c(\[]?([A-H])(?![\w'])"
     r"|[(\[\"\u201c\u2018']([A-H])[)\]\"\u201d\u2019']|(?:(?<=\s)|^)([A-H])\)"
     r"|\b([B-H])(?=\s+(?:is|looks|seems|fits|must|would)\b)|(?<=[:?]\s)([A-H])(?=[.!]|$)"
-    r"|(?i:\b(first|second|third|fourth|fifth|sixth)\s+(?:option|choice|answer|alternative|one\s+listed)\b)"
+    r"|(?i:\b(first|second|third|fourth|fifth|sixth|last|former|latter)\s+(?:option|choice|answer|alternative|is\s+the\s+one"
+    r"|(?:\w+\s+)?(?:in|on)\s+(?:the\s+list|offer)|one\s+listed|of\s+(?:the|your)\s+(?:two|three|four|five|options|choices))\b)"
+    r"|(?i:\b(?:opt\s+for|chosen|vote\s+for|take|tick)\s+(?:the\s+)?[(\[]?)([A-H])(?![\w'])|^([B-H])(?=[,.!])|\(([a-h])\)"
 )
 _LETTERS = re.compile(r"\b[A-H](?:(?:\s*,\s*(?:and\s+|or\s+|nor\s+)?|\s+and\s+|\s+or\s+|\s+nor\s+|/)[A-H])*\b")
 _CHOOSES = re.compile(r"(?i)\b(?:options?|choices?|letters?|answers?|choose|pick)\s*$")
@@ -154,7 +156,9 @@ def named_choices(text: str, choices: Sequence[str]) -> list[Named]:
     for match in _LETTER.finditer(text):
         letter = next(part for part in match.groups() if part)
         number = ordinal(letter.casefold())
-        place = ord(letter.upper()) - ord("A") if number is None else number - 1
+        ends = {"last": len(choices) - 1, "former": 0, "latter": 1}
+        place = ends.get(letter.casefold(), -1) if number is None else number - 1
+        place = ord(letter.upper()) - ord("A") if len(letter) == 1 else place
         found.append(Named(place, denied(text, match.start(), match.end())))
     for match in _LETTERS.finditer(text):
         letters = re.findall(r"\b[A-H]\b", match[0])
@@ -171,7 +175,7 @@ def named_choices(text: str, choices: Sequence[str]) -> list[Named]:
         first, last = sorted((ord(match[1]) - ord("A"), ord(match[2]) - ord("A")))
         if last - first == 2:
             found.append(Named(first + 1, denied=False))
-    return [one for one in found if one.place < len(choices)]
+    return [one for one in found if 0 <= one.place < len(choices)]
 
 
 def mentions(text: str, choices: Sequence[str]) -> list[Named]:

@@ -82,7 +82,9 @@ _ALONE = {
     "triple": 3,
     "tripled": 3,
 }
-_TOKEN = re.compile(r"\d+(?:[.,\u00a0\u202f']\d+)*|\.\d+|[^\W\d_]+(?:'[^\W\d_]+)?|[+*/\u00d7\u00f7\u2212%^-]")
+_TOKEN = re.compile(
+    r"(?<![^\W\d_])\d+(?:[.,\u00a0\u202f']\d+)*|\.\d+|[^\W\d_]+(?:'[^\W\d_]+)?|[+*/\u00d7\u00f7\u2212%^-]"
+)
 _SPACED = re.compile(r"(?<![\d.,])(\d{1,3}) (?=\d{3}(?!\d))")
 _TIMES_SIGNS, _MINUS_SIGNS, _OVER_SIGNS = ("*", "\u00d7"), ("-", "\u2212"), ("/", "\u00f7")
 

@@ -140,7 +140,7 @@ def find_leaks(
         leaks += _by_choice(text, options, right)
     for secret in _secrets(ground_truths, final_answer, options, right, asked, lettered=bool(choices)):
         leaks += _by_words(text, secret, options, asked)
-        leaks += _by_number(text, secret, asked)
+        leaks += _by_number(text, secret, options, asked)
         leaks += _in_disguise(text, secret)
     if vectors is not None:
         known = [*ground_truths, *([final_answer] if final_answer else [])]
@@ -184,6 +184,8 @@ def _secrets(
 def _by_choice(text: str, choices: Sequence[str], right: int) -> list[Leak]:
     secret = choices[right]
     named, mentioned = named_choices(text, choices), mentions(text, choices)
+    if {choice.casefold() for choice in choices} == {"yes", "no"}:
+        mentioned = [one for one in mentions(text, choices) if _spoken(text, choices[one.place])]
     leaks: list[Leak] = []
     if {one.place for one in named if not one.denied} == {right}:
         leaks.append(Leak("letter", secret, _cut(text)))
@@ -193,6 +195,11 @@ def _by_choice(text: str, choices: Sequence[str], right: int) -> list[Leak]:
     if others and others <= out and not others & kept and (len(others) > 1 or right not in kept):
         leaks.append(Leak("elimination", secret, _cut(text)))
     return leaks
+
+
+def _spoken(text: str, word: str) -> bool:
+    """Whether a yes or a no is spoken of as an answer: in quotes, or after answer, say or with."""
+    return re.search(rf"(?i)[\"'\u2018\u201c]{word}\b|\b(?:answer|say|with|a)\s+{word}\b", text) is not None
 
 
 def _by_words(text: str, secret: _Secret, choices: Sequence[str], asked: set[str]) -> list[Leak]:
@@ -226,7 +233,12 @@ def _in_sentence(sentence: str, secret: _Secret, choices: Sequence[str]) -> str 
     shared |= {one for one in fresh - shared if len(one) > 4 and any(_alike(one, other) for other in stems)}
     if len(fresh) == 1 and shared and not secret.whole and next(iter(fresh)) not in _COMMON:
         return None if _among_others(sentence, choices, own) or not _asserted_any(sentence, shared) else "paraphrase"
-    if len(shared) >= 2 and len(shared) / len(fresh) >= PARAPHRASE and not _OPEN.search(sentence):
+    enough = len(shared) / len(fresh) >= PARAPHRASE if fresh else False
+    if (
+        (len(shared) >= 3 or (len(shared) == 2 and len(shared) / len(fresh) >= 0.66))
+        and enough
+        and not _OPEN.search(sentence)
+    ):
         return None if _among_others(sentence, choices, own) else "paraphrase"
     return None
 
@@ -254,7 +266,7 @@ _COMMON = frozenset(
 """Words with an everyday second meaning, which guidance uses in that one."""
 
 
-def _by_number(text: str, secret: _Secret, asked: set[str]) -> list[Leak]:
+def _by_number(text: str, secret: _Secret, choices: Sequence[str], asked: set[str]) -> list[Leak]:
     """Find the numbers of a secret that the question has not, stated or as what a sum comes to."""
     words = secret.own if secret.whole else secret.novel
     tokens = tokens_of(secret.text)
@@ -266,6 +278,8 @@ def _by_number(text: str, secret: _Secret, asked: set[str]) -> list[Leak]:
     leaks: list[Leak] = []
     for sentence in sentences(text) or [text]:
         said = tokens_of(sentence)
+        if choices and _among_others(sentence, choices, secret.own):
+            continue
         for number in numbers_in(said):
             if any(_close(number.value, value) for value in values) and (number.value not in known or secret.whole):
                 strict = number.value in known
@@ -322,7 +336,7 @@ def _asserted_any(sentence: str, stems: set[str]) -> bool:
 def _says(sentence: str, own: list[str]) -> bool:
     """Whether a sentence answers with words that mean nothing by themselves, such as yes or no: at its head, or asserted."""
     word = r"\W+".join(map(re.escape, own))
-    if re.match(rf"(?i)\W*{word}(?=\s*(?:[,.;:!\u2014]|$))", sentence):
+    if re.match(rf"(?i)\W*{word}(?=\s*(?:[,.;:!\u2014-]|$))", sentence) and not re.search(r"(?i)\bbut\b", sentence):
         return True
     at = re.search(rf"(?i)(?<!\w){word}(?=\s*(?:[\"'\u2019\u201d,.;:!)]|and\b|$))", sentence)
     return at is not None and not _OPEN.search(sentence) and bool(_ASSERTS.search(sentence[: at.start()]))
@@ -332,7 +346,7 @@ def _among_others(sentence: str, choices: Sequence[str], own: list[str]) -> bool
     """Whether the sentence names other choices, too, and denies none of them."""
     found = mentions(sentence, choices)
     named = {one.place for one in found}
-    return len(named) > 1 and not any(one.denied for one in found) and not _asserted(sentence, own)
+    return len(named) > 1 and not any(one.denied for one in found) and (len(named) > 2 or not _asserted(sentence, own))
 
 
 def _alike(one: str, other: str) -> bool:
