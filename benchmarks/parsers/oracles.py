@@ -7,7 +7,7 @@ from typing import Any
 
 from dokimasia.domain.criterion import Criterion, ReferenceChain
 
-_HIDDEN = re.compile("[*`\u200b\ufeff]")
+_HIDDEN = re.compile(r"(?<!\w)[*`]+|[*`]+(?!\w)|[\u200b\ufeff]")
 _CANONICAL = re.compile(r"([0-9]{1,6}) \| score: \[([0-9]{1,6})\]")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DECODER = json.JSONDecoder(strict=False)

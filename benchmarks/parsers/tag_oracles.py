@@ -6,8 +6,10 @@ from typing import Any
 from benchmarks.parsers.oracles import Refuted, said
 from dokimasia.domain.density import DOMAINS, Density
 from dokimasia.domain.review import Ballot, Comparison
+from dokimasia.domain.rubric import RubricAssessment
 
 SHOWN = 3
+GROUPS = (2, 1)
 
 
 def check_density(text: str, density: Density) -> None:
@@ -26,6 +28,15 @@ def check_vote(text: str, number: int) -> None:
     """The number is that of a candidate and stands between the tags of a vote."""
     stated = re.search(rf"best_candidate_id\s*>\s*(candidate\s*)?#?0*{number}\.?\s*<", said(text), re.IGNORECASE)
     _require(1 <= number <= SHOWN and stated is not None, "no such vote stands there")
+
+
+def check_assessment(text: str, assessment: RubricAssessment) -> None:
+    """Each group has as many results as it has rubrics, and as many of each kind stand in the text at least."""
+    results = (*assessment.group_a, *assessment.group_b)
+    _require((len(assessment.group_a), len(assessment.group_b)) == GROUPS, "a group has another number of results")
+    for value in (True, False):
+        stated = re.findall(rf">\s*{value}\s*<", text, re.IGNORECASE)
+        _require(len(stated) >= results.count(value), f"not so many results say {value}")
 
 
 def check_ballot(text: str, ballot: Ballot) -> None:
@@ -54,6 +65,10 @@ def _require(kept: bool, problem: str) -> None:
 
 LIES: dict[str, tuple[str, Any]] = {
     "parse_vote": ("<best_candidate_id>2</best_candidate_id>", 1),
+    "parse_rubric_assessment": (
+        "<GroupA><Result>true</Result><Result>false</Result></GroupA><GroupB><Result>true</Result></GroupB>",
+        RubricAssessment(group_a=(True, True), group_b=(True,)),
+    ),
     "parse_domain": ("<domain>data</domain>", "stem"),
     "parse_density": (
         "<visual_complexity><score>7</score></visual_complexity><informativeness><score>7</score></informativeness>",

@@ -47,6 +47,8 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "I'm sorry, but I can't help with this request.",
     ),
     "tags": (
+        "<Assessment><GroupA><Result>true</Result><Result> False </Result></GroupA><GroupB><Result>true</Result></GroupB>"
+        "</Assessment>",
         "<image_evaluation><visual_complexity><reasoning>full, <score>1</score>?</reasoning><score>8</score>"
         "</visual_complexity><informativeness><reasoning>a page</reasoning><score> 10 </score></informativeness>",
         "A chart, by its axes.\n\n<domain>data</domain>",

@@ -22,6 +22,7 @@ from dokimasia.parsing import (
     parse_final_answer,
     parse_peer_review,
     parse_rating,
+    parse_rubric_assessment,
     parse_structured_equivalence,
     parse_structured_scores,
     parse_vote,
@@ -67,6 +68,10 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     "parse_vote": (lambda text: parse_vote(text, tag_oracles.SHOWN), tag_oracles.check_vote),
     "parse_ballot": (lambda text: parse_ballot(text, tag_oracles.SHOWN), tag_oracles.check_ballot),
     "parse_peer_review": (lambda text: parse_peer_review(text, tag_oracles.SHOWN), tag_oracles.check_review),
+    "parse_rubric_assessment": (
+        lambda text: parse_rubric_assessment(text, *tag_oracles.GROUPS),
+        tag_oracles.check_assessment,
+    ),
     "looks_like_refusal": (looks_like_refusal, lambda text, value: None),
 }
 """Each parser with what its values have to keep."""

@@ -62,6 +62,9 @@ def _graph(graph: Any) -> Iterator[str]:
     )
     for step, node in built.nodes.items():
         yield f"| `{step}` | {_told(node.runnable)} |"
+    if not built.branches:
+        yield ""
+        return
     yield from ("", "| after | the way is decided so | it leads to |", "|---|---|---|")
     for step, branches in built.branches.items():
         for branch in branches.values():

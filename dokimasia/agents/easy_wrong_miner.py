@@ -8,7 +8,7 @@ from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.rubric import WrittenRubric
-from dokimasia.parsing import parse_easy_wrong
+from dokimasia.parsing.rubrics import parse_easy_wrong
 from dokimasia.prompts import PromptLibrary
 
 

@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.rubric import CheckedRubric, Rubric
-from dokimasia.parsing import parse_cross_check
+from dokimasia.parsing.rubrics import parse_cross_check
 from dokimasia.prompts import PromptLibrary
 
 

@@ -10,7 +10,7 @@ from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.rubric import Rubric, WrittenRubric
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing import parse_must_right, parse_repaired
+from dokimasia.parsing.rubrics import parse_must_right, parse_repaired
 from dokimasia.prompts import PromptLibrary
 
 

@@ -8,7 +8,6 @@ from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
@@ -20,16 +19,12 @@ __all__ = [
     "parse_chain",
     "parse_checkpoint_scores",
     "parse_criteria",
-    "parse_cross_check",
     "parse_density",
     "parse_domain",
-    "parse_easy_wrong",
     "parse_equivalence",
     "parse_final_answer",
-    "parse_must_right",
     "parse_peer_review",
     "parse_rating",
-    "parse_repaired",
     "parse_rubric_assessment",
     "parse_structured_equivalence",
     "parse_structured_scores",

@@ -107,7 +107,14 @@ def test_a_closed_terminal_loses_nothing(home: Path, capsys, signal_: int) -> No
     count = _figures(home, capsys)["states"]["waiting"]
     command = [sys.executable, "-m", "dokimasia", "check", "last", "--home", str(home), "--who", "anna"]
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=env,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # also where this process ignores it
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("a\n")
