@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.rubric import CheckedRubric, polarity_of
-from dokimasia.parsing import (
-    UnparsableReply,
-    parse_cross_check,
-    parse_easy_wrong,
-    parse_must_right,
-    parse_repaired,
-)
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
 
 
 def row(text: str = "mention a dog", **changes: Any) -> dict[str, Any]:
