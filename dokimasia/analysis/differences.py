@@ -95,7 +95,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
         the same on both sides), agreement (of the criteria scores where both are the same; None without such). What
         nothing was measured for is None.
     """
-    shared, unshared = _match(first.places, second.places)
+    shared, unshared = match_places(first.places, second.places)
     pairs: list[Pair] = []
     lost = dict(unshared)
     low = high = 0.0
@@ -134,7 +134,9 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
     }
 
 
-def _match(first: Sequence[Place], second: Sequence[Place]) -> tuple[list[tuple[Place, Place]], Mapping[str, int]]:
+def match_places(
+    first: Sequence[Place], second: Sequence[Place]
+) -> tuple[list[tuple[Place, Place]], Mapping[str, int]]:
     """Pair places by digest; of several with one content, those of one name first, the rest in their order."""
     waiting: dict[str, list[Place]] = {}
     for place in second:

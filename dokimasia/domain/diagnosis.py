@@ -1,0 +1,132 @@
+"""A diagnosis of a run: named tables of figures with their intervals, each of which can be cited (ATOM, 3.4 and H)."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from dokimasia.domain.identity import Value
+
+ColumnKind = Literal["name", "score", "difference", "share", "rank", "count", "p_value", "mark"]
+"""What a column holds: a name or a mark (text), a score (the unit says its scale), a difference of scores (signed), a
+share (0 to 1), a rank (1 is best), a count, or a p-value (0 to 1)."""
+
+Grouping = Literal["tree", "category"]
+"""What the criteria are grouped by: the leaves of a capability tree, or the data set's own categories."""
+
+Mark = Literal["", "weak", "strong", "unclear", "better", "worse"]
+"""What the rule says of a row, corrected for looking at many; empty where it was not asked, or finds nothing."""
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+TEXT_KINDS = frozenset({"name", "mark"})
+
+
+class AssetColumn(Value):
+    """A column of an asset: its name, its unit as it is written (empty without one), and what it holds.
+
+    `better` says whether more is better; None where neither is.
+    """
+
+    name: str = Field(min_length=1, max_length=300)
+    unit: str = ""
+    kind: ColumnKind
+    better: Literal["higher", "lower"] | None = None
+
+
+class Figure(Value):
+    """One cell: a number, a text, or nothing, with the 95 % interval of a number that was estimated."""
+
+    value: int | Number | str | None = None
+    low: Number | None = None
+    high: Number | None = None
+
+    @property
+    def estimated(self) -> bool:
+        """Whether it has an interval."""
+        return self.low is not None and self.high is not None
+
+
+class AssetRow(Value):
+    """One line of an asset: a cell for each column, how much is behind it, and whom and what it is about.
+
+    `n` counts what the row rests on (scored criteria, or samples: the asset's `counts` says which), `held` what was
+    asked about; `model`, `node` (a leaf, or a category), and `samples` lead to the atoms behind it.
+    """
+
+    key: str = Field(min_length=1)
+    cells: tuple[Figure, ...]
+    n: int = Field(ge=0)
+    held: int = Field(ge=0)
+    mark: Mark = ""
+    model: str = ""
+    node: str = ""
+    samples: tuple[str, ...] = ()
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of what was asked about that has a score, 0 to 1; None where nothing was asked."""
+        return self.n / self.held if self.held else None
+
+
+class Asset(Value):
+    """A named table that a report may cite by its `id`, such as `leaves/sim-weak`, and a row of it as `leaves/sim-weak:3`.
+
+    `family` is the part of the id before the stroke; `model` whom it is about (empty: all); `sentence` says what the
+    table shows, and by which rule its rows are marked; `counts` what `n` counts.
+    """
+
+    id: str = Field(pattern=r"^[a-z0-9-]+(/[^\s:\[\]]+)?$")
+    title: str
+    sentence: str
+    columns: tuple[AssetColumn, ...] = Field(min_length=1)
+    rows: tuple[AssetRow, ...] = ()
+    model: str = ""
+    counts: Literal["criteria", "samples"] = "criteria"
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Self:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                raise ValueError(
+                    f"row {row.key!r} of {self.id} has {len(row.cells)} cells for {len(self.columns)} columns"
+                )
+        return self
+
+    @property
+    def family(self) -> str:
+        """The kind of asset."""
+        return self.id.partition("/")[0]
+
+    def cell(self, row: int, column: str) -> Figure:
+        """Return the cell of a row (from 1) under a column.
+
+        Raises:
+            KeyError: there is no such row or column.
+        """
+        names = [one.name for one in self.columns]
+        if not 1 <= row <= len(self.rows) or column not in names:
+            raise KeyError(f"{self.id} has no row {row} with a column {column!r}")
+        return self.rows[row - 1].cells[names.index(column)]
+
+
+class Diagnosis(Value):
+    """Everything that is said of a run in numbers: who was judged, what the criteria were grouped by, and the tables.
+
+    `tree` and `version` are empty, and `position` 0, where the criteria are grouped by the data's categories. `notes`
+    are what a reader must know first, such as a mapping that is out of date.
+    """
+
+    run: str
+    status: str
+    seed: int
+    grouping: Grouping
+    tree: str = ""
+    position: int = 0
+    version: str = ""
+    models: tuple[str, ...]
+    simulated: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    assets: tuple[Asset, ...]
+
+    def asset(self, id: str) -> Asset | None:
+        """Return the asset of that id, None where there is none."""
+        return next((one for one in self.assets if one.id == id), None)

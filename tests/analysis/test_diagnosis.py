@@ -1,0 +1,220 @@
+"""What is planted is marked, what is not is left alone, and every table says how sure it is."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+from dokimasia.analysis.diagnosis import Answered, Final, Material, assets_of, slugs_of
+from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.analysis.diagnosis_reasons import answer_tables, reasons
+from dokimasia.analysis.diagnosis_samples import failures, pairs, ranks, stability, ties
+from dokimasia.analysis.trees import Measured
+from dokimasia.domain.diagnosis import Asset
+from dokimasia.simulation.tree_lexicon import made_up, parent_of
+from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+
+WEAK = parent_of(next(iter(made_up())))
+SURE = {"weak", "strong", "better", "worse"}
+
+
+def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> Material:
+    """Models of the made-up world, each with its planted weaknesses, on a perfectly mapped tree."""
+    criteria = list(planted_criteria(n, seed, themes=True, width=1))
+    planted = {one.id: one.capability for one in criteria}
+    sample_of = {one.id: one.sample for one in criteria}
+    scores = {
+        name: planted_scores(criteria, 10 * seed + at, base=0.8, weak=chances)
+        for at, (name, chances) in enumerate(weak.items())
+    }
+    answers: list[Answered] = []
+    for name, each in scores.items():
+        by_sample: dict[str, list[float]] = {}
+        for criterion, score in each.items():
+            by_sample.setdefault(sample_of[criterion], []).append(score)
+        answers += [
+            Answered(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
+        ]
+    tree = assign(add_all(new_tree(), sorted(set(planted.values()))), planted)
+    measured = Measured(scores=scores, sample_of=sample_of)
+    return Material(tree, "tree", measured, tuple(scores), answers, seed=seed)
+
+
+def small(*answers: Answered, repeats: int = 1) -> Material:
+    """A few answers on a tree of one leaf."""
+    samples = list(dict.fromkeys(one.sample_id for one in answers))
+    models = tuple(dict.fromkeys(one.model for one in answers))
+    tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys(samples, "<A><B><C>"))
+    scores = {
+        model: {one.sample_id: (one.score - 1) * 25 for one in answers if one.model == model and one.score is not None}
+        for model in models
+    }
+    return Material(tree, "tree", Measured(scores, {}, {id: id for id in samples}), models, answers, repeats)
+
+
+def answer(
+    sample: str,
+    model: str,
+    score: float | None,
+    *,
+    repeat: int = 0,
+    atoms: tuple[int, ...] = (),
+    final: Final = "right",
+) -> Answered:
+    """One answer on an image of its own."""
+    failure = None if score is not None else "refused"
+    return Answered(sample, f"image-{sample}", model, repeat, score, failure, atoms, final)
+
+
+def sure(*tables: Asset | None) -> list[tuple[str, str]]:
+    """What tables mark: model and node."""
+    return [(row.model, row.node) for one in tables if one is not None for row in one.rows if row.mark in SURE]
+
+
+def test_the_leaves_that_are_planted_weak_are_the_ones_that_are_marked() -> None:
+    """In nearly every world the planted leaf of the weak model is marked, and hardly anything else of any model."""
+    found = false = 0
+    for seed in range(5):
+        material = world(seed, {"weak": {WEAK: 0.15}, "even": {}})
+        tables = [
+            one for one in leaf_tables(material, verdicts_of(material, permutations=4_000)) if one.family == "leaves"
+        ]
+        marked = sure(*tables)
+        found += any(model == "weak" and node.startswith(WEAK) for model, node in marked)
+        false += sum(not node.startswith(WEAK) for _, node in marked)
+    assert found >= 4
+    assert false <= 2
+
+
+def test_among_equal_models_nothing_is_marked_beyond_the_rule() -> None:
+    """Over twelve worlds of equal skill each kind of table raises no more than a few alarms."""
+    alarms = {"leaves": 0, "contrasts": 0, "pairs": 0}
+    for seed in range(12):
+        material = world(100 + seed, {"one": {}, "other": {}}, n=240)
+        alarms["leaves"] += bool(sure(*leaf_tables(material, verdicts_of(material, permutations=2_000))))
+        alarms["contrasts"] += bool(sure(contrasts(material)))
+        alarms["pairs"] += bool(sure(pairs(material)))
+    assert max(alarms.values()) <= 3, alarms
+
+
+def test_every_mark_is_borne_out_by_the_interval_beside_it() -> None:
+    """A row is marked weak only where its difference's interval lies below 0, and strong only above."""
+    for one in assets_of(world(3, {"weak": {WEAK: 0.1}, "even": {}})):
+        for row in one.rows:
+            gap = next(
+                (cell for cell, column in zip(row.cells, one.columns, strict=True) if column.kind == "difference"), None
+            )
+            if row.mark in ("weak", "worse"):
+                assert gap is not None
+                assert gap.high is not None
+                assert gap.high < 0
+            if row.mark in ("strong", "better"):
+                assert gap is not None
+                assert gap.low is not None
+                assert gap.low > 0
+
+
+def test_all_tables_are_there_and_equal_material_gives_equal_tables() -> None:
+    """The ids are those that are documented, with no two alike, and nothing depends on anything but the material."""
+    first, again = (assets_of(world(1, {"a/b": {}, "a b": {}}, n=60)) for _ in range(2))
+    assert first == again
+    ids = [one.id for one in first]
+    assert len(set(ids)) == len(ids)
+    assert {"models", "pairs", "ties", "ranks", "heatmap", "contrasts", "stability", "failures", "reasons"} <= set(ids)
+    assert {one.family for one in first} >= {"radar", "leaves", "nodes", "answers"}
+    assert sum(one.family == "radar" for one in first) >= 3
+
+
+def test_estimates_have_intervals_that_contain_them_and_rows_say_how_much_is_behind_them() -> None:
+    """Every score, difference and share with a value has an interval around it; n is never more than was asked."""
+    for one in assets_of(world(2, {"x": {}, "y": {}}, n=80)):
+        for row in one.rows:
+            assert 0 <= row.n <= row.held
+            for cell, column in zip(row.cells, one.columns, strict=True):
+                if column.kind in ("difference", "share") and cell.value is not None:
+                    assert cell.low is not None
+                    assert cell.high is not None
+                    assert isinstance(cell.value, float)
+                    assert cell.low <= cell.value <= cell.high
+
+
+def test_one_model_has_no_tables_of_comparisons() -> None:
+    """Pairs, ties, ranks and contrasts need two; the rest is there."""
+    families = {one.family for one in assets_of(world(4, {"alone": {}}, n=60))}
+    assert not families & {"pairs", "ties", "ranks", "contrasts"}
+    assert families >= {"models", "leaves", "heatmap", "failures", "reasons"}
+
+
+def test_one_sample_is_shown_and_nothing_is_claimed_of_it() -> None:
+    """Intervals are as wide as the scale, and no row is marked."""
+    tables = assets_of(small(answer("s", "m", 4.0), answer("s", "n", 2.0)))
+    assert not sure(*tables)
+    score = next(one for one in tables if one.id == "models").rows[0].cells[1]
+    assert (score.low, score.high) == (1.0, 5.0)
+
+
+def test_models_that_tie_share_their_ranks() -> None:
+    """Two that tie for the first have rank 1.5, and half of each of the two ranks."""
+    table = ranks(
+        small(*(answer(f"s{at}", model, 3.0) for at in range(6) for model in ("a", "b")), answer("x", "a", 5.0))
+    )
+    assert table is not None
+    assert [[cell.value for cell in row.cells] for row in table.rows] == [["a", 1.5, 0.5, 0.5], ["b", 1.5, 0.5, 0.5]]
+    assert table.rows[0].n == 6
+    assert table.rows[0].held == 7
+    tied = ties(small(answer("s", "a", 3.0), answer("s", "b", 3.0)))
+    assert tied is not None
+    assert tied.rows[0].cells[3].value == 1.0
+
+
+def test_stability_counts_samples_that_keep_their_score() -> None:
+    """The spread over repeats is that of each sample; with one repeat nothing is said."""
+    repeated = small(
+        *(answer("s", "m", 3.0, repeat=at) for at in range(2)),
+        *(answer("t", "m", 1.0 + 2 * at, repeat=at) for at in range(2)),
+        repeats=2,
+    )
+    row = stability(repeated).rows[0]
+    assert row.cells[1].value == pytest.approx(2**0.5 / 2, abs=1e-6)
+    assert row.cells[2].value == 0.5
+    assert row.cells[3].value == 1.0
+    once = stability(small(answer("s", "m", 3.0)))
+    assert not once.rows
+    assert "--repeats" in once.sentence
+
+
+def test_failures_are_counted_by_kind_and_their_absence_is_said() -> None:
+    """A model with no failures has a row with 0 and an upper limit above it."""
+    table = failures(small(answer("s", "m", None), answer("t", "m", 3.0), answer("s", "n", 2.0), answer("t", "n", 2.0)))
+    counts = {(row.cells[0].value, row.cells[1].value): row.cells[2].value for row in table.rows}
+    assert counts == {("m", "any"): 1, ("m", "refused"): 1, ("n", "any"): 0}
+    assert table.rows[1].samples == ("s",)
+    upper = table.rows[2].cells[3].high
+    assert upper is not None
+    assert upper > 0
+    assert "no failure" in failures(small(answer("s", "m", 3.0))).sentence
+
+
+def test_right_answers_for_the_wrong_reason_are_told_from_sound_ones() -> None:
+    """A failed atom under a right answer, and none under a wrong one, are rates of their own and listed."""
+    material = small(
+        answer("lucky", "m", 3.0, atoms=(5, 2), final="right"),
+        answer("sound", "m", 5.0, atoms=(5, 4), final="right"),
+        answer("slip", "m", 4.5, atoms=(5, 4), final="wrong"),
+        answer("lost", "m", 1.0, atoms=(1, 1), final="wrong"),
+        answer("open", "m", 1.0, atoms=(1, 1), final="undecided"),
+        answer("bare", "m", 1.0, atoms=(1, 1), final="no reference"),
+    )
+    row = reasons(material).rows[0]
+    assert [cell.value for cell in row.cells] == ["m", 2, 0.5, 2, 0.5, 1]
+    assert (row.n, row.held) == (4, 6)
+    listed = answer_tables(material)[0]
+    assert [each.cells[0].value for each in listed.rows] == ["lucky", "slip"]
+    nothing = reasons(small(answer("bare", "m", 1.0, atoms=(1,), final="no reference")))
+    assert "nothing is said" in nothing.sentence
+
+
+def test_names_of_models_make_ids_that_differ() -> None:
+    """What an id cannot hold is replaced, and two names that come to one are told apart."""
+    slugs = slugs_of(["sim/a b", "sim/a-b", "x:1"])
+    assert list(slugs.values()) == ["sim-a-b", "sim-a-b-2", "x-1"]
