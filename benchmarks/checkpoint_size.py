@@ -39,7 +39,7 @@ class Steps(NamedTuple):
 
 
 def replies(size: int, *, mended: bool) -> dict[str, list[str]]:
-    """Return what each prompt is answered in turn, in about `size` characters; `mended`: every reply is bad at first."""
+    """Return what each prompt is answered in turn, in about `size` characters; `mended`: whatever may be mended is."""
     filler = (_FILLER * (size // len(_FILLER) + 1))[:size]
     chain = f"<reasoning>\n{filler}\n</reasoning>\n<answer>\nsome {{}} tableware\n</answer>"
     criteria = [one.model_dump(mode="json", exclude={"anchor"}) for one in workload.CRITERIA.criteria]
@@ -48,7 +48,7 @@ def replies(size: int, *, mended: bool) -> dict[str, list[str]]:
     if mended:
         return {
             "solver": [bad, chain.format("white"), chain.format("blue")],
-            "equivalence": [bad, f"{filler} [[different]]", f"{filler} [[same]]"],
+            "equivalence": [bad, f"{filler} [[different]]", bad, f"{filler} [[same]]"],
             "criteria": [bad, json.dumps(criteria)],
             "checkpoints": [bad, f"{filler}\n1 | score: [4]\n2 | score: [5]\n3 | score: [3]"],
         }

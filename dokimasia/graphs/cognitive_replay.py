@@ -31,23 +31,24 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
 
 NAME = "cognitive_replay"
-VERSION = 1
+VERSION = 2
 
 
 class State(Failure, TypedDict, total=False):
     """Ids of values in the store, and where the work stands.
 
     `rejected` is the id of a reply that goes back with the next ask; `agreed` is how the chain's answer was found to
-    agree with the reference (a rule's name, `judge`, or `no reference`). `attempt` counts how often the item failed and
-    was asked anew; each attempt is a draw of its own. `looks` are what the solver looked at with its tools.
+    agree with the reference (a rule's name, `judge`, or `no reference`). `chain_at` is the place in `calls`,
+    from 1, of the call that wrote the chain; the one that wrote the criteria is the last, since nothing comes after it.
+    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
+    the solver looked at with its tools.
     """
 
     sample: str
     attempt: int
     chain: str
-    chain_call: str
+    chain_at: int
     criteria: str
-    criteria_call: str
     rejected: str
     contradicted: bool
     agreed: str
@@ -69,7 +70,8 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
     )
     update: State = {"calls": asked.calls, "rejected": "", "looks": await keep_looks(context, asked.looks)}
     if asked.value is not None:
-        return {**update, "chain": await context.store.put(asked.value), "chain_call": asked.call or ""}
+        place = len(state.get("calls", ())) + len(asked.calls)
+        return {**update, "chain": await context.store.put(asked.value), "chain_at": place}
     return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
 
 
@@ -133,7 +135,7 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
     elif state.get("rejected"):
         accepted = _rescaled(asked.value, sample.prompt)
     if accepted is not None:
-        return {**update, "criteria": await context.store.put(accepted), "criteria_call": asked.call or ""}
+        return {**update, "criteria": await context.store.put(accepted)}
     text = "\n".join(f"- {problem}" for problem in problems)
     rejected = Rejected(text=_as_written(asked.value), problem=text, call=asked.call or "")
     failed = failure("unparsable", "criteria break the rules: " + "; ".join(problems))
@@ -213,7 +215,8 @@ async def _contradicted(state: State, context: Context, sample: Sample, chain: R
         "what the reference answer says."
     )
     text = f"<reasoning>\n{chain.reasoning}\n</reasoning>\n<answer>\n{chain.answer}\n</answer>"
-    rejected = Rejected(text=text, problem=problem, call=state.get("chain_call", ""))
+    place = state.get("chain_at", 0)
+    rejected = Rejected(text=text, problem=problem, call=state["calls"][place - 1] if place else "")
     return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
 
 

@@ -49,7 +49,7 @@ async def test_the_checkpoints_of_its_threads_go_with_it(settings: Settings, req
     """A run that was killed half-way leaves no thread and no checkpoint behind when it is deleted."""
     result = await evaluate(request_of(limit=2), settings=settings)
     checkpoints = settings.home / "checkpoints.db"
-    thread = f"{result.run}/replay/x/cognitive_replay@1"
+    thread = f"{result.run}/replay/x/cognitive_replay@2"
     with Home.open(settings.home, write=True) as home:
         await open_thread(
             home,
