@@ -28,22 +28,25 @@ from dokimasia.algorithms.criteria import check_criteria, rescale_weights
 from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
+from dokimasia.graphs.context import Context, keep_looks
 
 NAME = "cognitive_replay"
 VERSION = 2
 
 
-class State(Failure, TypedDict, total=False):
+class State(TypedDict, total=False):
     """Ids of values in the store, and where the work stands.
 
     `rejected` is the id of a reply that goes back with the next ask; `agreed` is how the chain's answer was found to
     agree with the reference (a rule's name, `judge`, or `no reference`). `chain_at` is the place in `calls`,
     from 1, of the call that wrote the chain; the one that wrote the criteria is the last, since nothing comes after it.
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
-    the solver looked at with its tools.
+    the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
+    `Failed` with its reason, which may be long.
     """
 
+    failed: str
+    why: str
     sample: str
     attempt: int
     chain: str
@@ -203,13 +206,17 @@ async def _mend_or_fail(rejected: Rejected | None, failed: Failed, state: State,
     """Send a bad reply back if this was the first ask; a second bad reply, or none at all, fails the sample."""
     if rejected is not None and not state.get("rejected"):
         return {"rejected": await context.store.put(rejected)}
-    return {**failed_update(failed)}
+    return await _failed(failed, context)
+
+
+async def _failed(failed: Failed, context: Context) -> State:
+    return {"failed": failed.kind, "why": await context.store.put(failed)}
 
 
 async def _contradicted(state: State, context: Context, sample: Sample, chain: ReferenceChain) -> State:
     if state.get("contradicted"):
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
-        return {**failed_update(failure("reference_contradicted", reason))}
+        return await _failed(failure("reference_contradicted", reason), context)
     problem = (
         "Its final answer contradicts the reference answer. Look at the image again. The reasoning has to lead to "
         "what the reference answer says."

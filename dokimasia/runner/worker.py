@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.events import GatewayStats
 from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
@@ -152,7 +152,7 @@ class EvaluationWorker:
         made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
         row = ResultRow(
             **base,
-            **_ending(state, "made"),
+            **await self._made(state),
             **made,
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
@@ -163,6 +163,13 @@ class EvaluationWorker:
             await delete_thread(self._saver, thread)
             await close_thread(self._home, thread)
         return row
+
+    async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""
+        if not state.get("failed"):
+            return {"outcome": "made"}
+        failed = await self._context.store.get(Failed, state["why"])
+        return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
     async def _begin_score(
         self, sample: Sample, item: ScoreItem, replay: ResultRow
@@ -205,7 +212,7 @@ class EvaluationWorker:
             score = {"score": judgement.score, "judgement_id": ended["judgement"]}
         return ResultRow(
             **self._base(sample, item),
-            **_ending(ended, "scored"),
+            **_ending(ended),
             **score,
             criteria_id=replay.criteria_id,
             response_id=ended.get("response") or None,
@@ -249,7 +256,7 @@ def _names(sample: Sample) -> dict[str, str]:
     return {"sample_id": sample.id, "sample_digest": sample.digest}
 
 
-def _ending(state: Mapping[str, Any], success: str) -> dict[str, Any]:
+def _ending(state: Mapping[str, Any]) -> dict[str, Any]:
     if state.get("failed"):
         return {"outcome": "failed", "failure": state["failed"], "reason": state.get("reason", "")}
-    return {"outcome": success}
+    return {"outcome": "scored"}

@@ -8,6 +8,7 @@ import pytest
 
 from dokimasia.domain.call import ChatReply, ModelRef, ModelSpec
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.judgement import Failed
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed
@@ -125,9 +126,9 @@ async def test_weights_alone_are_rescaled_after_the_repair() -> None:
 async def test_a_second_leak_fails_the_sample() -> None:
     """Anything but weights that is still wrong after the repair fails the sample as unparsable."""
     bad = criteria(question="Is it a wooden table?")
-    state, _, _ = await replay([chain(), bad, bad])
+    state, _, store = await replay([chain(), bad, bad])
     assert state["failed"] == "unparsable"
-    assert "criterion 1" in state["reason"]
+    assert "criterion 1" in (await store.get(Failed, state["why"])).reason
 
 
 @pytest.mark.parametrize(
