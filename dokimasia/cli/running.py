@@ -4,7 +4,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 from rich.markup import escape
@@ -14,15 +14,21 @@ from dokimasia.cli.shared import console, print_json
 from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
 from dokimasia.errors import Interrupted
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.runner.evaluation import EvaluationResult
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.growing import GrowthResult
 from dokimasia.runner.observer import Observer
-from dokimasia.runner.refining import RefinementResult
 from dokimasia.runner.workshop import Stop
 from dokimasia.settings import Settings
 
-R = TypeVar("R", EvaluationResult, GraphResult, GrowthResult, RefinementResult)
+
+class Ended(Protocol):
+    """What every kind of run returns: its id, and whether it is complete."""
+
+    @property
+    def run(self) -> str: ...
+    @property
+    def complete(self) -> bool: ...
+
+
+R = TypeVar("R", bound=Ended)
 Work = Callable[[Observer, Stop], Awaitable[R]]
 
 

@@ -24,9 +24,10 @@ from dokimasia.domain.judgement import CheckpointScores, Provenance, Rejected, R
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
 from dokimasia.graphs.together import each
+from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
-NAME = "checkpoint_scoring"
-VERSION = 2
+NAME = CHECKPOINT_SCORING
+VERSION = VERSIONS[NAME]
 
 
 class Item(Failure, TypedDict, total=False):

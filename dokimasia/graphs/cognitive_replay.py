@@ -29,9 +29,10 @@ from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, Ref
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, keep_looks
+from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
-NAME = "cognitive_replay"
-VERSION = 2
+NAME = COGNITIVE_REPLAY
+VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):

@@ -37,7 +37,6 @@ from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.plan import EvaluationPlan, prompt_identity
 from dokimasia.runner.results import summary_of
 from dokimasia.runner.taking import models_of_fork, taken_by
-from dokimasia.runner.worker import EvaluationWorker
 from dokimasia.runner.workshop import Stop, check_prices, open_workshop, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
@@ -198,6 +197,8 @@ async def carry_out(
     watching = observer or Silent()
     if run.status == "done" and not count_failed(home, run.id, retry):
         return EvaluationResult(run=run.id, complete=True, summary=summary_of(home, run))
+    from dokimasia.runner.worker import EvaluationWorker
+
     taken = taken_by(home, plan)
     reached = plan.models_for(plan.asks) if plan.fork is None else models_of_fork(home, run.id, plan, taken, retry)
     check_prices(reached, max_cost=request.max_cost)

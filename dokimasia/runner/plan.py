@@ -12,7 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
-from dokimasia.graphs.drive import GRAPHS
+from dokimasia.graphs.versions import VERSIONS
 from dokimasia.prompts import default_library
 from dokimasia.runner.steps import JUDGED
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
@@ -139,7 +139,7 @@ class EvaluationPlan(Value):
             "criteria": self.criteria,
             "responses": self.responses,
             "prompts": dict(self.prompts),
-            "graphs": {name: graph.VERSION for name, graph in sorted(GRAPHS.items())},
+            "graphs": dict(sorted(VERSIONS.items())),
             "fresh": self.fresh,
         }
 

@@ -13,7 +13,7 @@ from dokimasia.analysis.selection import choose
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
-from dokimasia.graphs.drive import GRAPHS
+from dokimasia.graphs.versions import VERSIONS
 from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runner.analysing import analyse
@@ -220,7 +220,7 @@ def _facts(run: Run, plan: EvaluationPlan) -> RunFacts:
         written_by=__version__,
         models=tuple(models),
         prompts=tuple(prompts),
-        graphs={name: graph.VERSION for name, graph in sorted(GRAPHS.items())} if same else None,
+        graphs=dict(sorted(VERSIONS.items())) if same else None,
         settings=tuple(_settings(plan)),
     )
 

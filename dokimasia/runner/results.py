@@ -1,6 +1,7 @@
 """A run's stored rows as figures: what `show`, `evaluate` and the report all print."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dokimasia.analysis.evaluation import Row, summarise
@@ -12,8 +13,11 @@ from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, u
 
 def summary_of(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of an evaluation, ready for JSON; the same stored rows give the same bytes."""
-    samples, rows = count_items(home, run.id)
-    used = usage_of(home, run.id)
+    with ThreadPoolExecutor(1) as aside:
+        using = aside.submit(usage_of, home, run.id)
+        samples, rows = count_items(home, run.id)
+        answers = list(scored_rows(home, run))
+        used = using.result()
     usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
     return {
         "run": run.id,
@@ -26,7 +30,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "seed": run.seed,
         "simulated": simulated_models(run),
         **summarise(
-            scored_rows(home, run),
+            answers,
             seed=run.seed,
             usage=usage,
             preparation=used.get(("replay", "", "")),

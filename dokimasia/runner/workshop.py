@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
@@ -18,11 +19,13 @@ from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runner.observer import Observer
 from dokimasia.settings import Settings, api_key
-from dokimasia.storage.checkpoints import Saver, open_saver
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import SqliteRunStore
+
+if TYPE_CHECKING:
+    from dokimasia.storage.checkpoints import Saver
 
 SIMULATED = "sim/"
 
@@ -34,7 +37,7 @@ class Workshop:
     gateway: ModelGateway
     store: SqliteRunStore
     ledger: SqliteLedger
-    saver: Saver
+    saver: "Saver"
 
 
 class Stop:
@@ -121,6 +124,8 @@ async def open_workshop(
     Raises:
         ConfigError: the key of a model is not in the environment.
     """
+    from dokimasia.storage.checkpoints import open_saver
+
     keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     ledger = SqliteLedger(home)

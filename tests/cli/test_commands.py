@@ -89,6 +89,19 @@ def test_evaluate_show_and_runs_agree(world: Path, tmp_path: Path, capsys: pytes
     assert "checkpoints" in view
 
 
+def test_a_finished_run_loads_no_state_machine(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same command again prints the same figures without loading what only a running evaluation needs."""
+    asked = ["evaluate", str(world), *SIM, "--home", str(tmp_path / "home"), "--limit", "3", "--json"]
+    assert run(asked) == 0
+    first = capsys.readouterr().out
+    code = (
+        f"import sys\nfrom dokimasia.cli.main import run\nassert run({asked!r}) == 0\n"
+        "print([name for name in ('langgraph', 'langchain_core', 'litellm', 'aiohttp') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
+    assert ran.stdout == f"{first}[]\n"
+
+
 def test_a_dry_run_shows_one_prompt_of_each_kind(
     world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
