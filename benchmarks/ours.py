@@ -15,6 +15,7 @@ from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.gateway import limiter
 from dokimasia.gateway.events import GatewayEvent
+from dokimasia.runner import worker
 from dokimasia.runner.criteria_files import import_criteria
 from dokimasia.runner.estimate import Estimate
 from dokimasia.runner.evaluation import EvaluationRequest, evaluate
@@ -50,6 +51,10 @@ class Watch:
             self._answers += 1
             if self._look_every and self._answers % self._look_every == 0:
                 self.memory.append((self._answers, round(rss_mb(), 1)))
+
+
+LOADED = (worker,)
+"""What an evaluation loads when it begins to work is loaded before the clock starts, as it is for every contestant."""
 
 
 def hold_limits() -> None:

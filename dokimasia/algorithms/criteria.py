@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from dokimasia.algorithms.words import contains_run, content_words, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
@@ -75,11 +76,17 @@ def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
     False
     """
     content = content_words(ground_truth)
-    if set(content) <= set(words(question)):
+    if _words_of(question).issuperset(content):
         return False
     hidden = [word for word in words(ground_truth) if word not in _LINKING]
     shown = [word for word in words(criterion_question) if word not in _LINKING]
     return contains_run(shown, hidden)
+
+
+@lru_cache(maxsize=16)
+def _words_of(question: str) -> frozenset[str]:
+    """A sample's criteria are checked one after the other against the same question."""
+    return frozenset(words(question))
 
 
 def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tuple[int, ...]:

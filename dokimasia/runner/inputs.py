@@ -21,6 +21,7 @@ from dokimasia.runner.estimate import SampleSize, size_of
 from dokimasia.runner.readers import bring_reader
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
+from dokimasia.storage.putting import PutAside
 from dokimasia.storage.runs import keep_samples, run_samples
 
 PAGE = 500
@@ -140,12 +141,14 @@ def keep_accepted(request: DataRequest, home: Home) -> tuple[list[Accepted], tup
 
     def flush() -> None:
         if waiting:
+            images.settle()
             keep_samples(home, waiting)
             known.extend(map(accepted, waiting))
             waiting.clear()
 
-    problems = _read(request, home.blobs, keep)
-    flush()
+    with PutAside(home.blobs) as images:
+        problems = _read(request, images, keep)
+        flush()
     return known, problems
 
 

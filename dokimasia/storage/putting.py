@@ -1,0 +1,74 @@
+"""Images put by threads of their own, so that reading a data set does not wait for the disk at every image."""
+
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import ImageRef
+
+THREADS = 2
+"""Half of an image's time goes by until it lies safely on the disk; more threads than two wait for each other."""
+
+WAITING_BYTES = 32 * 1024 * 1024
+"""Bytes of images that may wait to be put; with more, whoever puts waits too."""
+
+
+class PutAside:
+    """A blob store whose `put_image` returns at once; `settle` returns when all that was put is kept.
+
+    Use it in a `with` block and settle before anything refers to what was put. For one thread that puts.
+    """
+
+    def __init__(self, blobs: BlobStore) -> None:
+        """Put into another store."""
+        self._blobs = blobs
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
+        self._waiting: deque[tuple[Future[None], int]] = deque()
+        self._bytes = 0
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Have the bytes kept under `ref.sha256`.
+
+        Raises:
+            StorageError: an image that was put before could not be kept.
+        """
+        while self._waiting and self._bytes > WAITING_BYTES:
+            self._take_oldest()
+        self._waiting.append((self._pool.submit(self._blobs.put_image, data, ref), len(data)))
+        self._bytes += len(data)
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes, once all that was put is kept.
+
+        Raises:
+            StorageError: there are none under that hash, or an image could not be kept.
+        """
+        self.settle()
+        return self._blobs.get(sha256)
+
+    def settle(self) -> None:
+        """Return when all that was put is kept.
+
+        Raises:
+            StorageError: an image could not be kept.
+        """
+        while self._waiting:
+            self._take_oldest()
+
+    def __enter__(self) -> "PutAside":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self.settle()
+        finally:
+            self._pool.shutdown(cancel_futures=True)
+
+    def _take_oldest(self) -> None:
+        future, size = self._waiting.popleft()
+        self._bytes -= size
+        future.result()
