@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,6 +181,13 @@ class ModelGateway:
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
         return GatewayStats(**vars(self._tally), in_flight=self._routes.in_flight(), limits=self._routes.limits())
+
+    def uneven(self, models: Iterable[str]) -> bool:
+        """Whether one of these models could take more requests at once while those to another have to wait.
+
+        A run that asks all of them the same things is held up by the slowest then, and the others idle.
+        """
+        return self._routes.uneven(models)
 
     def _take_off(self, call: ModelCall, key: str, label: str) -> _Flight:
         flight = _Flight(call=call, key=key, label=label)

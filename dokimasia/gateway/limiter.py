@@ -63,6 +63,11 @@ class AdaptiveLimiter:
         self._successes = 0
         self._rest_until = float("-inf")
 
+    @property
+    def waiting(self) -> int:
+        """How many wait for a permit."""
+        return len(self._queue)
+
     async def acquire(self) -> Slot:
         """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit."""
         if self._queue or self.in_use >= self.limit:

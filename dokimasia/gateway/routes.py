@@ -4,7 +4,7 @@ import hashlib
 import re
 import time
 from asyncio import sleep as asyncio_sleep
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -143,6 +143,13 @@ class Routes:
     def limits(self) -> dict[str, int]:
         """Return the current concurrency limits by endpoint, those of several keys added up."""
         return self._by_endpoint(lambda limiter: limiter.limit)
+
+    def uneven(self, names: Iterable[str]) -> bool:
+        """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
+        lanes = {id(limiter): limiter for limiter in (self.to(name).limiter for name in names)}.values()
+        return any(one.waiting for one in lanes) and any(
+            not one.waiting and 2 * one.in_use <= one.limit for one in lanes
+        )
 
     def _by_endpoint(self, figure: Callable[[AdaptiveLimiter], int]) -> dict[str, int]:
         totals: dict[str, int] = {}

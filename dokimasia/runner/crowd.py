@@ -11,6 +11,9 @@ from dokimasia.errors import Interrupted
 IN_FLIGHT = (8, 256)
 """At least and at most so many samples are in flight, so that memory stays bounded and no slow endpoint starves others."""
 
+MOST = 1024
+"""So many samples may be in flight while a slow endpoint holds up others; then they wait for it."""
+
 TICK = 0.5
 
 COLLECTOR = (50_000, 10, 10)
@@ -18,16 +21,30 @@ COLLECTOR = (50_000, 10, 10)
 
 
 async def work_through(
-    samples: Iterator[Sample], do: Callable[[Sample], Awaitable[None]], *, width: int, report: Callable[[], None]
+    samples: Iterator[Sample],
+    do: Callable[[Sample], Awaitable[None]],
+    *,
+    width: int,
+    report: Callable[[], None],
+    uneven: Callable[[], bool] | None = None,
 ) -> None:
     """Do each sample, about `width` at a time, and end with the first problem once those in flight have ended.
+
+    Args:
+        samples: what is to be done, in order; read as far as the work has come.
+        do: does one sample.
+        width: how many at a time, within `IN_FLIGHT`.
+        report: called twice a second and at the end.
+        uneven: says whether those in flight wait for one endpoint while another could take more: then more samples are
+            begun, up to `MOST` in flight, so that the slowest endpoint does not idle the others.
 
     Raises:
         Interrupted: a sample was interrupted, and nothing worse happened.
     """
     problems: list[BaseException] = []
+    width = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1])
 
-    async def worker() -> None:
+    async def worker(*, stays: bool) -> None:
         for sample in samples:
             if problems:
                 return
@@ -38,10 +55,22 @@ async def work_through(
                 if isinstance(problem, asyncio.CancelledError):
                     raise
                 return
+            if not stays:
+                return
 
     with _seldom_collecting():
         async with reporting(report):
-            await asyncio.gather(*(worker() for _ in range(min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1]))))
+            crowd = {asyncio.create_task(worker(stays=True)) for _ in range(width)}
+            try:
+                while crowd:
+                    _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)
+                    if crowd and uneven is not None and not problems and uneven():
+                        more = min(width, MOST - len(crowd))
+                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(more)}
+            finally:
+                for one in crowd:
+                    one.cancel()
+                await asyncio.gather(*crowd, return_exceptions=True)
     raise_worst(problems)
 
 

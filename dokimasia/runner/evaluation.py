@@ -225,6 +225,7 @@ async def carry_out(
                 saver=workshop.saver,
                 observer=watching,
                 stats=workshop.gateway.stats,
+                uneven=workshop.gateway.uneven,
                 criteria=_collected(home, plan),
                 responses=responses,
                 taken=taken,

@@ -1,6 +1,6 @@
 """The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from dokimasia.domain.identity import digest, value_id
@@ -43,6 +43,7 @@ class EvaluationWorker:
         saver: Saver,
         observer: Observer,
         stats: Callable[[], GatewayStats],
+        uneven: Callable[[Iterable[str]], bool],
         criteria: Mapping[str, CollectedCriteria] | None = None,
         responses: Mapping[tuple[str, str, int], str] | None = None,
         taken: Mapping[str, Beginning] | None = None,
@@ -60,6 +61,7 @@ class EvaluationWorker:
         self._saver = saver
         self._observer = observer
         self._stats = stats
+        self._uneven = uneven
         self._criteria = criteria
         self._responses = responses
         self._taken = taken or {}
@@ -84,7 +86,14 @@ class EvaluationWorker:
         progress.samples = count
         progress.items = count * (1 + len(list(self._plan.items(""))))
         concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
-        await work_through(samples, self._one, width=min(WINDOW * concurrency, count), report=self._report)
+        candidates = [spec.ref.name for spec in self._plan.candidates] if self._responses is None else []
+        await work_through(
+            samples,
+            self._one,
+            width=min(WINDOW * concurrency, count),
+            report=self._report,
+            uneven=lambda: self._uneven(candidates),
+        )
 
     async def _one(self, sample: Sample) -> None:
         await self._sample(sample)

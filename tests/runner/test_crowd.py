@@ -1,0 +1,150 @@
+"""Many samples at once: bounded, in order, and without the slowest endpoint idling the others."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import Interrupted
+from dokimasia.runner import crowd
+from dokimasia.runner.crowd import work_through
+from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.settings import load_settings
+from dokimasia.simulation.transport import SimTransport
+from tests.runner.conftest import SAMPLES
+
+MODELS = """
+[models.quick]
+model = "sim/strong"
+endpoint = "quick"
+max_concurrency = 2
+
+[models.slow]
+model = "sim/weak"
+endpoint = "slow"
+max_concurrency = 2
+"""
+
+
+def made(count: int) -> list[Sample]:
+    """Return samples that differ in their ids."""
+    return [Sample(id=f"s{number}", prompt="What is this?") for number in range(count)]
+
+
+class Waiting(SimTransport):
+    """Lets the slow model answer only when the quick one has been asked about every sample."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+        self.all_asked = asyncio.Event()
+
+    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
+        """Count, and wait where the model is the slow one."""
+        self.asked[call.model.name] += 1
+        if self.asked["quick"] == SAMPLES:
+            self.all_asked.set()
+        if call.model.name == "slow":
+            await self.all_asked.wait()
+        return await super().send(call, spec, **rest)
+
+
+async def test_the_slowest_endpoint_does_not_idle_the_others(
+    tmp_path: Path, request_of: Callable[..., EvaluationRequest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that answers nothing before another has answered all does not stop a run with more samples than its window."""
+    monkeypatch.setattr(crowd, "TICK", 0.01)
+    assert crowd.IN_FLIGHT[0] < SAMPLES
+    (tmp_path / "dokimasia.toml").write_text(MODELS)
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    transport = Waiting()
+    async with asyncio.timeout(60):
+        result = await evaluate(request_of(models=("quick", "slow")), settings=settings, transports={"sim": transport})
+    assert result.complete
+    assert transport.asked["quick"] == transport.asked["slow"] == SAMPLES
+
+
+async def test_no_more_than_the_width_are_begun_while_all_go_on_evenly() -> None:
+    """Without an endpoint that holds up others the width is never exceeded, and every sample is done once, begun in order."""
+    running, most, begun = 0, 0, list[str]()
+
+    async def do(sample: Sample) -> None:
+        nonlocal running, most
+        begun.append(sample.id)
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+
+    samples = made(100)
+    await work_through(iter(samples), do, width=10, report=lambda: None, uneven=lambda: False)
+    assert most == 10
+    assert begun == [sample.id for sample in samples]
+
+
+async def test_more_are_begun_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However uneven it goes, no more than `MOST` are in flight."""
+    monkeypatch.setattr(crowd, "TICK", 0.001)
+    monkeypatch.setattr(crowd, "MOST", 30)
+    full, gate, running, most = asyncio.Event(), asyncio.Event(), 0, 0
+
+    async def do(sample: Sample) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == 30:
+            full.set()
+        await gate.wait()
+        running -= 1
+
+    async def open_later() -> None:
+        await full.wait()
+        await asyncio.sleep(0.01)
+        gate.set()
+
+    opening = asyncio.create_task(open_later())
+    await work_through(iter(made(100)), do, width=10, report=lambda: None, uneven=lambda: True)
+    await opening
+    assert most == 30
+
+
+async def test_a_problem_ends_the_work_once_those_in_flight_have_ended() -> None:
+    """The first problem that is no interruption is raised, no sample is begun after it, and none in flight is dropped."""
+    ended: list[str] = []
+
+    async def do(sample: Sample) -> None:
+        await asyncio.sleep(0)
+        if sample.id == "s3":
+            raise Interrupted("stopped")
+        if sample.id == "s4":
+            raise ValueError("broken")
+        await asyncio.sleep(0.01)
+        ended.append(sample.id)
+
+    with pytest.raises(ValueError, match="broken"):
+        await work_through(iter(made(100)), do, width=8, report=lambda: None, uneven=lambda: True)
+    assert sorted(ended) == ["s0", "s1", "s2", "s5", "s6", "s7"]
+
+
+async def test_cancelling_cancels_those_in_flight() -> None:
+    """Whoever cancels the work is told only when nothing of it runs any more."""
+    cancelled = 0
+
+    async def do(sample: Sample) -> None:
+        nonlocal cancelled
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            cancelled += 1
+            raise
+
+    work = asyncio.create_task(work_through(iter(made(100)), do, width=8, report=lambda: None, uneven=lambda: False))
+    await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert cancelled == 8
