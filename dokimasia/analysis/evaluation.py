@@ -42,8 +42,25 @@ class _Samples:
             self.failures.setdefault(row.sample_id, []).append(row.failure)
 
 
+@dataclass(slots=True)
+class Collected:
+    """Answers by model, and by model and category, without the rows that they came as."""
+
+    models: dict[str, _Samples] = field(default_factory=dict[str, _Samples])
+    categories: dict[str, dict[str, _Samples]] = field(default_factory=dict[str, dict[str, _Samples]])
+
+
+def collect(rows: Iterable[Row]) -> Collected:
+    """Take in the answers one by one, in the run's order."""
+    found = Collected()
+    for row in rows:
+        found.models.setdefault(row.model, _Samples()).add(row)
+        found.categories.setdefault(row.model, {}).setdefault(row.category or "", _Samples()).add(row)
+    return found
+
+
 def summarise(
-    rows: Iterable[Row],
+    answers: Collected,
     *,
     seed: int,
     usage: Mapping[str, Used] | None = None,
@@ -55,7 +72,7 @@ def summarise(
     the kind of its first failure, and opens the bounds that its score could have had (1 to 5).
 
     Args:
-        rows: the answers, in the run's order.
+        answers: what was collected of the run.
         seed: of the bootstrap.
         usage: what the ledger entries used that made a model's answers and their scores, by shown name.
         preparation: what those used that made chains and criteria.
@@ -67,11 +84,7 @@ def summarise(
         {kind: n}, calls, tokens {input, output, unknown}, cost (None: unknown), by_category; `preparation` with calls,
         tokens, cost; `blind` with the share of the score above the floor that survives without the image.
     """
-    models: dict[str, _Samples] = {}
-    categories: dict[str, dict[str, _Samples]] = {}
-    for row in rows:
-        models.setdefault(row.model, _Samples()).add(row)
-        categories.setdefault(row.model, {}).setdefault(row.category or "", _Samples()).add(row)
+    models, categories = answers.models, answers.categories
     summary: dict[str, Any] = {
         "models": {
             name: {

@@ -1,6 +1,8 @@
 """Criteria as files: export what a run made, import it elsewhere, and score any model by it for ever."""
 
+import asyncio
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
 FORMAT = "dokimasia-criteria/1"
 ID_LENGTH = 16
+
+PAGE = 500
+"""Lines that are kept at once."""
 
 
 async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
@@ -53,42 +58,53 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
 async def import_criteria(home: Home, path: Path) -> tuple[str, int]:
     """Keep a file of criteria and return the collection's id (a hash of its content) and its size.
 
-    The whole file is checked before anything is kept.
+    The whole file is checked before anything is kept; it is read twice, and never held as a whole.
 
     Raises:
-        DataError: naming the line that cannot be used.
+        DataError: naming the line that cannot be used, or that the file changed while it was read.
     """
-    read = _read_file(path)
+    entries = _check_file(path)
     store = SqliteRunStore(home)
-    entries = [
-        CollectedCriteria(
-            entry["sample"],
-            entry["sample_digest"],
-            await store.put(criteria),
-            await store.put(chain) if chain is not None else None,
-        )
-        for entry, criteria, chain in read
-    ]
-    content = sorted([entry["sample_digest"], value_id(criteria)] for entry, criteria, _ in read)
+    read = _lines(path)
+    for start in range(0, len(entries), PAGE):
+        checked = entries[start : start + PAGE]
+        values = [value for _, line in islice(read, len(checked)) for value in _values(orjson.loads(line))]
+        known = {id for entry in checked for id in (entry.criteria_id, entry.chain_id)}
+        if not known >= {value_id(value) for value in values}:
+            raise DataError(f"{path} changed while it was read; import it again")
+        await asyncio.gather(*map(store.put, values))
+    content = sorted([entry.sample_digest, entry.criteria_id] for entry in entries)
     collection = digest("criteria", content)[:ID_LENGTH]
     return collection, await save_collection(home, collection, entries)
 
 
-def _read_file(path: Path) -> list[tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]]:
-    read: list[tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]] = []
+def _check_file(path: Path) -> list[CollectedCriteria]:
+    entries: list[CollectedCriteria] = []
     seen: dict[str, int] = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, line in _lines(path):
         where = f"{path}, line {number}"
         entry, criteria, chain = _read_line(line, where)
         earlier = seen.setdefault(entry["sample_digest"], number)
         if earlier != number:
             raise DataError(f"{where}: the same sample as in line {earlier}; each sample has one set of criteria")
-        read.append((entry, criteria, chain))
-    if not read:
+        chain_id = None if chain is None else value_id(chain)
+        entries.append(CollectedCriteria(entry["sample"], entry["sample_digest"], value_id(criteria), chain_id))
+    if not entries:
         raise DataError(f"{path}: no criteria in it; `dokimasia criteria export RUN` writes such a file")
-    return read
+    return entries
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not empty, with their numbers."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def _values(entry: dict[str, Any]) -> tuple[CriteriaSet | ReferenceChain, ...]:
+    criteria, chain = CriteriaSet.model_validate(entry["criteria"]), entry.get("chain")
+    return (criteria,) if chain is None else (criteria, ReferenceChain.model_validate(chain))
 
 
 def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]:

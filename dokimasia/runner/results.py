@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from dokimasia.analysis.evaluation import Row, summarise
+from dokimasia.analysis.evaluation import Row, collect, summarise
 from dokimasia.runner.plan import EvaluationPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -16,7 +16,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
     with ThreadPoolExecutor(1) as aside:
         using = aside.submit(usage_of, home, run.id)
         samples, rows = count_items(home, run.id)
-        answers = list(scored_rows(home, run))
+        answers = collect(scored_rows(home, run))
         used = using.result()
     usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
     return {
