@@ -21,7 +21,7 @@ from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.analysis.differences import Answer, Place, Side, compare
-from dokimasia.analysis.evaluation import Row, summarise
+from dokimasia.analysis.evaluation import Row, collect, summarise
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 from dokimasia.simulation.truth import expected_blind_mean
@@ -55,7 +55,7 @@ def evaluation(seed: int) -> Seed:
         [draw_scores(rng, JUDGE, _nothing_stated(question)) for _, question in pairs],
         f"{STEADY.name}#blind",
     )
-    summary = summarise(rows, seed=seed)
+    summary = summarise(collect(rows), seed=seed)
     intervals: dict[str, Trial] = {}
     for who in CANDIDATES:
         expected = _expected(who, JUDGE, pairs)

@@ -6,6 +6,8 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
+from dokimasia.storage.packing import unpack
+
 __all__ = ["BUSY_TIMEOUT", "JOURNAL_SIZE_LIMIT", "connect_reader", "connect_writer", "enter_wal"]
 
 BUSY_TIMEOUT = 10.0
@@ -13,6 +15,9 @@ BUSY_TIMEOUT = 10.0
 
 JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 """Bytes to which the write-ahead log is cut back after a checkpoint."""
+
+PAGE_SIZE = 8192
+"""Bytes of a page: prompts, samples and answers of one to three thousand bytes leave little of it empty."""
 
 
 def _uri(path: Path, query: str) -> str:
@@ -51,6 +56,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
     try:
         connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
+        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # of a new file; an old one keeps its own
         enter_wal(connection)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(f"PRAGMA journal_size_limit={JOURNAL_SIZE_LIMIT}")
@@ -63,6 +69,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 def connect_reader(path: Path) -> sqlite3.Connection:
     """Return a connection that reads only and sees every commit made before each of its statements.
+
+    Its SQL function `unpack` gives a packed text back.
 
     In a folder that cannot be written, as on read-only media, a database that was closed cleanly is read as an
     immutable file, since SQLite could not make the shared index of its log there.
@@ -86,6 +94,7 @@ def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
     try:
         connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
         connection.execute("PRAGMA query_only=ON")
+        connection.create_function("unpack", 1, unpack, deterministic=True)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except BaseException:
         connection.close()

@@ -13,6 +13,7 @@ from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
+from dokimasia.storage.packing import pack, unpack
 
 __all__ = ["CallFigures", "Problem", "SqliteLedger"]
 
@@ -103,7 +104,7 @@ class SqliteLedger:
 
         def insert(connection: sqlite3.Connection) -> None:
             if connection.execute(_INSERT_CALL, row).rowcount:
-                connection.executemany(_INSERT_TEXT, new)
+                connection.executemany(_INSERT_TEXT, [(name, pack(text)) for name, text in new])
 
         await self._home.write(insert)
         self._recent.update(dict.fromkeys(texts))
@@ -155,7 +156,11 @@ class SqliteLedger:
         Reads the whole ledger: about ten thousand calls a second.
         """
         for row in self._pages("texts", "hash", "hash, text"):
-            if not isinstance(row[1], str) or text_hash(row[1]) != row[0]:
+            try:
+                whole = text_hash(unpack(row[1])) == row[0]
+            except ValueError:
+                whole = False
+            if not whole:
                 yield Problem("texts", row[0], "the text no longer has the hash that it is kept under")
         columns = "key, kind, model, endpoint, request, reply, reply_digest, finish_reason, input_tokens, output_tokens"
         for row in self._pages("calls", "key", columns):
@@ -217,7 +222,7 @@ class SqliteLedger:
         row = self._home.one("SELECT text FROM texts WHERE hash = ?", (name,))
         if row is None:
             raise KeyError(f"text {name} is missing")
-        return row[0]
+        return unpack(row[0])
 
     def _damaged(self, key: str, what: str) -> StorageError:
         return StorageError(

@@ -20,6 +20,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("graph_results", schema.graph_results),
     ("trees", schema_trees.trees),
     ("decisions", schema_decisions.decisions),
+    ("packed_texts", schema.packed_texts),
 )
 """In order: number 1 is the first. A migration that was released is never changed; a new one is added at the end."""
 

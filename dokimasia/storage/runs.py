@@ -15,7 +15,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement, read_value, row_of, shelf_of
+from dokimasia.storage.values import as_stored, insert_statement, read_value, row_of, shelf_of
 
 __all__ = [
     "Run",
@@ -192,7 +192,7 @@ def _insert_samples(
     connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
 ) -> None:
     if rows:
-        connection.executemany(insert_statement("samples", rows[0]), rows)
+        connection.executemany(insert_statement("samples", rows[0]), [as_stored(Sample, row) for row in rows])
     connection.executemany(
         "INSERT INTO run_samples (run_id, position, sample, sample_id, sample_digest, cluster) "
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, position) DO NOTHING",
@@ -249,8 +249,8 @@ class SqliteRunStore:
         id: str = row["id"]
         if id in self._recent:
             return id
-        table = shelf_of(type(value)).table
-        await self._home.write(lambda connection: connection.execute(insert_statement(table, row), row).rowcount)
+        statement = insert_statement(shelf_of(type(value)).table, row)
+        await self._home.write(lambda connection: connection.execute(statement, as_stored(type(value), row)).rowcount)
         self._remember(id, value)
         return id
 

@@ -30,7 +30,7 @@ def criteria_of_samples(home: Home, run_id: str) -> Iterator[CriteriaOfSample]:
     sql = (
         "SELECT r.sample_id, coalesce(s.category, ''), "
         "CASE WHEN json_type(s.body, '$.meta.source') = 'text' THEN json_extract(s.body, '$.meta.source') ELSE '' END, "
-        "s.prompt, p.cluster, c.id, c.body FROM results r "
+        "unpack(s.prompt), p.cluster, c.id, c.body FROM results r "
         "JOIN criteria_sets c ON c.id = r.criteria_id "
         "JOIN run_samples p ON p.run_id = r.run_id AND p.sample_id = r.sample_id "
         "JOIN samples s ON s.id = p.sample "

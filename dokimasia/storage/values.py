@@ -10,8 +10,9 @@ from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.storage.packing import pack, unpack
 
-__all__ = ["SHELVES", "insert_statement", "read_value", "row_of", "shelf_of"]
+__all__ = ["SHELVES", "as_stored", "insert_statement", "lifted_of", "read_value", "row_of", "shelf_of"]
 
 V = TypeVar("V", bound=Value)
 
@@ -24,11 +25,13 @@ class Shelf:
         table: its name.
         lifted: fields that are columns of their own and left out of `body`, so that long text is stored once.
         extract: further columns, which repeat parts of the body for people who query.
+        packed: lifted fields that are packed where they are long, since other texts of a run hold them, too.
     """
 
     table: str
     lifted: tuple[str, ...]
     extract: Callable[[Any], dict[str, Any]]
+    packed: tuple[str, ...] = ()
 
 
 def _text(value: Any) -> str:
@@ -88,8 +91,8 @@ def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
 
 
 SHELVES: dict[type[Value], Shelf] = {
-    Sample: Shelf("samples", ("prompt", "reference_answer"), _sample),
-    ReferenceChain: Shelf("chains", ("reasoning", "answer"), lambda chain: {}),
+    Sample: Shelf("samples", ("prompt", "reference_answer"), _sample, packed=("prompt",)),
+    ReferenceChain: Shelf("chains", ("reasoning", "answer"), lambda chain: {}, packed=("reasoning",)),
     CriteriaSet: Shelf("criteria_sets", (), _criteria),
     Response: Shelf("responses", ("text",), _response),
     CheckpointScores: Shelf("judgements", (), _judgement),
@@ -114,6 +117,21 @@ def row_of(value: Value) -> dict[str, Any]:
     return row
 
 
+def as_stored(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `row_of` as it is written."""
+    return {**row, **{field: pack(row[field]) for field in shelf_of(type_).packed}}
+
+
+def lifted_of(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the lifted fields of a row as they were before it was written.
+
+    Raises:
+        ValueError: one is damaged.
+    """
+    shelf = shelf_of(type_)
+    return {field: unpack(row[field]) if field in shelf.packed else row[field] for field in shelf.lifted}
+
+
 def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
     """Return the value of a row that has at least `body` and the lifted columns.
 
@@ -121,7 +139,7 @@ def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
         ValueError: the row does not read as that type.
     """
     fields = orjson.loads(row["body"])
-    fields |= {field: row[field] for field in shelf_of(type_).lifted}
+    fields |= lifted_of(type_, row)
     return type_.model_validate(fields)
 
 

@@ -16,7 +16,7 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import read_result
-from dokimasia.storage.values import SHELVES, row_of
+from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
 __all__ = ["Check", "Finding", "verify_home"]
 
@@ -148,7 +148,8 @@ def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
         for row in _pages(home, shelf.table):
             tally.checked += 1
             try:
-                fields = orjson.loads(row["body"]) | {field: row[field] for field in shelf.lifted}
+                lifted = lifted_of(type_, row)
+                fields = orjson.loads(row["body"]) | lifted
                 if digest(type_.__name__, fields) != row["id"]:
                     yield Finding(shelf.table, row["id"], "it no longer has the id that it is kept under")
                     continue
@@ -156,7 +157,7 @@ def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
             except (ValueError, TypeError) as error:
                 yield Finding(shelf.table, row["id"], f"it cannot be read: {in_brief(error)}")
                 continue
-            changed = [column for column, value in expected.items() if row[column] != value]
+            changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
             if changed:
                 yield Finding(shelf.table, row["id"], f"its columns differ from its body: {', '.join(changed)}")
     for row in _pages(home, "objects"):

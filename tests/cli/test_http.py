@@ -194,6 +194,10 @@ def test_a_key_is_found_nowhere(program: Program, tmp_path: Path, world: Path) -
     for path in home.rglob("*"):
         if path.is_file():
             assert KEY.encode() not in path.read_bytes(), path
+    with Home.open(home, write=False) as opened:
+        packed = opened.all("SELECT unpack(text) FROM texts UNION ALL SELECT unpack(prompt) FROM samples")
+    assert packed
+    assert not [text for (text,) in packed if KEY in text]
     attempts = sqlite3.connect(home / "dokimasia.db").execute("SELECT kind, message FROM attempts").fetchall()
     assert {"auth"} <= {kind for kind, _ in attempts}
     assert any("[key]" in message or "[redacted]" in message for _, message in attempts)

@@ -34,7 +34,7 @@ def change(home: Home, sql: str, *parameters: object) -> None:
 async def test_a_text_is_stored_once(home: Home, chat: Callable[..., Chat], reply: Callable[..., ChatReply]) -> None:
     """A system message that three calls share lies once in `texts`, and in no request."""
     await fill(home, chat, reply)
-    assert home.one("SELECT count(*) FROM texts WHERE text = ?", (LONG,)) == (1,)
+    assert home.one("SELECT count(*) FROM texts WHERE unpack(text) = ?", (LONG,)) == (1,)
     assert home.one("SELECT count(*) FROM texts") == (1 + 3 + 3,)
     assert home.all("SELECT key FROM calls WHERE request LIKE '%rubric%' OR reply LIKE '%answer%'") == []
 

@@ -11,6 +11,7 @@ from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.packing import unpack
 from dokimasia.storage.results import ResultRow, record_result
 from dokimasia.storage.runs import Run, SqliteRunStore, create_run
 
@@ -47,6 +48,7 @@ async def test_every_documented_query_finds_something(
     assert len(queries) >= 7
     found = []
     with closing(sqlite3.connect(home.database)) as connection:
+        connection.create_function("unpack", 1, unpack)
         for query in queries:
             cursor = connection.execute(query)
             names = [column[0] for column in cursor.description]
