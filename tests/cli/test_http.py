@@ -11,6 +11,7 @@ from typing import Any
 
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.server import running_server
+from dokimasia.storage.home import Home
 from tests.cli.conftest import KEY, Program, command, environment, write_config
 
 KILLS = 20
@@ -115,7 +116,6 @@ def test_killed_at_random_moments(program: Program, tmp_path: Path, world: Path)
 def requests_of(home: Path) -> set[str]:
     """The committed calls as the server names them: the hash of each canonical request, computed from the ledger."""
     from dokimasia.simulation.draws import request_hash
-    from dokimasia.storage.home import Home
     from dokimasia.storage.ledger import SqliteLedger
 
     with Home.open(home, write=False) as opened:
