@@ -55,7 +55,7 @@ def test_formats(tmp_path: Path, name: str, text: str, format: str) -> None:
         ("data.jsonl", b"PAR1....", r"its content is Parquet"),
         ("data.json", b"[{}]", "is a JSON array; write one object a line"),
         ("data.csv", b"index,question\n1,?", "separated by commas"),
-        ("data.gz", gzip.compress(b"x"), "is compressed"),
+        ("data.gz", gzip.compress(b"x", mtime=0), "is compressed"),
         ("data.xlsx", b"PK\x03\x04", "workbook"),
         ("a.png", encoded(), "is an image.*give the folder"),
         ("data.bin", b"\0\1\2", r"no format that can be read.*\(\.jsonl\).*\(\.tsv\).*\(\.parquet.*folder of images"),
