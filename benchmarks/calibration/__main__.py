@@ -12,7 +12,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import evaluations, planted_trees, refinements, reviews, samples, taxonomies
+from benchmarks.calibration import diagnoses, evaluations, planted_trees, refinements, reviews, samples, taxonomies
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -28,6 +28,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "taxonomy": taxonomies.taxonomy,
     "refinement": refinements.refinement,
     "planted tree": planted_trees.planted_tree,
+    "diagnosis": diagnoses.diagnosis,
     "reviews": reviews.reviews,
 }
 

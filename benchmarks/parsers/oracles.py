@@ -72,6 +72,17 @@ def check_equivalence(text: str, same: bool, *, objects: bool = False) -> None:
         _require(len(lowered) == 1, "both verdicts are there")
 
 
+def check_match(text: str, model: str) -> None:
+    """Hold a match against the letters in double brackets behind the word report: they say this and nothing else."""
+    _require(model in ("A", "B"), "neither of the two models")
+    letters = re.findall(r"\[\[\s*([AB])\s*\]\]", said(text), re.IGNORECASE | re.ASCII)
+    _require(bool(letters) and "report" in said(text).casefold(), "no report is matched there")
+    plain = re.findall(r"^report (1|2): \[\[([AB])\]\]$", said(text), re.IGNORECASE | re.ASCII | re.MULTILINE)
+    for number, letter in plain:
+        same = letter.upper() == model
+        _require(same if number == "1" else not same, "a line says another model")
+
+
 def check_chain(text: str, chain: ReferenceChain) -> None:
     """Hold a chain against the tags: each part stands, but for white space, whole between its two tags, in order."""
     position = 0

@@ -34,6 +34,8 @@ REPLIES: dict[str, tuple[str, ...]] = {
         '{"reasoning": "the same bird", "verdict": "same"}',
         '```json\n{"verdict": "different", "reasoning": "not [[same]] at all"}\n```',
         "Rating: [[7]]",
+        "The first one tells of misread dials, as A misreads them.\n\nReport 1: [[A]]",
+        "**Report one**: [[ b ]]\nReport two: [[A]]",
         "A good caption, if not perfect. Rating: [[ 8.5 ]]\n\nAgain: [[8.5]]",
         "<thinking>[[3]]?</thinking>Rating: [[10]]",
     ),

@@ -74,20 +74,23 @@ class Material:
 def assets_of(material: Material) -> tuple[Asset, ...]:
     """Return all tables of a diagnosis, in the order in which they are read; equal material gives equal tables.
 
-    Their ids: `models`, `pairs`, `ties`, `ranks`, `stability`, `failures`, `reasons`; `heatmap` and `contrasts` (leaf by
-    model), `radar/GROUP` for each group of categories; and for each model `leaves/MODEL`, `nodes/MODEL`,
-    `answers/MODEL`. What needs two models is left out with one.
+    Their ids: `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
+    and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
+    `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. What needs two models is left out with one.
     """
-    from dokimasia.analysis.diagnosis_leaves import contrasts, heatmap, leaf_tables, radars, verdicts_of
+    from dokimasia.analysis.diagnosis_leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
     from dokimasia.analysis.diagnosis_reasons import answer_tables, reasons
-    from dokimasia.analysis.diagnosis_samples import failures, overall, pairs, ranks, stability, ties
+    from dokimasia.analysis.diagnosis_samples import failures, overall, pairs, ranks, stability
+    from dokimasia.analysis.diagnosis_ties import ties, top_ties
 
     verdicts, grid = verdicts_of(material), heatmap(material)
     made: list[Asset | None] = [
         overall(material),
         pairs(material),
         ties(material),
+        top_ties(material),
         ranks(material),
+        categories(material),
         *radars(material, grid),
         grid,
         contrasts(material),

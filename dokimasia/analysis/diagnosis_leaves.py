@@ -128,28 +128,49 @@ def radars(material: Material, grid: Asset) -> list[Asset]:
     ]
 
 
+def categories(material: Material) -> Asset | None:
+    """Return the tree's categories down, models across; None where the leaves are categories themselves."""
+    if material.grouping == "category":
+        return None
+    placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
+    nodes = [
+        node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
+    ]
+    return _grid(
+        material,
+        nodes,
+        "categories",
+        "Categories by model",
+        "1 category" if len(nodes) == 1 else f"{len(nodes)} categories",
+    )
+
+
 def heatmap(material: Material) -> Asset:
     """Return leaves down, models across, each cell a mean with its interval."""
+    leaves = leaves_in_order(material)
+    return _grid(material, leaves, "heatmap", f"Heat map: {material.leaf} by model", material.counted(len(leaves)))
+
+
+def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted: str) -> Asset:
     held = members_below(material.tree)
     rows: list[AssetRow] = []
-    leaves = leaves_in_order(material)
-    for leaf in leaves:
-        counted = [_counts(material, model, held[leaf]) for model in material.models]
+    for leaf in nodes:
+        sizes = [_counts(material, model, held[leaf]) for model in material.models]
         rows.append(
             AssetRow(
                 key=leaf,
                 cells=(text(name_of(leaf)), *(_mean(material, model, held[leaf]) for model in material.models)),
-                n=sum(n for n, _ in counted),
-                held=sum(asked for _, asked in counted),
+                n=sum(n for n, _ in sizes),
+                held=sum(asked for _, asked in sizes),
                 node=leaf,
             )
         )
     return Asset(
-        id="heatmap",
-        title=f"Heat map: {material.leaf} by model",
-        sentence=_grid_sentence(material, len(leaves)),
+        id=id,
+        title=title,
+        sentence=_grid_sentence(material, counted),
         columns=(
-            AssetColumn(name=material.leaf, kind="name"),
+            AssetColumn(name="category" if id == "categories" else material.leaf, kind="name"),
             *(AssetColumn(name=model, unit=POINTS, kind="score", better="higher") for model in material.models),
         ),
         rows=tuple(rows),
@@ -293,15 +314,15 @@ def _part(material: Material, grid: Asset, id: str, title: str, leaves: Sequence
         update={
             "id": id,
             "title": title,
-            "sentence": _grid_sentence(material, len(chosen)),
+            "sentence": _grid_sentence(material, material.counted(len(chosen))),
             "rows": tuple(row for row in grid.rows if row.node in chosen),
         }
     )
 
 
-def _grid_sentence(material: Material, leaves: int) -> str:
+def _grid_sentence(material: Material, counted: str) -> str:
     return (
-        f"Mean scores of {several(len(material.models), 'model')} at {material.counted(leaves)}, each with its own 95 % "
+        f"Mean scores of {several(len(material.models), 'model')} at {counted}, each with its own 95 % "
         "interval, clustered by samples; nothing here is corrected for being many."
     )
 

@@ -1,4 +1,4 @@
-"""The tables of samples: overall scores, paired differences, ties, the distribution of ranks, stability, failures."""
+"""The tables of samples: overall scores, paired differences, the distribution of ranks, stability, failures."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -56,7 +56,14 @@ def seen(answers: Sequence[Answered], model: str) -> Seen:
 
 
 def overall(material: Material) -> Asset:
-    """Return every model's weighted score over samples, and its mean over criteria."""
+    """Return every model's weighted score over samples, and its mean over criteria.
+
+    Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
+    samples, had each that failed scored 1, and had each scored 5.
+    """
+    open_ends = any(
+        len(own.scores) < len(own.clusters) for own in (seen(material.answers, one) for one in material.models)
+    )
     rows: list[AssetRow] = []
     for model in material.models:
         own = seen(material.answers, model)
@@ -80,6 +87,7 @@ def overall(material: Material) -> Asset:
                         seed=material.seed,
                     ),
                     number(len(atoms)),
+                    *(_open(own, end) for end in (LOWEST, HIGHEST) if open_ends),
                 ),
                 n=len(scored),
                 held=len(own.clusters),
@@ -91,12 +99,23 @@ def overall(material: Material) -> Asset:
         title="The models",
         sentence=(
             f"Weighted scores of {several(len(rows), 'model')} over samples, and mean scores over all their criteria."
+            + (
+                f" The last columns are what the failures leave open: the score, had every sample without one got "
+                f"{LOWEST:.0f}, or {HIGHEST:.0f}."
+                if open_ends
+                else ""
+            )
         ),
         columns=(
             MODEL,
             AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
             AssetColumn(name="criteria score", unit=POINTS, kind="score", better="higher"),
             AssetColumn(name="criteria", kind="count"),
+            *(
+                AssetColumn(name=name, unit=STEPS, kind="score", better="higher")
+                for name in ("failures at 1", "failures at 5")
+                if open_ends
+            ),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -142,46 +161,6 @@ def pairs(material: Material) -> Asset | None:
             AssetColumn(name="difference", unit="points, 1 to 5", kind="difference", better="higher"),
             ADJUSTED,
             VERDICT,
-        ),
-        rows=tuple(rows),
-        counts="samples",
-    )
-
-
-def ties(material: Material) -> Asset | None:
-    """Return how often each of two models has the higher score, and how often they tie; None for one model."""
-    if len(material.models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in material.models}
-    rows: list[AssetRow] = []
-    for first, second in combinations(material.models, 2):
-        shared = [id for id in own[first].scores if id in own[second].scores]
-        gaps = [own[first].scores[id] - own[second].scores[id] for id in shared]
-        clusters = [own[first].clusters[id] for id in shared]
-        rows.append(
-            AssetRow(
-                key=f"{first} {second}",
-                cells=(
-                    text(first),
-                    text(second),
-                    share_of([gap > TIE for gap in gaps], clusters),
-                    share_of([abs(gap) <= TIE for gap in gaps], clusters),
-                    share_of([gap < -TIE for gap in gaps], clusters),
-                ),
-                n=len(shared),
-                held=len(own[first].clusters.keys() | own[second].clusters.keys()),
-            )
-        )
-    return Asset(
-        id="ties",
-        title="Wins and ties",
-        sentence="On how many of the shared samples each of two models scores higher, and on how many they tie.",
-        columns=(
-            AssetColumn(name="first", kind="name"),
-            AssetColumn(name="second", kind="name"),
-            AssetColumn(name="first higher", kind="share"),
-            AssetColumn(name="tied", kind="share"),
-            AssetColumn(name="second higher", kind="share"),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -324,6 +303,14 @@ def failures(material: Material) -> Asset:
         rows=tuple(rows),
         counts="samples",
     )
+
+
+def _open(own: Seen, failed: float) -> Figure:
+    """Return a model's mean over all its samples, had every one without a score got this one."""
+    if not own.clusters:
+        return NOTHING
+    lost = len(own.clusters) - len(own.scores)
+    return number((sum(own.scores.values()) + failed * lost) / len(own.clusters))
 
 
 def _places(scores: Sequence[float]) -> list[tuple[int, int]]:

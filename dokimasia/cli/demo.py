@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.demo_diagnosis import diagnosis_step
 from dokimasia.cli.demo_tree import tree_step
 from dokimasia.cli.shared import common, console, json_option, print_json
 
@@ -26,7 +27,7 @@ REFINED = ("sim/hasty", "sim/weak")
 @json_option
 @common
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
-    """Make a small planted world, evaluate five simulated models on it, grow a capability tree, let two mend their failures.
+    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend their failures.
 
     Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew.
     """
@@ -39,6 +40,9 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     pairs = list(make_world(samples, seed))
     shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
     shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
+    shown["diagnosis"] = diagnosis_step(
+        settings, shown["run"], pairs, models=CANDIDATES, home=_relative(settings.home), as_json=as_json
+    )
     shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
     if as_json:
         print_json(shown)

@@ -39,7 +39,7 @@ def tree_step(
         figures = tree_figures(home, grown.tree)
         loaded = load_tree(home, grown.tree)
         found = {name: weaknesses_of(home, get_run(home, run), name, tree=grown.tree, examples=0) for name in models}
-    capability = _planted_capabilities(pairs)
+    capability = planted_capabilities(pairs)
     step_of = {key: capability.get((one.sample_id, one.text)) for key, one in loaded.criteria.items()}
     for name, one in found.items():
         for row in (*one["weak"], *one["strong"]):
@@ -50,7 +50,8 @@ def tree_step(
     return {**figures, "weaknesses": found}
 
 
-def _planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tuple[str, str], tuple[str, Any]]:
+def planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tuple[str, str], tuple[str, Any]]:
+    """Return the capability and the domain of each step, by the question's id and what the step asks."""
     return {
         (question.id, step.question): (step.capability, scene.domain)
         for scene, question in pairs

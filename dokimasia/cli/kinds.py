@@ -14,6 +14,8 @@ VERB_OF_KIND: dict[str, str] = {
     "rubrics": "dokimasia.cli.rubrics",
     "audit": "dokimasia.cli.audit",
     "tree": "dokimasia.cli.tree_grow",
+    "diagnosis": "dokimasia.cli.diagnose_words",
+    "fingerprint": "dokimasia.cli.diagnose_fingerprint",
 }
 """By the word under `kind` in a run's options: the module of the verb that made the run."""
 

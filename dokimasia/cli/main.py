@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "export": ("dokimasia.cli.export", "Write a run's answers and scores as JSON lines, CSV or Parquet."),
     "report": ("dokimasia.cli.report", "Write a report on a run: one page without network, or Markdown."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
+    "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
     "diff": ("dokimasia.cli.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
     "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),

@@ -7,6 +7,7 @@ from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.density import parse_density, parse_domain
+from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
@@ -23,6 +24,7 @@ __all__ = [
     "parse_domain",
     "parse_equivalence",
     "parse_final_answer",
+    "parse_match",
     "parse_peer_review",
     "parse_rating",
     "parse_rubric_assessment",

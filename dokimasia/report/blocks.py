@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Tone = Literal["", "strong", "muted", "good", "bad", "code"]
+Tone = Literal["", "strong", "muted", "good", "bad", "code", "struck", "cited"]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """A piece of text. A figure also has the place of its value in `show --json` (a JSON pointer) and that value.
 
-    `heat` tints a score's cell: 0 the lowest, 1 the highest.
+    `heat` tints a score's cell: 0 the lowest, 1 the highest. `href` leads to another place of the page, `#` and its id.
     """
 
     text: str
@@ -19,6 +19,7 @@ class Span:
     pointer: str = ""
     value: float | None = None
     heat: float | None = None
+    href: str = ""
 
 
 Cell = str | Span | tuple["str | Span", ...]
@@ -43,11 +44,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells; `about` says what they are, for those who do not see the table's place."""
+    """Rows of cells; `about` says what they are, for those who do not see the table's place.
+
+    A `sortable` table's rows can be put in the order of any column on the page.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     about: str
+    sortable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +85,11 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that are shown when they are asked for."""
+    """Blocks that are shown when they are asked for; a chart's point, or a link, of its `id` opens it."""
 
     title: str
     blocks: Sequence["Block"]
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

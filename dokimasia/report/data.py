@@ -109,6 +109,10 @@ class ReportData:
             `dokimasia.analysis.trees.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
             n}, `findings` {model: what `dokimasia.analysis.weaknesses.model_findings` returns}, and `examples` {node: a
             few of its criteria's questions}.
+        diagnosis: the diagnosis that was kept with the run, as `dokimasia.runner.diagnosis_report.report_diagnosis` gives
+            it; None where the run was not diagnosed.
+        fingerprints: what the newest test of the run's fingerprints came to, as
+            `dokimasia.runner.fingerprint_figures.fingerprint_summary` gives it; None where there was none.
     """
 
     facts: RunFacts
@@ -120,6 +124,8 @@ class ReportData:
     samples: Sequence[Mapping[str, Any]]
     pictures: Mapping[str, Picture]
     tree: Mapping[str, Any] | None = None
+    diagnosis: Mapping[str, Any] | None = None
+    fingerprints: Mapping[str, Any] | None = None
 
     @property
     def simulated(self) -> Sequence[str]:

@@ -77,7 +77,7 @@ def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
                 yield "\n".join(f"- {opening(_cell(item))}" for item in items)
             case Chart():
                 continue
-            case Fold(title, inner):
+            case Fold(title, inner, _):
                 yield f"### {inline(title)}"
                 yield ""
                 yield from _blocks(inner, data)
@@ -117,6 +117,8 @@ def _piece(piece: str | Span) -> str:
     escaped = inline(text)
     if isinstance(piece, Span) and piece.tone == "strong" and escaped:
         escaped = f"**{escaped}**"
+    if isinstance(piece, Span) and piece.tone == "struck" and escaped:
+        escaped = f"~~{escaped}~~"
     return f"{lead}{escaped}{trail}"
 
 

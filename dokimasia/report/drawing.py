@@ -42,9 +42,11 @@ def _span(piece: Span) -> str:
     figure = ""
     if piece.pointer:
         figure = f' data-figure="{escape(piece.pointer)}" data-value="{piece.value!r}"'
+    kind = f' class="{piece.tone}"' if piece.tone else ""
+    if piece.href.startswith("#"):
+        return f'<a href="{escape(piece.href)}"{kind}{figure}>{escape(piece.text)}</a>'
     if not figure and not piece.tone:
         return escape(piece.text)
-    kind = f' class="{piece.tone}"' if piece.tone else ""
     return f"<span{kind}{figure}>{escape(piece.text)}</span>"
 
 
@@ -100,9 +102,10 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
             case Chart():
                 yield charts.add(block)
-            case Fold(title, inner):
+            case Fold(title, inner, id):
                 body = "\n".join(draw_blocks(inner, charts, browser=browser))
-                yield f"<details><summary>{escape(title)}</summary>\n{body}\n</details>"
+                named = f' id="{escape(id)}"' if id else ""
+                yield f"<details{named}><summary>{escape(title)}</summary>\n{body}\n</details>"
             case Browser(note):
                 yield browser(note)
             case Image(uri, about):
@@ -125,12 +128,16 @@ def _table(table: Table) -> str:
     head = "".join(_head(column) for column in table.columns)
     rows = "\n".join(
         "<tr>"
-        + "".join(_data(cell, column, first=not index) for index, (cell, column) in _with_columns(row, table))
+        + "".join(
+            _data(cell, column, first=not index, sortable=table.sortable)
+            for index, (cell, column) in _with_columns(row, table)
+        )
         + "</tr>"
         for row in table.rows
     )
+    kind = ' class="sortable"' if table.sortable else ""
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.about)}"><table>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.about)}"><table{kind}>'
         f'<caption class="unseen">{escape(table.about)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
@@ -146,9 +153,12 @@ def _head(column: Column) -> str:
     return f'<th scope="col"{kind}{meaning}>{escape(column.title)}</th>'
 
 
-def _data(cell: Cell, column: Column, *, first: bool) -> str:
+def _data(cell: Cell, column: Column, *, first: bool, sortable: bool) -> str:
     heat = next((piece.heat for piece in spans(cell) if isinstance(piece, Span) and piece.heat is not None), None)
     kinds = [*(["number"] if column.numeric else []), *([heat_class(heat)] if heat is not None else [])]
     kind = f' class="{" ".join(kinds)}"' if kinds else ""
+    value = next((piece.value for piece in spans(cell) if isinstance(piece, Span) and piece.value is not None), None)
+    if sortable and value is not None:
+        kind += f' data-sort="{value!r}"'
     inner = draw_cell(cell)
     return f'<th scope="row"{kind}>{inner}</th>' if first else f"<td{kind}>{inner}</td>"

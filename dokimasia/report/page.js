@@ -35,6 +35,7 @@
       const layout = { ...figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
         font: { family: font, size: 13, color: now.fg }, hoverlabel: { bgcolor: now.panel, bordercolor: now.muted, font: { color: now.fg } },
         xaxis: { ...figure.layout.xaxis, ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
+      if (layout.polar) layout.polar = { bgcolor: "rgba(0,0,0,0)", radialaxis: { ...figure.layout.polar.radialaxis, ...axis }, angularaxis: { ...figure.layout.polar.angularaxis, ...axis } };
       Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
     }
@@ -47,6 +48,50 @@
   const changed = () => { label(); if (Object.keys(charts).length) draw(); };
   button.addEventListener("click", () => { root.dataset.theme = theme() === "dark" ? "light" : "dark"; stored.set(root.dataset.theme); changed(); });
   system.addEventListener("change", changed);
+
+  // A point of a chart opens the evidence that it names, and so does a link.
+  const open = (id) => {
+    const fold = id && document.getElementById(id);
+    if (fold?.tagName !== "DETAILS") return false;
+    for (let one = fold; one; one = one.parentElement?.closest("details")) one.open = true;
+    fold.scrollIntoView({ block: "center" });
+    fold.firstElementChild.focus({ preventScroll: true });
+    return true;
+  };
+  for (const id of Object.keys(charts)) {
+    document.getElementById(id).on("plotly_click", (event) => {
+      const told = event.points[0]?.customdata;
+      if (Array.isArray(told)) open(String(told.at(-1)));
+    });
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+    if (link && open(link.hash.slice(1))) event.preventDefault();
+  });
+  open(location.hash.slice(1));
+
+  // Tables whose columns can be sorted: by number where the cells have one, else by text; empty cells last.
+  for (const table of all("table.sortable")) {
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows);
+    const keyOf = (row, at) => { const cell = row.cells[at]; return cell.dataset.sort === undefined ? cell.textContent.trim() : Number(cell.dataset.sort); };
+    const rank = (key) => (key === "" || key === "\u2013" ? 2 : typeof key === "number" ? 0 : 1);
+    all("thead th", table).forEach((head, at) => {
+      const turn = document.createElement("button");
+      turn.type = "button";
+      turn.append(...head.childNodes);
+      head.append(turn);
+      turn.addEventListener("click", () => {
+        const way = head.dataset.way === "up" ? "down" : "up";
+        for (const other of all("thead th", table)) { delete other.dataset.way; other.removeAttribute("aria-sort"); }
+        head.dataset.way = way;
+        head.setAttribute("aria-sort", way === "up" ? "ascending" : "descending");
+        const sign = way === "up" ? 1 : -1;
+        body.append(...rows.map((row) => [keyOf(row, at), row]).sort(([a], [b]) => rank(a) - rank(b)
+          || sign * (typeof a === "number" ? a - b : String(a).localeCompare(String(b)))).map(([, row]) => row));
+      });
+    });
+  }
 
   // The menu marks the section that is being read.
   const links = new Map(all(".top nav a").map((link) => [link.hash.slice(1), link]));

@@ -79,11 +79,12 @@ def _csv(rows: list[dict[str, Any]]) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_cell(value) for value in values] for values in in_order(rows))
+    writer.writerows([csv_cell(value) for value in values] for values in in_order(rows))
     return out.getvalue().encode()
 
 
-def _cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
+    """Return a value as a cell of comma-separated text; what a spreadsheet would take for a formula is quoted."""
     if value is None:
         return ""
     if isinstance(value, bool):

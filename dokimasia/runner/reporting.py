@@ -18,6 +18,7 @@ from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, 
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runner.analysing import analyse
 from dokimasia.runner.audit_report import audit_report
+from dokimasia.runner.diagnosis_report import report_diagnosis
 from dokimasia.runner.evaluation import read_plan
 from dokimasia.runner.export_formats import write_whole
 from dokimasia.runner.inspection import view_of
@@ -107,6 +108,8 @@ async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: R
         reasons=_redacted(data.reasons, redact),
         samples=_redacted(views, redact),
         tree=_redacted(_tree(home, run), redact),
+        diagnosis=_redacted(report_diagnosis(home, run), redact),
+        fingerprints=_redacted(_fingerprints(home, run), redact),
         facts=_redacted_facts(data.facts, redact),
     )
 
@@ -176,6 +179,14 @@ def _tree(home: Home, run: Run) -> dict[str, Any] | None:
 
     stored = find_tree_of_run(home, run)
     return None if stored is None else report_tree(home, run, load_stored(home, stored))
+
+
+def _fingerprints(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return what the newest test of the run's fingerprints came to; None where there was none."""
+    from dokimasia.runner.fingerprint_figures import fingerprint_summary, latest_fingerprints
+
+    test = latest_fingerprints(home, run.id)
+    return None if test is None else fingerprint_summary(home, test)
 
 
 def _pictures(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:

@@ -11,6 +11,8 @@ from dokimasia.domain.criterion import Box
 from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
+from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
@@ -97,6 +99,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
     if request.name in TREE_PROMPTS:
         return tree_reply(profile, request.name, inputs, draws)
+    if request.name in DIAGNOSIS_PROMPTS:
+        return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name == "leak_check":
         told = gives_away(inputs["secrets"], inputs["text"], inputs["question"] + "\n" + inputs.get("choices", ""))
         return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"

@@ -8,7 +8,8 @@ from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.analysis.diagnosis import Answered, Final, Material, assets_of, slugs_of
 from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
 from dokimasia.analysis.diagnosis_reasons import answer_tables, reasons
-from dokimasia.analysis.diagnosis_samples import failures, pairs, ranks, stability, ties
+from dokimasia.analysis.diagnosis_samples import failures, overall, pairs, ranks, stability
+from dokimasia.analysis.diagnosis_ties import ties, top_ties
 from dokimasia.analysis.trees import Measured
 from dokimasia.domain.diagnosis import Asset
 from dokimasia.simulation.tree_lexicon import made_up, parent_of
@@ -218,3 +219,37 @@ def test_names_of_models_make_ids_that_differ() -> None:
     """What an id cannot hold is replaced, and two names that come to one are told apart."""
     slugs = slugs_of(["sim/a b", "sim/a-b", "x:1"])
     assert list(slugs.values()) == ["sim-a-b", "sim-a-b-2", "x-1"]
+
+
+def test_failures_open_the_bounds_of_a_mean_and_only_then_are_there_columns_for_them() -> None:
+    """Of two answers one failed: the mean is of one, and lies between what the other could have scored."""
+    whole = overall(small(answer("s", "m", 4.0), answer("t", "m", 2.0)))
+    assert "failures at 1" not in [column.name for column in whole.columns]
+    partly = overall(small(answer("s", "m", 4.0), answer("t", "m", None), answer("s", "n", 5.0), answer("t", "n", 3.0)))
+    assert [partly.cell(1, name).value for name in ("score", "failures at 1", "failures at 5")] == [4.0, 2.5, 4.5]
+    assert [partly.cell(2, name).value for name in ("score", "failures at 1", "failures at 5")] == [4.0, 4.0, 4.0]
+    assert (partly.rows[0].n, partly.rows[0].held) == (1, 2)
+
+
+def test_who_shares_the_top_of_a_sample_is_counted_by_group() -> None:
+    """Alone or together, each sample counts once; samples without a score of one model are left out and counted."""
+    table = top_ties(
+        small(
+            *(answer(id, "m", 4.0) for id in "abcd"),
+            *(answer(id, "n", score) for id, score in zip("abcd", (4.0, 4.0, 3.0, None), strict=True)),
+        )
+    )
+    assert table is not None
+    assert [(row.cells[0].value, row.n, row.held) for row in table.rows] == [("m, n", 2, 3), ("m", 1, 3)]
+    assert table.rows[0].samples == ("a", "b")
+    assert sum(float(row.cells[2].value or 0) for row in table.rows) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_categories_are_a_table_of_a_tree_alone() -> None:
+    """Each category's mean is that of all criteria below it."""
+    material = world(7, {"x": {}, "y": {}}, n=80)
+    table = next(one for one in assets_of(material) if one.id == "categories")
+    total = sum(row.n for row in table.rows)
+    mean = sum(float(row.cells[1].value or 0) * row.n for row in table.rows) / total
+    scores = material.measured.scores["x"]
+    assert mean == pytest.approx(sum(scores.values()) / len(scores), abs=1e-4)

@@ -42,6 +42,7 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_equivalence": ("[[same]] [[different]]", True),
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),
+    "parse_match": ("Report 1: [[A]]", "B"),
     "parse_final_answer": ("Final answer: 4", "5"),
     **TAG_LIES,
 }

@@ -1,0 +1,28 @@
+"""Which of two models a report is about: the line `Report 1: [[A]]`."""
+
+import re
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import matches, spoken
+
+_MATCH = re.compile(
+    r"\breport\s{0,3}(1|2|one|two)\b[^\[\]\n]{0,40}\[\[\s{0,9}([AB])\s{0,9}\]\]", re.IGNORECASE | re.ASCII
+)
+
+
+def parse_match(text: str) -> str:
+    """Return the model (`A` or `B`) that a judge says the first report is about; what it says of the second must agree.
+
+    Raises:
+        UnparsableReply: there is no such line, or they contradict each other.
+    """
+    said: set[str] = set()
+    for match in matches(_MATCH, spoken(text)):
+        model = match[2].upper()
+        second = match[1].casefold() in ("2", "two")
+        said.add(model if not second else "A" if model == "B" else "B")
+    if not said:
+        raise UnparsableReply("there is no line of the form Report 1: [[A]] or Report 1: [[B]]")
+    if len(said) > 1:
+        raise UnparsableReply("the reply says two different things of the first report")
+    return said.pop()

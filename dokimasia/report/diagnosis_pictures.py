@@ -1,0 +1,302 @@
+"""A diagnosis's tables as PNG pictures, drawn offline: bars and dots with intervals, radars, heat maps, stacked ranks."""
+
+import io
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.report.charts import PALETTE
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+
+SCALE = 2
+"""Pixels for one point of the design."""
+
+WIDTH, LEFT, ROW, TOP, FOOT = 900, 300, 26, 92, 54
+INK, MUTED, LINE, PAPER = "#1d2733", "#66707c", "#dfe3e8", "#ffffff"
+WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#e0a95c", "#6f9fe3"
+LOW, MIDDLE, HIGH = (221, 116, 46), (236, 238, 241), (47, 111, 206)
+"""Colours of a score of 0, 50 and 100."""
+
+COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
+MOST_ROWS = 160
+RADAR_FROM, MOST_SPOKES = 3, 40
+_WRITTEN = str.maketrans("\u2013\u2014\u2212\u00d7", "---x")
+"""Signs that the built-in font lacks, as they are drawn."""
+
+SIMULATED = "simulated models: this says nothing about any real model"
+
+
+class _Page(NamedTuple):
+    """A picture being drawn, in points."""
+
+    image: Any
+    draw: "ImageDraw"
+    width: int
+    height: int
+
+    def text(self, x: float, y: float, words: str, *, size: int = 13, colour: str = INK, anchor: str = "lm") -> None:
+        self.draw.text((x * SCALE, y * SCALE), words.translate(_WRITTEN), font=_font(size), fill=colour, anchor=anchor)
+
+    def line(self, points: Sequence[tuple[float, float]], colour: Any, *, width: float = 1) -> None:
+        self.draw.line([(x * SCALE, y * SCALE) for x, y in points], fill=colour, width=max(1, round(width * SCALE)))
+
+    def box(self, x0: float, y0: float, x1: float, y1: float, colour: Any) -> None:
+        self.draw.rectangle((x0 * SCALE, y0 * SCALE, x1 * SCALE, y1 * SCALE), fill=colour)
+
+    def dot(self, x: float, y: float, radius: float, colour: str) -> None:
+        self.draw.ellipse(
+            ((x - radius) * SCALE, (y - radius) * SCALE, (x + radius) * SCALE, (y + radius) * SCALE), fill=colour
+        )
+
+
+def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
+    """Return an asset as a PNG; None where there is nothing to draw. Equal assets give equal bytes.
+
+    Args:
+        asset: any table of a diagnosis.
+        simulated: whether its models are simulated, which the picture then says.
+    """
+    if not asset.rows:
+        return None
+    scores = [at for at, column in enumerate(asset.columns) if column.kind == "score"]
+    if asset.family == "radar" and RADAR_FROM <= len(asset.rows) <= MOST_SPOKES:
+        page = _radar(asset, scores)
+    elif asset.family in ("heatmap", "radar", "categories"):
+        page = _heat_map(asset, scores)
+    elif asset.family == "ranks":
+        page = _stacked(asset, [at for at, column in enumerate(asset.columns) if column.kind == "share"])
+    else:
+        at = _drawn_column(asset)
+        if at is None:
+            return None
+        page = _bars(asset, at)
+    page.text(24, 26, _cut(asset.title, 90), size=19)
+    for number, words in enumerate(_wrapped(asset.sentence, 136)[:2]):
+        page.text(24, 48 + 15 * number, words, size=11, colour=MUTED)
+    if simulated:
+        page.text(page.width - 24, page.height - 14, SIMULATED, size=11, colour=WEAK, anchor="rm")
+    page.text(24, page.height - 14, asset.id, size=11, colour=MUTED)
+    out = io.BytesIO()
+    page.image.save(out, format="PNG", optimize=True)
+    return out.getvalue()
+
+
+def _bars(asset: Asset, at: int) -> _Page:
+    """Draw the chosen column as bars (scores, shares) or dots (differences) with intervals, a row each."""
+    rows = asset.rows[:MOST_ROWS]
+    page = _new(WIDTH, TOP + ROW * len(rows) + FOOT)
+    column = asset.columns[at]
+    low, high = _span(column, [row.cells[at] for row in rows])
+    right, bottom = WIDTH - 120, TOP + ROW * len(rows)
+
+    def place(value: float) -> float:
+        return LEFT + (min(max(value, low), high) - low) / (high - low) * (right - LEFT)
+
+    for step in range(5):
+        value = low + (high - low) * step / 4
+        page.line([(place(value), TOP - 4), (place(value), bottom)], LINE)
+        page.text(
+            place(value),
+            bottom + 12,
+            f"{value:g}" if high - low > 1 else f"{value:.2g}",
+            size=11,
+            colour=MUTED,
+            anchor="mm",
+        )
+    page.text(
+        (LEFT + right) / 2,
+        bottom + 27,
+        f"{column.name}{f', {column.unit}' if column.unit else ''}",
+        size=11,
+        colour=MUTED,
+        anchor="mm",
+    )
+    mean = _mean(asset, at)
+    if mean is not None:
+        page.line([(place(mean), TOP - 4), (place(mean), bottom)], MUTED, width=1.5)
+        page.text(place(mean), TOP - 10, f"mean {mean:.1f}", size=10, colour=MUTED, anchor="mm")
+    zero = place(0.0) if low < 0 < high else LEFT
+    if low < 0 < high:
+        page.line([(zero, TOP - 4), (zero, bottom)], MUTED, width=1.5)
+    for number, row in enumerate(rows):
+        y = TOP + ROW * (number + 0.5)
+        colour = COLOURS.get(row.mark, BELOW if mean is not None and _below(row.cells[at], mean) else PLAIN)
+        page.text(
+            LEFT - 12,
+            y,
+            _cut(_row_name(asset, row), 42),
+            size=12,
+            colour=colour if row.mark in COLOURS else INK,
+            anchor="rm",
+        )
+        figure = row.cells[at]
+        if not isinstance(figure.value, int | float):
+            page.text(LEFT + 6, y, "nothing measured", size=11, colour=MUTED)
+            continue
+        if column.kind in ("score", "share") and low >= 0:
+            page.box(LEFT, y - 7, max(LEFT + 1, place(figure.value)), y + 7, colour)
+        else:
+            page.dot(place(figure.value), y, 5, colour)
+        if figure.low is not None and figure.high is not None:
+            page.line([(place(figure.low), y), (place(figure.high), y)], INK, width=1.2)
+            for end in (figure.low, figure.high):
+                page.line([(place(end), y - 4), (place(end), y + 4)], INK, width=1.2)
+        page.text(right + 10, y, _number(column, figure), size=11, colour=MUTED)
+    if len(asset.rows) > len(rows):
+        page.text(LEFT, bottom + 42, f"the first {len(rows)} of {len(asset.rows)} rows", size=11, colour=MUTED)
+    return page
+
+
+def _heat_map(asset: Asset, scores: Sequence[int]) -> _Page:
+    rows = asset.rows[:MOST_ROWS]
+    cell = max(64, min(130, (WIDTH - LEFT - 40) // max(1, len(scores))))
+    page = _new(max(WIDTH, LEFT + cell * len(scores) + 40), TOP + 30 + ROW * len(rows) + FOOT)
+    for number, at in enumerate(scores):
+        page.text(LEFT + cell * (number + 0.5), TOP + 14, _cut(asset.columns[at].name, cell // 7), size=12, anchor="mm")
+    for down, row in enumerate(rows):
+        y = TOP + 30 + ROW * down
+        page.text(LEFT - 12, y + ROW / 2, _cut(_row_name(asset, row), 42), size=12, anchor="rm")
+        for across, at in enumerate(scores):
+            figure, x = row.cells[at], LEFT + cell * across
+            if not isinstance(figure.value, int | float):
+                page.text(x + cell / 2, y + ROW / 2, "–", size=12, colour=MUTED, anchor="mm")
+                continue
+            page.box(x + 1, y + 1, x + cell - 1, y + ROW - 1, _heat(figure.value))
+            page.text(x + cell / 2, y + ROW / 2, f"{figure.value:.0f}", size=12, anchor="mm")
+    return page
+
+
+def _radar(asset: Asset, scores: Sequence[int]) -> _Page:
+    """Draw leaves as spokes, a closed line a model; where a model has no score at a leaf, its line stops short."""
+    page = _new(WIDTH, 720)
+    cx, cy, radius, spokes = WIDTH / 2, TOP + 310, 220, len(asset.rows)
+
+    def place(at: int, value: float) -> tuple[float, float]:
+        angle = 2 * math.pi * at / spokes - math.pi / 2
+        return cx + radius * value / 100 * math.cos(angle), cy + radius * value / 100 * math.sin(angle)
+
+    for ring in (25, 50, 75, 100):
+        page.line([place(at % spokes, ring) for at in range(spokes + 1)], LINE)
+        page.text(cx + 3, cy - radius * ring / 100, str(ring), size=10, colour=MUTED, anchor="lb")
+    for at, row in enumerate(asset.rows):
+        page.line([(cx, cy), place(at, 100)], LINE)
+        x, y = place(at, 108)
+        side = "mm" if abs(x - cx) < 20 else "lm" if x > cx else "rm"
+        page.text(x, y, _cut(_row_name(asset, row), 28), size=11, anchor=side)
+    for number, column in enumerate(scores):
+        colour = PALETTE[number % len(PALETTE)]
+        values = [row.cells[column].value for row in asset.rows]
+        points = [place(at, value) for at, value in enumerate(values) if isinstance(value, int | float)]
+        page.line([*points, points[0]] if len(points) == spokes else points, colour, width=2) if points else None
+        for x, y in points:
+            page.dot(x, y, 3, colour)
+        page.box(24, TOP + 10 + 20 * number, 36, TOP + 20 + 20 * number, colour)
+        page.text(44, TOP + 15 + 20 * number, _cut(asset.columns[column].name, 30), size=12)
+    return page
+
+
+def _stacked(asset: Asset, shares: Sequence[int]) -> _Page:
+    rows = asset.rows[:MOST_ROWS]
+    page = _new(WIDTH, TOP + 24 + ROW * len(rows) + FOOT)
+    right = WIDTH - 40
+    for number, at in enumerate(shares):
+        x = LEFT + number * (right - LEFT) / len(shares)
+        page.box(x, TOP, x + 10, TOP + 10, _shade(number, len(shares)))
+        page.text(x + 15, TOP + 5, asset.columns[at].name, size=11, colour=MUTED)
+    for down, row in enumerate(rows):
+        y, x = TOP + 24 + ROW * down, float(LEFT)
+        page.text(LEFT - 12, y + ROW / 2, _cut(_row_name(asset, row), 42), size=12, anchor="rm")
+        for number, at in enumerate(shares):
+            share = row.cells[at].value
+            if isinstance(share, int | float) and share > 0:
+                end = x + share * (right - LEFT)
+                page.box(x, y + 3, end, y + ROW - 3, _shade(number, len(shares)))
+                if end - x > 34:
+                    page.text((x + end) / 2, y + ROW / 2, f"{share:.0%}", size=11, anchor="mm")
+                x = end
+    return page
+
+
+def _mean(asset: Asset, at: int) -> float | None:
+    """Return a model's mean over all criteria of its leaves; None for other tables."""
+    if asset.family != "leaves":
+        return None
+    known = [(row.n, value) for row in asset.rows if isinstance(value := row.cells[at].value, int | float)]
+    total = sum(n for n, _ in known)
+    return sum(n * value for n, value in known) / total if total else None
+
+
+def _below(figure: Figure, mean: float) -> bool:
+    return isinstance(figure.value, int | float) and figure.value < mean
+
+
+def _drawn_column(asset: Asset) -> int | None:
+    """Return the column that a picture shows: the first with an interval in any row."""
+    for at in range(len(asset.columns)):
+        if any(row.cells[at].estimated for row in asset.rows):
+            return at
+    return None
+
+
+def _span(column: AssetColumn, figures: Sequence[Figure]) -> tuple[float, float]:
+    """Return the ends of the axis."""
+    if column.kind == "share":
+        return 0.0, 1.0
+    if column.kind == "score" and "100" in column.unit:
+        return 0.0, 100.0
+    if column.kind == "score" and column.better == "higher":
+        return 1.0, 5.0
+    ends = [end for one in figures for end in (one.low, one.high, one.value) if isinstance(end, int | float)]
+    low, high = min([*ends, 0.0]), max([*ends, 0.0])
+    if low == high:
+        return -1.0, 1.0
+    return (-max(-low, high), max(-low, high)) if low < 0 else (low, high)
+
+
+def _row_name(asset: Asset, row: AssetRow) -> str:
+    names = [str(cell.value) for cell, column in zip(row.cells, asset.columns, strict=True) if column.kind == "name"]
+    return " · ".join(name for name in names if name)
+
+
+def _number(column: AssetColumn, figure: Figure) -> str:
+    value = float(figure.value) if isinstance(figure.value, int | float) else 0.0
+    if column.kind == "share":
+        return f"{value:.0%}"
+    return f"{value:+.1f}" if column.kind == "difference" else f"{value:.1f}"
+
+
+def _heat(value: float) -> tuple[int, int, int]:
+    start, end, share = (LOW, MIDDLE, value / 50) if value < 50 else (MIDDLE, HIGH, value / 50 - 1)
+    red, green, blue = (round(a + (b - a) * min(1.0, max(0.0, share))) for a, b in zip(start, end, strict=True))
+    return red, green, blue
+
+
+def _shade(number: int, count: int) -> tuple[int, int, int]:
+    return _heat(100 - 100 * number / max(1, count - 1))
+
+
+def _new(width: int, height: int) -> _Page:
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGB", (width * SCALE, height * SCALE), PAPER)
+    return _Page(image, ImageDraw.Draw(image), width, height)
+
+
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size * SCALE)
+
+
+def _cut(text: str, most: int) -> str:
+    plain = "".join(sign if sign.isprintable() else " " for sign in text)
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
+
+
+def _wrapped(text: str, most: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, most)

@@ -1,0 +1,86 @@
+"""`dokimasia diagnose`: tables, evidence and comparisons on the terminal and as JSON; mistakes cost one line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.world import write_world
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with two runs of one data set, the second judged by another judge."""
+    folder = tmp_path_factory.mktemp("diagnose")
+    write_world(folder / "world.jsonl", 14, 3)
+    for judge in ("sim/judge", "sim/judge-noisy"):
+        asked = ["--models", "sim/strong,sim/weak", "--judge", judge, "--home", str(folder / "home")]
+        assert run(["evaluate", str(folder / "world.jsonl"), *asked]) == 0
+    return folder / "home"
+
+
+def runs_of(home: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The runs of a home, the newest first."""
+    capsys.readouterr()
+    assert run(["runs", "--json", "--home", str(home)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    return [one["run"] if "run" in one else one["id"] for one in (found if isinstance(found, list) else found["runs"])]
+
+
+def test_the_tables_as_text_and_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first line says that models are simulated; the JSON is the same twice, and has every table."""
+    assert run(["diagnose", "last", "--home", str(home)]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Simulated models")
+    assert "Right answer, wrong reason" in text
+    assert "tree grow" in text
+    printed: list[str] = []
+    for _ in range(2):
+        assert run(["diagnose", "last", "--json", "--home", str(home)]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    found = json.loads(printed[0])
+    assert {"models", "heatmap", "leaves/sim-weak"} <= {one["id"] for one in found["assets"]}
+
+
+def test_one_table_and_the_atoms_behind_a_row(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table is printed by its id or family; a row leads to question, truth, answer and picture."""
+    assert run(["diagnose", "last", "--asset", "leaves", "--home", str(home)]) == 0
+    text = capsys.readouterr().out
+    assert "leaves/sim-strong" in text
+    assert "leaves/sim-weak" in text
+    assert run(["diagnose", "last", "--why", "leaves/sim-weak:1", "--top", "2", "--home", str(home)]) == 0
+    text = capsys.readouterr().out
+    assert "truth" in text
+    assert "blobs" in text
+    assert run(["diagnose", "last", "--why", "leaves/sim-weak:1", "--json", "--home", str(home)]) == 0
+    assert json.loads(capsys.readouterr().out)["asset"] == "leaves/sim-weak"
+
+
+def test_two_runs_and_the_export(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What changed is a table a model; all tables are files."""
+    newest, oldest = runs_of(home, capsys)[:2]
+    assert run(["diagnose", oldest, "--against", newest, "--export", str(tmp_path / "out"), "--home", str(home)]) == 0
+    assert "shared samples" in capsys.readouterr().out
+    assert (tmp_path / "out" / "changes-sim-weak.csv").exists()
+    assert (tmp_path / "out" / "leaves-sim-weak.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--why", "leaves/absent:1"], "no asset"),
+        (["--asset", "absent"], "no table"),
+        (["--against", "last"], "itself"),
+        (["--tree", "absent"], "no tree"),
+        (["--judge", "sim/judge"], "--judge belongs to"),
+        (["--write", "--fingerprint"], "two things"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    home: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what is wrong."""
+    assert run(["diagnose", "last", *arguments, "--home", str(home)]) == 2
+    assert told in capsys.readouterr().err

@@ -1,0 +1,71 @@
+"""Reports in words through a real HTTP endpoint: by both transports the same, and killed and resumed the same to the byte."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from dokimasia.simulation.server import running_server
+from tests.cli.conftest import CONFIG, Program, command, environment, write_config
+from tests.cli.test_http import committed, requests_of, sent_requests
+
+
+def configure(folder: Path, url: str, transport: str) -> None:
+    """Configure a careless writer W beside the others."""
+    write_config(folder, url, transport=transport)
+    with (folder / "dokimasia.toml").open("a") as file:
+        file.write(CONFIG.format(name="W", model="judge-fabulist", url=url, transport=transport))
+
+
+def test_both_transports_and_three_kills_give_the_same_reports(program: Program, tmp_path: Path, world: Path) -> None:
+    """Through LiteLLM, directly, and directly with three deaths on the way: one text, and no finished call is sent again."""
+    direct, lite, killed = (tmp_path / name for name in ("direct", "lite", "killed"))
+    log = tmp_path / "server.log"
+    write = ("diagnose", "last", "--write", "--judge", "W")
+    with running_server(latency=0.05, log_path=log) as url:
+        configure(tmp_path, url, "direct")
+        evaluated = program("evaluate", world, "--judge", "J", "--models", "A,B", "--home", direct)
+        assert evaluated.returncode == 0, evaluated.stderr
+        run = json.loads(program("runs", "--json", "--home", direct).stdout)
+        run = (run if isinstance(run, list) else run["runs"])[0]
+        write = ("diagnose", run.get("run") or run["id"], *write[2:])
+        for other in (lite, killed):
+            shutil.copytree(direct, other)
+        before = committed(direct)
+        expected = program(*write, "--json", "--home", direct)
+        assert expected.returncode == 0, expected.stderr
+        total = committed(direct) - before
+        assert total >= 6
+        log.write_text("")
+        done: set[str] = set()
+        seen = 0
+        for number in (1, 2, 3):
+            process = subprocess.Popen(
+                command(*write, "--home", killed),
+                cwd=tmp_path,
+                env=environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            target = before + total * number // 4
+            while process.poll() is None and committed(killed) < target:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            time.sleep(0.15)  # what the server still had in hand is written to its log
+            assert not done & set(sent_requests(log)[seen:]), "a call that was committed before a kill was sent again"
+            seen = len(sent_requests(log))
+            done = requests_of(killed)
+        result = program(*write, "--json", "--home", killed)
+        assert result.returncode == 0, result.stderr
+        assert not done & set(sent_requests(log)[seen:])
+        configure(tmp_path, url, "litellm")
+        through = program(*write, "--json", "--home", lite)
+        assert through.returncode == 0, through.stderr
+    assert result.stdout == expected.stdout
+    assert through.stdout == expected.stdout
+    words = json.loads(expected.stdout)
+    assert words["totals"]["struck_at_first"] > 0
+    assert words["totals"]["failed"] == 0

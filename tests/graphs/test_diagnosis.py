@@ -1,0 +1,120 @@
+"""The graph of reports in words over planted tables: what is planted is named, and among equals nothing is."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+from dokimasia.analysis.diagnosis import Answered, Material, assets_of
+from dokimasia.analysis.trees import Measured
+from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
+from dokimasia.domain.diagnosis import Diagnosis
+from dokimasia.domain.diagnosis_report import Report
+from dokimasia.domain.options import GraphOptions
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.doubles import FunctionGateway
+from dokimasia.graphs import diagnosis
+from dokimasia.graphs.diagnosis import DiagnosisContext
+from dokimasia.prompts import recognise
+from dokimasia.simulation.diagnosing import diagnosis_reply
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import as_judge, find_profile
+from dokimasia.simulation.tree_lexicon import made_up, parent_of
+from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.storage.memory import MemoryStore
+
+WEAK = parent_of(next(iter(made_up())))
+JUDGE = {"judge": ModelSpec(ref=ModelRef(name="judge", model="test/judge"))}
+
+
+def planted_diagnosis(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> Diagnosis:
+    """The tables of models of the made-up world, on a tree that is mapped without a mistake."""
+    criteria = list(planted_criteria(n, seed, themes=True, width=1))
+    capability = {one.id: one.capability for one in criteria}
+    sample_of = {one.id: one.sample for one in criteria}
+    scores = {
+        name: planted_scores(criteria, 10 * seed + at, base=0.8, weak=chances)
+        for at, (name, chances) in enumerate(weak.items())
+    }
+    answers: list[Answered] = []
+    for name, each in scores.items():
+        by_sample: dict[str, list[float]] = {}
+        for criterion, score in each.items():
+            by_sample.setdefault(sample_of[criterion], []).append(score)
+        answers += [
+            Answered(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
+        ]
+    tree = assign(add_all(new_tree(), sorted(set(capability.values()))), capability)
+    material = Material(tree, "tree", Measured(scores=scores, sample_of=sample_of), tuple(scores), answers, seed=seed)
+    return Diagnosis(
+        run="run", status="done", seed=seed, grouping="tree", models=tuple(scores), assets=assets_of(material)
+    )
+
+
+async def reports(tables: Diagnosis, judge: str = "sim/judge") -> dict[str, Report]:
+    """What a simulated judge writes on tables, by subject."""
+    profile = as_judge(find_profile(judge))
+
+    def reply(call: ModelCall) -> str:
+        assert isinstance(call, Chat)
+        request = recognise(call.messages)
+        assert request is not None
+        return diagnosis_reply(profile, request.name, request.inputs, Draws(f"{request.name}/{request.inputs}"))
+
+    store = MemoryStore()
+    context = DiagnosisContext(
+        FunctionGateway(reply), store, GraphOptions(judge="judge", models=JUDGE), diagnosis=tables
+    )
+    state = await diagnosis.build().compile().ainvoke({}, context=context)
+    assert not state["failed"]
+    return {subject: await store.get(Report, id) for subject, id in state["reports"].items()}
+
+
+async def test_the_report_names_the_weakness_that_is_planted_and_that_the_tables_mark() -> None:
+    """In nearly every world the tables mark the planted capability, and then the report says so, struck nowhere."""
+    marked = 0
+    for seed in range(3):
+        tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
+        leaves = tables.asset("leaves/m-weak")
+        assert leaves is not None
+        planted = [row for row in leaves.rows if row.node.startswith(WEAK) and row.mark == "weak"]
+        marked += bool(planted)
+        found = await reports(tables)
+        assert not any(report.struck for report in found.values())
+        said = [one.text for one in found["m-weak"].kept]
+        for row in planted:
+            name = str(row.cells[0].value)
+            assert any(f"m-weak is weak at {name}," in text for text in said), said
+    assert marked >= 2
+
+
+async def test_among_equals_the_report_claims_no_difference() -> None:
+    """Of two models of one skill, no report says that one is weak, strong, better or worse, but where a row is marked."""
+    quiet = 0
+    for seed in range(3):
+        tables = planted_diagnosis(50 + seed, {"m-one": {}, "m-other": {}}, n=240)
+        sure = {row.mark for asset in tables.assets for row in asset.rows} & {"weak", "strong", "better", "worse"}
+        said = " ".join(one.text for report in (await reports(tables)).values() for one in report.kept)
+        claimed = {word for word in ("weak", "strong", "better", "worse", "higher", "lower") if f" {word} " in said}
+        assert sure or not claimed
+        quiet += not claimed
+    assert quiet >= 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_a_careless_writer_gets_wrong_does_not_stand(seed: int) -> None:
+    """Whatever stands of a careless writer's report stands in a careful one's, too."""
+    tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
+    careful = {one.text for report in (await reports(tables)).values() for one in report.kept}
+    careless = await reports(tables, "sim/judge-fabulist")
+    assert any(report.struck_at_first for report in careless.values())
+    for report in careless.values():
+        assert {one.text for one in report.kept} <= careful
+        assert report.struck_at_first >= len(report.struck)
+
+
+async def test_without_tables_there_is_nothing_to_write() -> None:
+    """The message says what the context lacks."""
+    context = DiagnosisContext(FunctionGateway(lambda _: ""), MemoryStore(), GraphOptions(judge="judge", models=JUDGE))
+    with pytest.raises(ConfigError, match="diagnosis="):
+        await diagnosis.build().compile().ainvoke({}, context=context)

@@ -1,0 +1,93 @@
+"""The diagnosis in the report: there when the run was diagnosed, sortable, and open to its evidence by a click."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.report.sections import diagnosis
+from dokimasia.runner.reporting import write_report
+from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import resolve_run
+from tests.report.chromium import opened
+from tests.report.conftest import Finished, run_on
+
+
+@pytest.fixture(scope="module")
+def diagnosed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A run with a diagnosis that is kept."""
+    folder = tmp_path_factory.mktemp("diagnosed")
+    write_world(folder / "world.jsonl", 42, 5)
+    finished = run_on(folder / "world.jsonl", folder / "home", seed=5, judge="sim/judge")
+    write = ["--write", "--judge", "sim/judge-fabulist"]
+    assert run(["diagnose", finished.run, *write, "--home", str(finished.home)]) == 0
+    return finished
+
+
+def page_of(finished: Finished, path: Path) -> Path:
+    """The report, written."""
+
+    async def write() -> None:
+        with Home.open(finished.home, write=False) as home:
+            await write_report(home, resolve_run(home, finished.run), output=path)
+
+    asyncio.run(write())
+    return path
+
+
+def test_a_run_that_was_not_diagnosed_has_no_such_section(small: Finished) -> None:
+    """Nothing is computed for the report alone."""
+    assert diagnosis.section(small.data()) is None
+
+
+def test_the_report_is_the_same_twice_and_in_markdown_too(diagnosed: Finished, tmp_path: Path) -> None:
+    """Equal rows give equal bytes; the document has the same tables without the charts."""
+    one, other = (page_of(diagnosed, tmp_path / f"{name}.html").read_bytes() for name in ("one", "other"))
+    assert one == other
+    text = page_of(diagnosed, tmp_path / "report.md").read_text()
+    assert "Diagnosis" in text
+    assert "Right answer, wrong reason" in text
+    assert "In words, by sim/judge-fabulist" in text
+    assert "~~" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
+    diagnosed: Finished, tmp_path: Path, scheme: str
+) -> None:
+    """No error; a click on a column's title sorts, once up, twice down; a click on a bar opens the atoms behind it."""
+    path = page_of(diagnosed, tmp_path / "report.html")
+    with opened(path, scheme="dark" if scheme == "dark" else "light") as seen:
+        section = seen.page.locator("section#diagnosis")
+        assert section.count() == 1
+        fold = section.locator("details", has=seen.page.locator("table.sortable")).first
+        fold.locator("summary").first.click()
+        table = fold.locator("table.sortable").first
+        title = table.locator("thead th").nth(1)
+
+        def keys() -> list[float]:
+            cells = table.locator("tbody tr td:nth-child(2)").all()
+            return [float(told) for cell in cells if (told := cell.get_attribute("data-sort")) is not None]
+
+        title.locator("button").click()
+        assert keys() == sorted(keys())
+        assert title.get_attribute("aria-sort") == "ascending"
+        title.locator("button").click()
+        assert keys() == sorted(keys(), reverse=True)
+        bar = section.locator(".plot").first.locator(".bars .point path").first
+        bar.scroll_into_view_if_needed()
+        box = bar.bounding_box()
+        assert box is not None
+        seen.page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
+        seen.page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
+        seen.page.wait_for_function("document.querySelector('details[id^=why-][open]') !== null")
+        assert section.locator(".struck").count() > 0
+        cited = section.locator("p a.cited").first
+        cited.click()
+        place = str(cited.get_attribute("href")).removeprefix("#")
+        seen.page.wait_for_function("id => document.getElementById(id)?.open === true", arg=place)
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert not seen.errors
+        assert not seen.requests

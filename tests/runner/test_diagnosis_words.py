@@ -1,0 +1,215 @@
+"""Reports in words: what is planted is named, what is wrong is struck, and a killed writer ends as one never killed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.domain.diagnosis_report import MOST_WORDS
+from dokimasia.runner import diagnosis_words
+from dokimasia.runner.diagnosing import diagnose, kept
+from dokimasia.runner.diagnosis_evidence import evidence
+from dokimasia.runner.diagnosis_material import gather
+from dokimasia.runner.diagnosis_plan import WordsRequest
+from dokimasia.runner.diagnosis_report import report_diagnosis
+from dokimasia.runner.diagnosis_words import WordsResult, resume_words, write_diagnosis
+from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.settings import Settings, load_settings
+from dokimasia.simulation.diagnosing import diagnosis_reply
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import as_judge, find_profile
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run, list_runs
+from tests.tree_judge_double import JudgeTransport, Killed
+
+Requests = Callable[..., EvaluationRequest]
+Reply = Callable[[str, dict[str, str]], str]
+
+
+def writer(judge: str = "sim/judge", **replies: str) -> Reply:
+    """A simulated writer that replies to some prompts with a text of the test's."""
+    profile = as_judge(find_profile(judge))
+
+    def reply(prompt: str, inputs: dict[str, str]) -> str:
+        if prompt in replies:
+            return replies[prompt]
+        return diagnosis_reply(profile, prompt, inputs, Draws(f"{prompt}/{inputs.get('subject')}"))
+
+    return reply
+
+
+async def written(settings: Settings, run: str, reply: Reply | None = None, **more: Any) -> WordsResult:
+    """Have a run's reports written by a writer of the test's, or the simulated judge."""
+    request = WordsRequest(run=run, judge="sim/judge", **more)
+    return await write_diagnosis(request, settings=settings, transports={"sim": JudgeTransport(reply or writer())})
+
+
+def by_subject(result: WordsResult) -> dict[str, dict[str, Any]]:
+    """The reports of a summary by whom they are about."""
+    return {one["subject"]: one for one in result.summary["reports"]}
+
+
+async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: Settings, request_of: Requests) -> None:
+    """A report a model and one across; all that stands cites what is there; the same again asks nothing."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    first = await written(settings, run)
+    assert first.complete
+    assert list(by_subject(first)) == ["sim/strong", "sim/weak", ""]
+    assert first.summary["totals"]["struck"] == 0
+    assert first.summary["totals"]["kept"] >= 6
+    silent = JudgeTransport(writer())
+    request = WordsRequest(run=run, judge="sim/judge")
+    assert (await write_diagnosis(request, settings=settings, transports={"sim": silent})).summary == first.summary
+    assert silent.asked == []
+    with Home.open(settings.home, write=False) as home:
+        stored = get_run(home, run)
+        tables = kept(home, stored)
+        page = report_diagnosis(home, stored)
+        gathered = gather(home, stored)
+        assert tables is not None
+        for one in first.summary["reports"]:
+            for sentence in one["sentences"]:
+                for citation in sentence["citations"]:
+                    assert page is not None
+                    row = page["cited"][citation["ref"]]
+                    assert page["evidence"][row]["atoms"] > 0
+                    assert evidence(home, stored, gathered, tables, row)["atoms"] == page["evidence"][row]["atoms"]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 0.95])
+async def test_killed_in_a_call_and_resumed_the_reports_are_the_same_to_the_byte(
+    settings: Settings, request_of: Requests, tmp_path: Path, share: float
+) -> None:
+    """Killed anywhere between the first call and the last, and resumed: the same reports, no finished call again."""
+    fabulist = writer("sim/judge-fabulist")
+    run = (await evaluate(request_of(), settings=settings)).run
+    whole = JudgeTransport(fabulist)
+    request = WordsRequest(run=run, judge="sim/judge")
+    expected = await write_diagnosis(request, settings=settings, transports={"sim": whole})
+    other = load_settings(home=tmp_path / "other", cwd=tmp_path, env={})
+    await evaluate(request_of(), settings=other)
+    dying = JudgeTransport(fabulist, die_at=int(len(whole.asked) * share))
+    with pytest.raises(Killed):
+        await write_diagnosis(request, settings=other, transports={"sim": dying})
+    with Home.open(other.home, write=False) as home:
+        half = next(one for one in list_runs(home) if one.options.get("kind") == "diagnosis")
+    rest = JudgeTransport(fabulist)
+    result = await resume_words(half, settings=other, transports={"sim": rest})
+    assert result.complete
+    assert json.dumps(result.summary) == json.dumps(expected.summary)
+    assert len(dying.asked) + len(rest.asked) == len(whole.asked)
+
+
+async def test_killed_between_the_last_step_and_its_rows(
+    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed when all is written and nothing is recorded: the resume records it and asks nothing."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    record = diagnosis_words.record_results
+
+    async def die(*arguments: Any) -> None:
+        raise Killed
+
+    monkeypatch.setattr(diagnosis_words, "record_results", die)
+    with pytest.raises(Killed):
+        await written(settings, run)
+    monkeypatch.setattr(diagnosis_words, "record_results", record)
+    with Home.open(settings.home, write=False) as home:
+        half = next(one for one in list_runs(home) if one.options.get("kind") == "diagnosis")
+    silent = JudgeTransport(writer())
+    result = await resume_words(half, settings=settings, transports={"sim": silent})
+    assert result.complete
+    assert result.summary["totals"]["kept"] >= 6
+    assert silent.asked == []
+
+
+async def test_a_budget_leaves_the_rest_for_a_resume(settings: Settings, request_of: Requests) -> None:
+    """Out of calls, the reports are unfinished and say so; with more they are those that were never cut short."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    half = await written(settings, run, max_calls=2)
+    assert not half.complete
+    assert half.summary["status"] == "interrupted"
+    whole = await written(settings, run)
+    assert whole.complete
+    assert whole.run == half.run
+    assert whole.summary["totals"]["failed"] == 0
+
+
+async def test_a_writer_that_invents(settings: Settings, request_of: Requests) -> None:
+    """Numbers without a source, assets that are not there, and a superlative without a cell: each struck for its reason."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    invented = (
+        "sim/weak fails on 73 % of all questions.\n"
+        "It scores 99.9 points [models:2.criteria score].\n"
+        "It scores 12.5 points [leaves/atlantis:1.score].\n"
+        "It scores 12.5 points [models:77.criteria score].\n"
+        "It is the worst of all.\n"
+        "This report is about one model."
+    )
+    found = by_subject(await written(settings, run, writer(diagnosis_report=invented)))["sim/weak"]
+    struck = [one["struck"]["kind"] for one in found["sentences"] if one["struck"]]
+    assert struck == ["uncited_number", "wrong_number", "no_such_asset", "no_such_cell", "uncited_claim"]
+    assert found["kept"] == 1
+    assert found["struck_at_first"] == 5
+
+
+async def test_a_writer_of_ten_thousand_words(settings: Settings, request_of: Requests) -> None:
+    """It is sent back once, then cut after the last sentence that fits, and the report says so."""
+    run = (await evaluate(request_of(models=("sim/weak",)), settings=settings)).run
+    line = "It may be said, and has been said before, that there is much to say about this and little to add."
+    found = by_subject(await written(settings, run, writer(diagnosis_report="\n".join([line] * 500))))["sim/weak"]
+    assert found["cut"]
+    assert found["words"] >= 10_000
+    assert sum(len(one["text"].split()) for one in found["sentences"]) <= MOST_WORDS
+    assert found["calls"] == 3
+
+
+async def test_a_writer_without_an_answer(settings: Settings, request_of: Requests) -> None:
+    """Nonsense twice is a failure in the place of a report; the other reports stand."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    result = await written(settings, run, writer(diagnosis_across="  "))
+    found = by_subject(result)
+    assert found[""]["failed"]["kind"] in {"unparsable", "api_error"}
+    assert found["sim/weak"]["failed"] is None
+    assert result.summary["totals"]["failed"] == 1
+    alone = (await evaluate(request_of(models=("sim/weak",)), settings=settings)).run
+    nothing = await written(settings, alone, writer(diagnosis_salient="none of it"))
+    assert nothing.complete
+    assert by_subject(nothing)["sim/weak"]["failed"]["kind"] == "unparsable"
+    assert nothing.summary["totals"]["failed"] == 1
+
+
+async def test_one_model_one_sample_and_no_tree(settings: Settings, request_of: Requests, world: Path) -> None:
+    """One model has no report across; one sample marks nothing; without a tree the note offers to grow one."""
+    one = world.parent / "one.jsonl"
+    one.write_text(world.read_text().splitlines()[0] + "\n")
+    run = (await evaluate(request_of(data=one, models=("sim/weak",)), settings=settings)).run
+    with Home.open(settings.home, write=False) as home:
+        tables = diagnose(home, get_run(home, run))
+    assert {row.mark for asset in tables.assets for row in asset.rows} <= {"", "unclear"}
+    for asset in tables.assets:
+        for row in asset.rows:
+            assert row.n <= row.held
+    result = await written(settings, run)
+    assert list(by_subject(result)) == ["sim/weak"]
+    assert result.summary["totals"]["failed"] == 0
+    assert any(f"dokimasia tree grow {run}" in note for note in result.summary["notes"])
+
+
+async def test_a_model_without_failures(settings: Settings, request_of: Requests) -> None:
+    """Its table of failures counts none, with an interval, and its report claims no weakness."""
+    run = (await evaluate(request_of(models=("sim/strong",), judge="sim/judge"), settings=settings)).run
+    with Home.open(settings.home, write=False) as home:
+        tables = diagnose(home, get_run(home, run))
+    failed = tables.asset("failures")
+    assert failed is not None
+    assert "no failure of any kind" in failed.sentence
+    (row,) = failed.rows
+    assert row.cells[2].value == 0
+    assert row.cells[3].high is not None
+    assert row.cells[3].high < 0.5
+    found = by_subject(await written(settings, run))["sim/strong"]
+    assert not any(" is weak at " in one["text"] for one in found["sentences"])
+    assert not any("have no score" in one["text"] for one in found["sentences"])
