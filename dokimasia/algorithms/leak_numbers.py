@@ -12,7 +12,8 @@ _TENS = {word: 10 * number for number, word in enumerate(
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 _ORDINALS = {word: number for number, word in enumerate(
     ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-     "twelfth"), 1)}
+     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+     "twentieth"), 1)} | {"thirtieth": 30}
 _COLLECTIVES = {"pair": 2, "couple": 2, "duo": 2, "trio": 3, "quartet": 4, "quintet": 5, "sextet": 6, "septet": 7,
                 "octet": 8, "dozen": 12, "none": 0, "nil": 0, "nought": 0, "naught": 0}
 _FRACTIONS = {"half": 0.5, "halves": 0.5, "quarter": 0.25, "quarters": 0.25, "third": 1 / 3, "fifth": 0.2, "tenth": 0.1}
@@ -32,7 +33,6 @@ _PLUS = frozenset(
         "forward",
         "ahead",
         "beyond",
-        "on",
         "increase",
     )
 )
@@ -141,27 +141,29 @@ def _figures(token: str) -> float | None:
 
 def _worded(tokens: list[str], at: int) -> tuple[int, float | None]:
     """Return where a number in words ends and what it comes to; None where there is none."""
-    total = current = 0.0
-    end, seen = at, False
+    total, current, last = 0.0, 0.0, 0.0
+    end, stopped = at, at
     while end < len(tokens):
         token = tokens[end]
-        if token == "-" and seen and end + 1 < len(tokens) and tokens[end + 1] in NUMBER_WORDS:
+        if end > at and token in ("-", "and") and (token == "-" or last >= 100):
             end += 1
             continue
-        if token in _TENS and not current % 100:
-            current += _TENS[token]
-        elif token in NUMBER_WORDS and not (seen and (current % 10 or not current)):
-            current += int(NUMBER_WORDS[token])
-        elif token in _SCALES and (seen or (end > at - 1 and at and tokens[at - 1] in ("a", "one"))):
-            current = max(current, 1) * _SCALES[token]
-            if _SCALES[token] > 100:
+        if token in _TENS and (end == at or last >= 100):
+            current, last = current + _TENS[token], float(_TENS[token])
+        elif token in NUMBER_WORDS and (
+            end == at or last >= 100 or (20 <= last < 100 and 0 < int(NUMBER_WORDS[token]) < 10)
+        ):
+            current, last = current + int(NUMBER_WORDS[token]), float(NUMBER_WORDS[token])
+        elif token in _SCALES and (end > at or (at and tokens[at - 1] in ("a", "one"))) and last < _SCALES[token]:
+            current, last = max(current, 1) * _SCALES[token], float(_SCALES[token])
+            if last > 100:
                 total, current = total + current, 0.0
         else:
             break
-        seen = True
         end += 1
-    if seen:
-        return end, total + current
+        stopped = end
+    if stopped > at:
+        return stopped, total + current
     token = tokens[at]
     if token in _COLLECTIVES:
         return at + 1, float(_COLLECTIVES[token])
@@ -170,9 +172,11 @@ def _worded(tokens: list[str], at: int) -> tuple[int, float | None]:
 
 
 def _roman(word: str) -> int | None:
-    if not re.fullmatch(r"(?=[ivxl]{2,})(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})", word):
+    if len(word) < 2 or not re.fullmatch(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})", word):
         return None
-    values = [{"i": 1, "v": 5, "x": 10, "l": 50}[letter] for letter in word]
+    if word in ("mi", "mix", "di", "dim", "mm", "cm", "cd", "dl", "ml", "cl", "mill", "mild", "mil", "lid"):
+        return None
+    values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}[letter] for letter in word]
     return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
 
 

@@ -1,83 +1,27 @@
 """Whether a feedback or a hint gives away what it must not: a ground truth, or the final answer of the question."""
 
-import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from dokimasia.algorithms.leak_counts import harmless
-from dokimasia.algorithms.leak_forms import denied, mentions, named_choices, offered, plain_words, riddles, spells, stem
-from dokimasia.algorithms.leak_numbers import numbers_in, sums_in, tokens_of
+from dokimasia.algorithms.leak_rules import Known, Leak, broken, cut, known_of
+from dokimasia.algorithms.leak_score import judged
+from dokimasia.algorithms.leak_secrets import Secrets, secrets_of
 from dokimasia.algorithms.leak_vectors import repeated
-from dokimasia.algorithms.similarity import sentences
-from dokimasia.algorithms.words import FUNCTION_WORDS
 
-PARAPHRASE = 0.6
-"""Share of a ground truth's own words that a sentence holds when it repeats it."""
-
-EXCERPT = 160
-
-PLACES = frozenset(
-    [
-        "left",
-        "right",
-        "top",
-        "bottom",
-        "middle",
-        "centre",
-        "center",
-        "upper",
-        "lower",
-        "above",
-        "below",
-        "front",
-        "back",
-        "inside",
-        "outside",
-        "in",
-        "out",
-        "on",
-        "off",
-        "under",
-        "over",
-        "behind",
-        "beside",
-        "near",
-        "up",
-        "down",
-        "first",
-        "last",
-        "next",
-        "end",
-        "side",
-    ]
-)
-"""Words that guidance cannot do without: they give a secret away only where the text asserts them."""
-
-_ASSERTS = re.compile(
-    r"(?i)(?:\b(?:answer|solution|result|correct|right\s+one|total|count|equals?|exactly|only|just|precisely|namely|it's|it\s+is|"
-    r"that\s+is|that's|there\s+(?:is|are)|there's|should\s+(?:be|get|read|see|find|say|arrive)|must\s+be|has\s+to\s+be|ought\s+to\s+be|"
-    r"turns?\s+out|choose|chose|chosen|pick|picked|select|said|says?|write|wrote|written|answered|found|points?\s+to|"
-    r"go\s+with|get|gives?|makes?|reads?|holds?|shows?|comes?\s+to|arrive\s+at|conclude|in\s+fact|actually|really|"
-    r"you(?:'ll|\s+will)\s+(?:see|find|get|count|read)|name\s+is|called)\b|[:=?\u2192])[^.;!?]{0,40}$"
-)
-_OPEN = re.compile(r"(?i)\b(?:or|whether|either|which|versus|vs|between|rather\s+than|compare|if|unless)\b|\?\s*$")
+__all__ = ["Leak", "find_leaks", "scene_of"]
 
 
-class Leak(NamedTuple):
-    """One thing that a text gives away: in which form, what, and where it stands."""
-
-    form: str
-    secret: str
-    excerpt: str
+SHORT = 3
+"""Words up to which a single ground truth is looked for as an answer is, where there is no answer."""
 
 
-class _Secret(NamedTuple):
-    """A secret with its words, those of them that the question has not, and whether it is the answer itself."""
+class Scene(NamedTuple):
+    """A question with its secrets, ready to hold texts against: for the rules, and for the signs."""
 
-    text: str
-    own: list[str]
-    novel: list[str]
-    whole: bool
+    known: Known
+    secrets: Secrets
+    answer: str
 
 
 def find_leaks(
@@ -113,11 +57,14 @@ def find_leaks(
     Returns
     -------
     tuple of Leak
-        `form` is one of verbatim, number, sum, spelled, riddle, letter, elimination, paraphrase, embedding.
+        `form` is one of verbatim, number, sum, spelled, riddle, letter, elimination, paraphrase, comparison, synonym,
+        told, embedding; `told` is what reads like telling rather than guiding and fits no other form.
 
     Notes
     -----
-    Rules, not understanding: an allusion that shares no word with a secret passes. A judge can be asked beside it.
+    A few signs are certain (a sum that comes to the answer, a spelled word, the place of the right choice). All others
+    are weighed together, for the text and for each of its clauses (`leak_score`). No understanding: a judge can be
+    asked beside it.
 
     References
     ----------
@@ -132,236 +79,29 @@ def find_leaks(
     >>> find_leaks("It is neither red nor blue.", question="?", choices=["red", "blue", "green"], final_answer="C")[0].form
     'elimination'
     """
-    options = list(choices) or offered(question)
-    right = _right_choice(final_answer, options, lettered=bool(choices))
-    asked = {stem(word) for word in plain_words(question)}
+    scene = scene_of(question, tuple(choices), tuple(ground_truths), final_answer)
     leaks: list[Leak] = []
-    if right is not None:
-        leaks += _by_choice(text, options, right)
-    for secret in _secrets(ground_truths, final_answer, options, right, asked, lettered=bool(choices)):
-        leaks += _by_words(text, secret, options, asked)
-        leaks += _by_number(text, secret, options, asked)
-        leaks += _in_disguise(text, secret)
+    if scene.known.secrets or scene.known.right is not None:
+        found = judged(text, scene.known, scene.secrets, scene.answer)
+        if found is not None:
+            leaks += broken(text, scene.known) or [
+                Leak(found.form, scene.answer or _first(ground_truths), cut(found.passage))
+            ]
     if vectors is not None:
         known = [*ground_truths, *([final_answer] if final_answer else [])]
-        leaks += [Leak("embedding", secret, _cut(said)) for said, secret in repeated(text, known, question, vectors)]
+        leaks += [Leak("embedding", secret, cut(said)) for said, secret in repeated(text, known, question, vectors)]
     return tuple(dict.fromkeys(leaks))
 
 
-def _right_choice(final_answer: str | None, choices: Sequence[str], *, lettered: bool) -> int | None:
-    if final_answer is None or not choices:
-        return None
-    for place, choice in enumerate(choices):
-        if plain_words(choice) == plain_words(final_answer):
-            return place
-    letter = re.fullmatch(r"(?i)\W*(?:option|choice)?\s*([a-z])\W*(?:\s.*)?", final_answer.strip(), re.DOTALL)
-    place = -1 if letter is None or not lettered else ord(letter[1].upper()) - ord("A")
-    return place if 0 <= place < len(choices) else None
+@lru_cache(maxsize=512)
+def scene_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None) -> Scene:
+    """Return a question with its secrets; the last ones are kept, since many texts are held against the same."""
+    known = known_of(question, choices, truths, final_answer)
+    answer = known.options[known.right] if known.right is not None else (final_answer or "").strip()
+    if not answer and len(truths) == 1 and len(truths[0].split()) <= SHORT:
+        answer = truths[0].strip()
+    return Scene(known, secrets_of(question, known.options, truths, answer, known.right), answer)
 
 
-def _secrets(
-    ground_truths: Sequence[str],
-    final_answer: str | None,
-    options: Sequence[str],
-    right: int | None,
-    asked: set[str],
-    *,
-    lettered: bool,
-) -> list[_Secret]:
-    answers = [final_answer.strip()] if final_answer and final_answer.strip() else []
-    if right is not None:
-        answers = [one for one in answers if not (lettered and re.fullmatch(r"\W*[A-Za-z]\W*", one))]
-        answers.append(options[right].strip())
-    found: list[_Secret] = []
-    for text in dict.fromkeys([*answers, *(truth.strip() for truth in ground_truths if truth.strip())]):
-        own = [word for word in plain_words(text) if word not in FUNCTION_WORDS] or plain_words(text)
-        whole = any(plain_words(text) == plain_words(answer) for answer in answers)
-        if own:
-            found.append(_Secret(text, own, [word for word in own if stem(word) not in asked], whole))
-    return found
-
-
-def _by_choice(text: str, choices: Sequence[str], right: int) -> list[Leak]:
-    secret = choices[right]
-    named, mentioned = named_choices(text, choices), mentions(text, choices)
-    if {choice.casefold() for choice in choices} == {"yes", "no"}:
-        mentioned = [one for one in mentions(text, choices) if _spoken(text, choices[one.place])]
-    leaks: list[Leak] = []
-    if {one.place for one in named if not one.denied} == {right}:
-        leaks.append(Leak("letter", secret, _cut(text)))
-    out = {one.place for one in (*named, *mentioned) if one.denied}
-    others = set(range(len(choices))) - {right}
-    kept = {one.place for one in (*named, *mentioned) if not one.denied}
-    if others and others <= out and not others & kept and (len(others) > 1 or right not in kept):
-        leaks.append(Leak("elimination", secret, _cut(text)))
-    return leaks
-
-
-def _spoken(text: str, word: str) -> bool:
-    """Whether a yes or a no is spoken of as an answer: in quotes, or after answer, say or with."""
-    return re.search(rf"(?i)[\"'\u2018\u201c]{word}\b|\b(?:answer|say|with|a)\s+{word}\b", text) is not None
-
-
-def _by_words(text: str, secret: _Secret, choices: Sequence[str], asked: set[str]) -> list[Leak]:
-    leaks: list[Leak] = []
-    for sentence in sentences(text) or [text]:
-        form = _in_sentence(sentence, secret, choices)
-        if form:
-            leaks.append(Leak(form, secret.text, _cut(sentence)))
-    return leaks
-
-
-def _in_sentence(sentence: str, secret: _Secret, choices: Sequence[str]) -> str | None:
-    """Return the form in which the words of one sentence give a secret away, or None."""
-    own, novel = secret.own, [word for word in secret.novel if not _is_number(word)]
-    if all(word in FUNCTION_WORDS for word in own):
-        return "verbatim" if secret.whole and _says(sentence, own) else None
-    stems = [stem(word) for word in plain_words(sentence)]
-    wanted = [stem(word) for word in own]
-    if all(_is_number(word) for word in own):
-        return None
-    if _has_run(stems, wanted):
-        at = _place(sentence, own)
-        if at is not None and denied(sentence, *at):
-            return None
-        plain = bool(novel) and not all(word in PLACES or word in _COMMON for word in novel)
-        if _asserted(sentence, own) or (plain and not _among_others(sentence, choices, own)):
-            return "verbatim"
-        return None
-    fresh = {stem(word) for word in novel if word not in PLACES}
-    shared = fresh & set(stems)
-    shared |= {one for one in fresh - shared if len(one) > 4 and any(_alike(one, other) for other in stems)}
-    if len(fresh) == 1 and shared and not secret.whole and next(iter(fresh)) not in _COMMON:
-        return None if _among_others(sentence, choices, own) or not _asserted_any(sentence, shared) else "paraphrase"
-    enough = len(shared) / len(fresh) >= PARAPHRASE if fresh else False
-    if (
-        (len(shared) >= 3 or (len(shared) == 2 and len(shared) / len(fresh) >= 0.66))
-        and enough
-        and not _OPEN.search(sentence)
-    ):
-        return None if _among_others(sentence, choices, own) else "paraphrase"
-    return None
-
-
-_COMMON = frozenset(
-    [
-        "save",
-        "may",
-        "lead",
-        "stone",
-        "change",
-        "point",
-        "mark",
-        "show",
-        "read",
-        "open",
-        "close",
-        "light",
-        "watch",
-        "will",
-        "can",
-        "like",
-    ]
-)
-"""Words with an everyday second meaning, which guidance uses in that one."""
-
-
-def _by_number(text: str, secret: _Secret, choices: Sequence[str], asked: set[str]) -> list[Leak]:
-    """Find the numbers of a secret that the question has not, stated or as what a sum comes to."""
-    words = secret.own if secret.whole else secret.novel
-    tokens = tokens_of(secret.text)
-    values = {number.value for number in numbers_in(tokens)}
-    values |= {value / 100 for value in values if "%" in tokens or "percent" in tokens}
-    if not values or (not secret.whole and not any(_is_number(word) for word in words)):
-        return []
-    known = {number.value for number in numbers_in([*asked])}
-    leaks: list[Leak] = []
-    for sentence in sentences(text) or [text]:
-        said = tokens_of(sentence)
-        if choices and _among_others(sentence, choices, secret.own):
-            continue
-        for number in numbers_in(said):
-            if any(_close(number.value, value) for value in values) and (number.value not in known or secret.whole):
-                strict = number.value in known
-                if not harmless(said, number, asked, {stem(word) for word in secret.own}, strict=strict):
-                    leaks.append(Leak("number", secret.text, _cut(sentence)))
-        if secret.whole or len(secret.own) <= 3:
-            wanted = values - known
-            if any(_close(result, value) for result in sums_in(sentence) for value in wanted):
-                leaks.append(Leak("sum", secret.text, _cut(sentence)))
-    return leaks
-
-
-def _in_disguise(text: str, secret: _Secret) -> list[Leak]:
-    if not secret.whole and len(secret.own) > 2:
-        return []
-    for word in secret.own:
-        if word in FUNCTION_WORDS and len(secret.own) > 1:
-            continue
-        if spells(text, word, known=word not in secret.novel):
-            return [Leak("spelled", secret.text, _cut(text))]
-        if len(secret.own) == 1 and riddles(text, word):
-            return [Leak("riddle", secret.text, _cut(text))]
-    return []
-
-
-def _has_run(haystack: list[str], needle: list[str]) -> bool:
-    size = len(needle)
-    kept = [word for word in haystack if word not in FUNCTION_WORDS or word in needle]
-    return any(kept[at : at + size] == needle for at in range(len(kept) - size + 1))
-
-
-def _place(sentence: str, own: list[str]) -> tuple[int, int] | None:
-    found = re.search(rf"(?i)(?<!\w){re.escape(own[0])}\w{{0,3}}", sentence)
-    return None if found is None else (found.start(), found.end())
-
-
-def _asserted(sentence: str, own: list[str]) -> bool:
-    """Whether a sentence says that it is so: by a verb before it, by capitals, or by being nothing else."""
-    pattern = rf"(?<!\w){re.escape(own[0])}\w{{0,3}}"
-    found = re.search(pattern, sentence, re.IGNORECASE)
-    if found is None:
-        return False
-    if found[0].isupper() and len(found[0]) > 1 and not sentence.isupper():
-        return True
-    if len(re.findall(r"\w+", sentence)) <= len(own) + 2 and not sentence.rstrip().endswith("?"):
-        return True
-    return not _OPEN.search(sentence) and bool(_ASSERTS.search(sentence[: found.start()]))
-
-
-def _asserted_any(sentence: str, stems: set[str]) -> bool:
-    return any(_asserted(sentence, [one]) for one in stems)
-
-
-def _says(sentence: str, own: list[str]) -> bool:
-    """Whether a sentence answers with words that mean nothing by themselves, such as yes or no: at its head, or asserted."""
-    word = r"\W+".join(map(re.escape, own))
-    if re.match(rf"(?i)\W*{word}(?=\s*(?:[,.;:!\u2014-]|$))", sentence) and not re.search(r"(?i)\bbut\b", sentence):
-        return True
-    at = re.search(rf"(?i)(?<!\w){word}(?=\s*(?:[\"'\u2019\u201d,.;:!)]|and\b|$))", sentence)
-    return at is not None and not _OPEN.search(sentence) and bool(_ASSERTS.search(sentence[: at.start()]))
-
-
-def _among_others(sentence: str, choices: Sequence[str], own: list[str]) -> bool:
-    """Whether the sentence names other choices, too, and denies none of them."""
-    found = mentions(sentence, choices)
-    named = {one.place for one in found}
-    return len(named) > 1 and not any(one.denied for one in found) and (len(named) > 2 or not _asserted(sentence, own))
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two stems share most of their letters, as `arrange` and `arrangement` do."""
-    shorter, longer = sorted((one, other), key=len)
-    return len(shorter) > 4 and longer.startswith(shorter[: max(5, len(shorter) - 1)])
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(r"-?\d+(?:\.\d+)?", word) is not None
-
-
-def _close(one: float, other: float) -> bool:
-    return abs(one - other) <= 1e-9 * max(1.0, abs(one), abs(other))
-
-
-def _cut(text: str) -> str:
-    return text[:EXCERPT]
+def _first(truths: Sequence[str]) -> str:
+    return truths[0] if truths else ""
