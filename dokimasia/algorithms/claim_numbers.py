@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import takewhile
 from typing import Protocol
 
 from dokimasia.algorithms.asset_tables import shown_value
@@ -18,6 +19,10 @@ _SCALE = re.compile(
     r"(?:\bout of|(?<=\d )of|(?<=points )of|/)\s?(?:100|5)\b(?!\s?(?:criteria|samples|atoms|answers|[.,]\d))"
     r"|(?<![\d.,-])(?:0 to 100|1 to 5)\b(?!\.?\d)"
     r"|\b95\s?(?:%|percent|per cent)(?=\s+(?:\w+\s+)?(?:interval|confidence|CI\b))",
+    re.IGNORECASE,
+)
+_OF_SCALE = re.compile(
+    r"\s?(?:points\s)?(?:\((?:out )?of\s|out of\s|of\s|/\s?)(?P<top>100|5)\b(?!\s?(?:criteria|samples|atoms|answers|[.,]\d))",
     re.IGNORECASE,
 )
 _LEADING_SIGN = re.compile(r"(?:^|[\s(\[=<>\u2264\u2265\u2013\u2014])$")
@@ -38,6 +43,9 @@ _BEHIND = re.compile(
 )
 """What may stand between a reference and the interval of its cell that follows it."""
 
+_COUNT_BEHIND = re.compile(
+    r"\s*[(,]?\s*(?:of|out of|on|over|from|across)\s(?:the\s|its\s|all\s)?|\s*\(?n\s?=\s?", re.IGNORECASE
+)
 _RANGE = re.compile(r"\s?(?:%|percent)?\s?(?:to|and|\u2013|\u2014|-|,)\s?", re.IGNORECASE)
 _DOWN = re.compile(
     r"\b(?:below|lower|less|fewer|under|behind|worse|weaker|short|down|deficit|loses|lost)\b", re.IGNORECASE
@@ -68,9 +76,11 @@ _SPELT = {word: number for word, number in NUMBER_WORDS.items() if word not in (
 }
 _WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(_SPELT)})(?![\w-])", re.IGNORECASE)
 _VAGUE = re.compile(
-    r"\b(?:half|twice|thrice|double[ds]?|triple[ds]?|quarters?|thirds|a third|tenths?|\w+-fold"
+    r"\b(?:half|halv(?:e|es|ed)|twice|thrice|double[ds]?|(?:twen|thir|for|fif|six|seven|eigh|nine)ties"
+    r"|triple[ds]?|quarters?|thirds|a third|tenths?|\w+-fold"
     r"|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-\w+|one (?:in|of|out of) (?:\w+ )?(?:\w*ten|two|three|four"
-    r"|five|six|seven|eight|nine|twenty|hundred))\b",
+    r"|five|six|seven|eight|nine|twenty|hundred)|(?:nearly|almost) (?:all|every|none|no)|all but \w+|majority|minority"
+    r"|most of)\b",
     re.IGNORECASE,
 )
 
@@ -149,9 +159,14 @@ def numbers_in(text: str) -> list[Number] | None:
         number = float(_SPELT.get(word) or _ORDINALS[word])
         percent = _PERCENT.match(text, match.end())
         found.append(Number(match.start(), match.end(), number, 0, False, percent is not None, match[0]))
-    if _ANY_DIGIT.search("".join(left)):
+    if _ANY_DIGIT.search("".join(left)) or any(map(_odd_number, left)):
         return None
     return sorted(found, key=lambda one: one.start)
+
+
+def _odd_number(sign: str) -> bool:
+    """Whether a sign is a number by itself, such as a half or a Chinese nine; squares and cubes are units."""
+    return sign.isnumeric() and not sign.isdecimal() and sign not in "\u00b2\u00b3"
 
 
 def check_numbers(text: str, stretches: Sequence[Place]) -> tuple[StrikeKind, str] | None:
@@ -167,7 +182,7 @@ def check_numbers(text: str, stretches: Sequence[Place]) -> tuple[StrikeKind, st
             behind = _behind(text, own, one.start, stretches[at - 1])
             if isinstance(behind, tuple):
                 return behind
-            own = own[behind:]
+            own = own[behind or _counted_behind(text, own, one.start, stretches[at - 1]) :]
             if not own:
                 continue
         cells = [fact for fact in one.facts if fact.column is not None]
@@ -197,6 +212,14 @@ def _behind(text: str, own: Sequence[Number], start: int, before: Place) -> tupl
     return 2
 
 
+def _counted_behind(text: str, own: Sequence[Number], start: int, before: Place) -> int:
+    """Return how many numbers right behind a reference say what its row rests on, as in `11 % [...] of 84 samples`."""
+    if _COUNT_BEHIND.fullmatch(text[start : own[0].start]) is None:
+        return 0
+    counted = (any(_counts(text, number, fact) for fact in before.facts) for number in own)
+    return sum(takewhile(bool, counted))
+
+
 def _check_place(
     text: str, numbers: Sequence[Number], cells: Sequence[Fact], *, first: bool
 ) -> tuple[StrikeKind, str] | None:
@@ -206,14 +229,14 @@ def _check_place(
         problems = (_check_one(text, one, fact, first=False) for one, fact in zip(numbers, cells, strict=True))
         return next((problem for problem in problems if problem is not None), None)
     fact = cells[0]
-    waiting = list(numbers)
+    waiting = [number for number in numbers if not _is_place(number, fact)]
     if len(waiting) >= 2 and fact.estimated and _is_range(text, waiting[-2], waiting[-1]):
         for number, value in zip(waiting[-2:], _ends(fact, waiting[-2:]), strict=True):
             problem = _check_value(number, value, fact, "the end of the interval of")
             if problem is not None:
                 return problem
         waiting = waiting[:-2]
-    values = [one for one in waiting if len(numbers) == 1 or not _counts(text, one, fact)]
+    values = [one for one in waiting if len(waiting) == 1 or not _counts(text, one, fact)]
     for number in values:
         problem = _check_one(text, number, fact, first=first)
         if problem is not None:
@@ -225,11 +248,23 @@ def _check_place(
 
 def _counts(text: str, number: Number, fact: Fact) -> bool:
     """Whether a number is how many criteria or samples a row rests on, and says so."""
-    if fact.row is None:
-        return False
+    if fact.row is None or (fact.model and not fact.row.model and not fact.asset.model):
+        return False  # a line of several models: its count is that of all of them together
     scored, asked = _SCORED.match(text, number.end), _ASKED.search(text[: number.start])
     held = (fact.row.n,) if scored else (fact.row.held,) if asked else (fact.row.n, fact.row.held)
     return number.value in held and not number.percent and number.digits == 0 and _is_count(text, number)
+
+
+def _is_place(number: Number, fact: Fact) -> bool:
+    """Whether an ordinal is the place of a cell in its column, 1 being the best."""
+    place = _ORDINALS.get(number.text.casefold())
+    if place is None or fact.column is None or fact.column.better is None or fact.value is None:
+        return False
+    at, down = fact.asset.columns.index(fact.column), fact.column.better == "lower"
+    values = [row.cells[at].value for row in fact.asset.rows]
+    known = [value for value in values if isinstance(value, int | float)]
+    better = sum(value < fact.value if down else value > fact.value for value in known)
+    return better + 1 == int(place) and known.count(fact.value) == 1
 
 
 def _check_one(text: str, number: Number, fact: Fact, *, first: bool) -> tuple[StrikeKind, str] | None:
@@ -242,13 +277,21 @@ def _check_one(text: str, number: Number, fact: Fact, *, first: bool) -> tuple[S
         number = Number(number.start, number.end, -number.value, number.digits, True, number.percent, f"-{number.text}")
     problem = _check_value(number, fact.value, fact, "")
     if problem is None:
-        return None
+        return _check_scale(text, number, fact)
     bound = next((holds for pattern, holds in _BOUNDS if pattern.search(text[: number.start])), None)
     if bound is not None and (first or fact.kind == "p_value") and problem[0] == "wrong_number":
         scale = 100.0 if number.percent else 1.0
         if bound(fact.value * scale, number.value):
             return None
     return problem
+
+
+def _check_scale(text: str, number: Number, fact: Fact) -> tuple[StrikeKind, str] | None:
+    """Return what is wrong where a score is said to be "of 100" or "of 5" and its column has the other scale."""
+    said, unit = _OF_SCALE.match(text, number.end), fact.column.unit if fact.column is not None else ""
+    if said is None or not unit or unit.endswith(said["top"]):
+        return None
+    return "wrong_unit", f"it says {number.text} of {said['top']}, and {fact.ref} is in {unit}"
 
 
 def _check_value(number: Number, value: float, fact: Fact, what: str) -> tuple[StrikeKind, str] | None:

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dokimasia.algorithms.claim_numbers import check_numbers
-from dokimasia.algorithms.comparisons import check_comparisons, claims
-from dokimasia.algorithms.evidence import Evidence, Fact, Missing
+from dokimasia.algorithms.comparisons import check_comparisons, claims, says_less
+from dokimasia.algorithms.evidence import FILLER, Evidence, Fact, Missing
 from dokimasia.domain.diagnosis_report import Checked, Sentence, Strike, StrikeKind
 
 REASON_LIMIT = 500
-FILLER = "\u25a1"
-"""Stands for every character of a reference or a name: neither a digit nor a letter."""
-
+LAST_LATIN = "\u024f"
 _AFTER_VERB = re.compile(
     r"\b(?:is|are|was|were|be|looks?|seems?|remains?|surely|clearly|particularly|especially|relatively|not|a|an|its|most"
     r"|very|as)\s$",
@@ -67,7 +65,10 @@ def check_sentence(sentence: Sentence, evidence: Evidence) -> Strike | None:
     plain = mask_names(text, evidence)
     for problem in (
         check_numbers(plain, stretches),
+        _check_script(plain),
         _check_subjects(text, stretches, evidence),
+        _check_all_cited(text, stretches, evidence),
+        _check_winners(text, stretches),
         check_comparisons(plain, stretches, named=plain != text),
     ):
         if problem is not None:
@@ -155,6 +156,61 @@ def _check_subjects(text: str, stretches: Sequence[Stretch], evidence: Evidence)
             return problem
         before = one
     return None
+
+
+def _check_all_cited(text: str, stretches: Sequence[Stretch], evidence: Evidence) -> tuple[StrikeKind, str] | None:
+    """Find a model, or beside a leaf that is cited another leaf, that a sentence with references names and cites nothing of.
+
+    A reference to a table or a row of several models is about all of them, as a node is about what lies above it. Names
+    without a capital letter may be ordinary words ("count", "read") and count for no leaf.
+    """
+    facts = [fact for one in stretches for fact in one.facts]
+    if not facts:
+        return None
+    models = {name for fact in facts for name in (fact.model, *fact.pair) if name}
+    if all(fact.model or fact.pair for fact in facts):
+        alone = _found(text, evidence.models) - models
+        if alone:
+            return "wrong_subject", f"it names {_list(alone)} and cites {_list(models)}"
+    nodes = {fact.node for fact in facts if fact.node}
+    if not nodes or not all(fact.node for fact in facts):
+        return None
+    known = tuple(name for name in evidence.nodes if not name.islower())
+    for name in sorted(_found(text, known)):
+        if not any(node.startswith(other) for node in nodes for other in evidence.nodes[name]):
+            return "wrong_subject", f"it names {name[:100]} and cites {_list(nodes)}"
+    return None
+
+
+def _check_winners(text: str, stretches: Sequence[Stretch]) -> tuple[StrikeKind, str] | None:
+    """Find a share of samples on which one of two models is the higher that is said of the other one."""
+    for at, one in enumerate(stretches):
+        for fact in one.facts:
+            if not fact.winner:
+                continue
+            said = text[one.start : one.end]
+            if not any(name_places(name, said) for name in fact.pair) and at + 1 < len(stretches):
+                said = text[one.end : stretches[at + 1].end]
+            places = sorted((where[0], name) for name in fact.pair if (where := name_places(name, said)))
+            if not places:
+                continue
+            first = places[0][1]
+            less = says_less(_masked(said, [where for where, _ in places]))
+            if (first == fact.winner) == less:
+                return (
+                    "wrong_subject",
+                    f"{fact.ref} counts where {fact.winner} is the higher, and it is said of the other",
+                )
+    return None
+
+
+def _check_script(plain: str) -> tuple[StrikeKind, str] | None:
+    """Find a sentence that is mostly in letters other than Latin, whose words cannot be checked."""
+    letters = [sign for sign in plain if sign.isalpha()]
+    foreign = sum(sign > LAST_LATIN for sign in letters)
+    if foreign * 2 <= len(letters):
+        return None
+    return "uncited_claim", "it is written in letters whose words are not checked; write it in English"
 
 
 def _named_behind(said: str, evidence: Evidence) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from dokimasia.algorithms.claim_numbers import Place
-from dokimasia.algorithms.evidence import Fact
+from dokimasia.algorithms.evidence import FILLER, Fact
 from dokimasia.domain.diagnosis_report import StrikeKind
 
 Sense = Literal["up", "down", "good", "bad", "differs", "equal"]
@@ -16,24 +16,43 @@ Sense = Literal["up", "down", "good", "bad", "differs", "equal"]
 _WORDS: tuple[tuple[Sense, str], ...] = (
     ("up", r"higher|above|greater|larger|exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|more(?=[^.;:]{0,80}\bthan\b)"),
     ("down", r"lower|below|fewer|smaller|beneath|less(?=[^.;:]{0,80}\bthan\b)"),
-    ("good", r"better|stronger|outperform(?:s|ed|ing)?|outscor(?:es|ed|ing)|ahead of|beats|superior"),
-    ("bad", r"worse|weaker|poorer|underperform(?:s|ed|ing)?|behind|trails|lags|inferior"),
+    (
+        "good",
+        r"better|stronger|outperform(?:s|ed|ing)?|outscor(?:es|ed|ing)|ahead of|beats?|superior|leads?(?!\sto\b)|dominates?"
+        r"|w[io]ns?\s(?:against|over)|improve[sd]?\s(?:on|over)",
+    ),
+    (
+        "bad",
+        r"worse|weaker|poorer|underperform(?:s|ed|ing)?|behind|trails|lags|inferior|los(?:es|t|e)\sto"
+        r"|not\s(?:quite\s|nearly\s)?as\s(?:good|strong|high)\sas",
+    ),
     (
         "differs",
         r"differ(?:s|ed)?|apart|(?:clear|evident|significant|real|marked|large|sizeable|substantial|wide|big|sure)"
         r"\s(?:difference|gap)|(?<=\bno\s)(?:difference|gap)",
     ),
-    ("equal", r"similar(?:ly)?|indistinguishable|comparable|on a par|overlap(?:s|ping)?|tied|ties|equal(?:ly)?"),
+    (
+        "equal",
+        r"similar(?:ly)?|indistinguishable|comparable|on a par|overlap(?:s|ping)?|tied|ties|equal(?:ly)?|(?:at|on) the same level"
+        r"|(?:perform|do|score|fare)s?\s(?:the same|alike)|(?<!not )(?<!quite )(?<!nearly )as\s(?:good|strong|high)\sas",
+    ),
 )
 _TOP: tuple[tuple[Sense, str], ...] = (
     ("up", r"highest|largest|greatest|(?<!struggles )(?<!fails )(?<!suffers )most|maximum"),
     ("down", r"lowest|smallest|fewest|least|minimum"),
-    ("good", r"best|strongest|easiest"),
-    ("bad", r"worst|weakest|poorest|hardest|(?<=struggles )most|(?<=fails )most|(?<=suffers )most"),
+    ("good", r"best|strongest|easiest|winner|tops|on top"),
+    (
+        "bad",
+        r"worst|weakest|poorest|hardest|(?:ranks?|comes?|places?) last|(?<=struggles )most|(?<=fails )most|(?<=suffers )most",
+    ),
 )
 _MARKED: tuple[tuple[Sense, str], ...] = (
     ("good", r"strong|strengths?|excels?|excelled"),
-    ("bad", r"weak|weakness(?:es)?|struggles|struggled|deficits?|deficient|poor|poorly"),
+    (
+        "bad",
+        r"weak|weakness(?:es)?|struggles?|struggled|deficits?|deficient|poor|poorly|fail(?:s|ed)?\s(?:at|to|every)|always\sfails?"
+        r"|cannot(?!\sbe\b)|unable\sto|incapable|never\s(?:succeeds?|solves?)",
+    ),
 )
 
 
@@ -53,6 +72,11 @@ _IDIOM = re.compile(
 )
 _TRAILING = re.compile(r"\b(?:above|below)(?=\s*[.:,;)]|\s*$)", re.IGNORECASE)
 _NUMBER_NEXT = re.compile(r"\s*(?:than\s*)?[+\u2212-]?\d")
+_LIST_NEXT = re.compile(rf"\s*(?:than\s)?[^:;{FILLER}\d]*{FILLER}+\s?(?::|\(|,?\s?with\b|\u2013|\u2014)", re.IGNORECASE)
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
+_COUNTED_HIGHER = re.compile(
+    r"higher|lower|beats?|ahead of|w[io]ns?\s(?:against|over)|los(?:es|t|e)\sto", re.IGNORECASE
+)
 _NEGATION = re.compile(
     r"\b(?:not?|never|neither|nor|none|hardly|without|cannot|nothing)\b[^.;]{0,60}$|n't\b[^.;]{0,60}$", re.IGNORECASE
 )
@@ -65,6 +89,12 @@ _PLACES = {"second": 2, "third": 3, "fourth": 4, "fifth": 5}
 def claims(word: str) -> bool:
     """Return whether a word by itself is one that compares or judges, such as *weak*."""
     return any(pattern.fullmatch(word) for pattern in (_COMPARATIVE, _SUPERLATIVE, _ADJECTIVE))
+
+
+def says_less(text: str) -> bool:
+    """Return whether the first comparison of a text, names blanked, is of less than something."""
+    match = _COMPARATIVE.search(text)
+    return match is not None and _sense(match) in ("down", "bad")
 
 
 WEAK, STRONG = ("weak", "worse"), ("strong", "better")
@@ -148,14 +178,22 @@ def _compare(clause: Clause, match: re.Match[str], sense: Sense, *, denied: bool
     if differences:
         fact = min(differences, key=lambda one: abs(one[0] - match.start()))[1]
         return _judge(_sign(fact, sense), _sure(fact), sense, denied=denied, word=word, what=fact.ref)
+    if _COUNTED_HIGHER.fullmatch(word) and any(fact.winner for _, fact in clause.cells):
+        return None  # how often one of two is the higher: held against who is said to be (`claims`)
     before = [fact for at, fact in clause.cells if at <= match.start()]
     after = [fact for at, fact in clause.cells if at > match.start()]
     pair = _pair(before, after)
+    if pair is not None and not before and _listed(clause, match):
+        pair = pair[::-1]
     if pair is None and len(before) >= 2 and sense in ("differs", "equal"):
         pair = before[-2], before[-1]
     if pair is not None:
         first, second = pair
         what = f"{first.ref} with {second.ref}"
+        if first.scale != second.scale:
+            return "wrong_unit", f"it compares ({word!r}) what is not on one scale: {what}"
+        if _undecided(first, sense, denied=denied):
+            return "no_evidence", f"{word!r} does not follow from {what}: neither more nor less of it is better"
         return _judge(_way(first, second, sense), _apart(first, second), sense, denied=denied, word=word, what=what)
     if not before and _NUMBER_NEXT.match(clause.text, match.end()):
         return None  # a bound such as "more than 40", which was held against its cell as a number
@@ -168,6 +206,21 @@ def _compare(clause: Clause, match: re.Match[str], sense: Sense, *, denied: bool
     if not cites or not clause.cited:
         return "uncited_claim", f"it compares ({word!r}) and cites nothing that is compared"
     return "uncited_claim", f"it compares ({word!r}) with something that it does not cite"
+
+
+def _listed(clause: Clause, match: re.Match[str]) -> bool:
+    """Whether both cells stand behind what compares, in order: `A is lower than B: 2.5 [...] against 4.3 [...]`."""
+    first, second = [at for at, _ in clause.cells if at > match.start()][:2]
+    if _THAN.search(clause.text, match.end(), first) is None and _THAN.search(clause.text, first, second) is not None:
+        return True
+    return FILLER in clause.text[: match.start()] and _LIST_NEXT.match(clause.text, match.end()) is not None
+
+
+def _undecided(fact: Fact, sense: Sense, *, denied: bool) -> bool:
+    """Whether a column cannot say who is better, or, being counted and not estimated, whether two surely differ."""
+    if denied or fact.column is None:
+        return False
+    return fact.column.better is None if sense in ("good", "bad") else sense == "differs" and fact.kind == "count"
 
 
 def _pair(before: Sequence[Fact], after: Sequence[Fact]) -> tuple[Fact, Fact] | None:
@@ -272,6 +325,12 @@ def _adjectives(clause: Clause, named: bool) -> Iterator[Problem | None]:
         marks = [fact.mark for _, fact in clause.cited if fact.ruled and fact.row is not None]
         if marks:
             yield _by_mark(marks, sense, denied=denied, word=match[0].casefold())
+        elif not denied and any(fact.node and fact.row is not None for _, fact in clause.cited):
+            word = match[0].casefold()
+            yield (
+                "no_evidence",
+                f"{word!r} needs a row of a table that marks its rows, such as leaves/MODEL or contrasts",
+            )
         elif named and not clause.cited and not denied:
             yield "uncited_claim", f"{match[0].casefold()!r} is said of something named and cites nothing"
 

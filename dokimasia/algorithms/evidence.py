@@ -7,6 +7,10 @@ from dataclasses import dataclass, field, replace
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Mark
 
 Node = str
+FILLER = "\u25a1"
+"""Stands for every character of a reference or a name in a sentence: neither a digit nor a letter."""
+
+_SIDES = {"first higher": 0, "second higher": 1}
 MIRROR: dict[str, Mark] = {"better": "worse", "worse": "better", "weak": "strong", "strong": "weak"}
 
 
@@ -25,6 +29,7 @@ class Fact:
         model: whom it is about; empty for several.
         node: which leaf or category it is about; empty for all.
         pair: the two models that it compares, the first minus the second; empty where it does not.
+        winner: the one of them that the column counts as the higher; empty where it counts neither.
     """
 
     ref: str
@@ -37,6 +42,7 @@ class Fact:
     model: str = ""
     node: str = ""
     pair: tuple[str, ...] = ()
+    winner: str = ""
 
     @property
     def estimated(self) -> bool:
@@ -56,6 +62,11 @@ class Fact:
     def kind(self) -> str:
         """What its column holds; empty without one."""
         return self.column.kind if self.column is not None else ""
+
+    @property
+    def scale(self) -> tuple[str, str]:
+        """What may be held against each other: what its column holds, and in which unit."""
+        return self.kind, self.column.unit if self.column is not None else ""
 
     @property
     def mark(self) -> Mark:
@@ -112,7 +123,8 @@ class Evidence:
         value = None if isinstance(cell.value, str) else cell.value
         model = row.model or asset.model or (column.name if column.name in self.models else "")
         ref = f"{asset.id}:{number}.{column.name}"
-        return Fact(ref, asset, row, column, value, cell.low, cell.high, model, row.node, pair)
+        winner = pair[_SIDES[column.name]] if pair and column.name in _SIDES else ""
+        return Fact(ref, asset, row, column, value, cell.low, cell.high, model, row.node, pair, winner)
 
     def _pair(self, asset: Asset, row: AssetRow) -> tuple[str, ...]:
         names = [str(cell.value) for cell, one in zip(row.cells, asset.columns, strict=True) if one.kind == "name"]

@@ -185,6 +185,8 @@ def contrasts(material: Material) -> Asset | None:
     p_values: list[float] = []
     held = members_below(material.tree)
     scores = {model: material.measured.scores.get(model, {}) for model in material.models}
+    failed = [material.measured.failures.get(model, {}) for model in material.models]
+    known = {one for each in (*scores.values(), *failed) for one in each}
     for leaf in leaves_in_order(material):
         shared = [one for one in held[leaf] if all(one in scores[model] for model in material.models)]
         clusters = [material.measured.sample_of.get(one, one) for one in shared]
@@ -195,7 +197,7 @@ def contrasts(material: Material) -> Asset | None:
                 key=f"{model} {leaf}",
                 cells=(text(model), text(name_of(leaf)), NOTHING, NOTHING, text("")),
                 n=len(shared),
-                held=len(held[leaf]),
+                held=sum(one in known for one in held[leaf]),
                 model=model,
                 node=leaf,
             )
@@ -323,7 +325,8 @@ def _part(material: Material, grid: Asset, id: str, title: str, leaves: Sequence
 def _grid_sentence(material: Material, counted: str) -> str:
     return (
         f"Mean scores of {several(len(material.models), 'model')} at {counted}, each with its own 95 % "
-        "interval, clustered by samples; nothing here is corrected for being many."
+        "interval, clustered by samples; nothing here is corrected for being many. The last column counts the criteria of "
+        "all models together."
     )
 
 

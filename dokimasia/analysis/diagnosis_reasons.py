@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dokimasia.analysis.diagnosis import Answered, Material, slugs_of
+from dokimasia.analysis.diagnosis import Answered, Material, several, slugs_of
 from dokimasia.analysis.diagnosis_cells import MODEL, STEPS, number, share_of, text
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
@@ -44,8 +44,8 @@ def reasons(material: Material) -> Asset:
         id="reasons",
         title="Right answer, wrong reason",
         sentence=(
-            f"Of {decided} answers whose final answer can be held against a reference by rule: how many right ones failed "
-            f"an atom (score below {SOLVED}), and how many wrong ones solved all."
+            f"Of {several(decided, 'answer')} whose final answer can be held against a reference by rule: how many right ones "
+            f"failed an atom (score below {SOLVED}), and how many wrong ones solved all."
             if decided
             else "No final answer could be held against a reference by rule, so nothing is said of reasons."
         ),

@@ -87,7 +87,7 @@ def overall(material: Material) -> Asset:
                         seed=material.seed,
                     ),
                     number(len(atoms)),
-                    *(_open(own, end) for end in (LOWEST, HIGHEST) if open_ends),
+                    *(_open(own, end, material.seed) for end in (LOWEST, HIGHEST) if open_ends),
                 ),
                 n=len(scored),
                 held=len(own.clusters),
@@ -279,11 +279,7 @@ def failures(material: Material) -> Asset:
                     n=len(own),
                     held=len(own),
                     model=model,
-                    samples=tuple(
-                        dict.fromkeys(
-                            one.sample_id for one, hit in zip(own, hits, strict=True) if hit and kind != "any"
-                        )
-                    ),
+                    samples=tuple(dict.fromkeys(one.sample_id for one, hit in zip(own, hits, strict=True) if hit)),
                 )
             )
     return Asset(
@@ -305,12 +301,10 @@ def failures(material: Material) -> Asset:
     )
 
 
-def _open(own: Seen, failed: float) -> Figure:
-    """Return a model's mean over all its samples, had every one without a score got this one."""
-    if not own.clusters:
-        return NOTHING
-    lost = len(own.clusters) - len(own.scores)
-    return number((sum(own.scores.values()) + failed * lost) / len(own.clusters))
+def _open(own: Seen, failed: float, seed: int) -> Figure:
+    """Return a model's mean over all its samples, had every one without a score got this one, with its interval."""
+    scores = [own.scores.get(id, failed) for id in own.clusters]
+    return mean_of(scores, list(own.clusters.values()), bounds=(LOWEST, HIGHEST), seed=seed)
 
 
 def _places(scores: Sequence[float]) -> list[tuple[int, int]]:

@@ -76,10 +76,11 @@ def top_ties(material: Material) -> Asset | None:
             cells=(
                 text(_named(group)),
                 number(len(group)),
+                number(counted[group]),
                 share_of([one == group for one in at_top], clusters),
             ),
-            n=counted[group],
-            held=len(shared),
+            n=len(shared),
+            held=len(asked),
             model=group[0] if len(group) == 1 else "",
             samples=tuple(id for id, one in zip(shared, at_top, strict=True) if one == group),
         )
@@ -97,6 +98,7 @@ def top_ties(material: Material) -> Asset | None:
         columns=(
             AssetColumn(name="models at the top", kind="name"),
             AssetColumn(name="models", kind="count"),
+            AssetColumn(name="times", kind="count"),
             AssetColumn(name="share of samples", kind="share"),
         ),
         rows=tuple(rows),

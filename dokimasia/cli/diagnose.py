@@ -8,7 +8,9 @@ import click
 from dokimasia.cli.shared import common, console, json_option, print_json, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
-    from dokimasia.domain.diagnosis import Diagnosis
+    from collections.abc import Sequence
+
+    from dokimasia.domain.diagnosis import Asset, Diagnosis
     from dokimasia.runner.diagnosing import Changes
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
@@ -82,12 +84,7 @@ def command(
     All figures are tables with intervals, kept with the run. A leaf is marked only by a test that is corrected for all
     nodes of all models. Without a capability tree the data's own categories take its place.
     """
-    if write and fingerprint:
-        raise click.UsageError("--write and --fingerprint are two things: ask for one")
-    if judge is not None and not (write or fingerprint):
-        raise click.UsageError("--judge belongs to --write or --fingerprint")
-    if (matches is not None or by_hand) and not fingerprint:
-        raise click.UsageError(f"{'--by-hand' if by_hand else '--matches'} belongs to --fingerprint")
+    _check_together(write=write, fingerprint=fingerprint)
     asked: dict[str, Any] = {
         "max_cost": max_cost,
         "max_calls": max_calls,
@@ -112,6 +109,41 @@ def command(
     _tables(settings, run, tree=tree, against=against, shown=shown, folder=folder, seed=seed, as_json=as_json)
 
 
+_PAID = frozenset({"judge", "max_cost", "max_calls", "max_tokens", "fresh", "prompts"})
+_HAND = frozenset({"matches", "by_hand", "responses", "trials"})
+_SAID = {
+    "": frozenset({"why", "against", "shown", "folder"}),
+    "--why": frozenset({"why", "top"}),
+    "--write": _PAID,
+    "--fingerprint": _PAID | _HAND | {"folder"},
+}
+"""What is asked for, and the options that go with it; --tree, --seed and --json go with everything."""
+
+
+def _check_together(*, write: bool, fingerprint: bool) -> None:
+    """Refuse options that would have no effect, rather than pass over them.
+
+    Raises:
+        click.UsageError: an option does not go with what is asked for.
+    """
+    if write and fingerprint:
+        raise click.UsageError("--write and --fingerprint are two things: ask for one")
+    context = click.get_current_context()
+    given = {
+        one.name: one.opts[-1] if one.name == "folder" else one.opts[0]
+        for one in context.command.params
+        if one.name and context.get_parameter_source(one.name) is click.core.ParameterSource.COMMANDLINE
+    }
+    asked = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in given else ""
+    for name, option in given.items():
+        homes = [of for of, names in _SAID.items() if name in names and of]
+        if name in _SAID[asked] or not any(name in names for names in _SAID.values()):
+            continue
+        if asked in ("--write", "--fingerprint") or name not in _PAID | _HAND | {"top"}:
+            raise click.UsageError(f"{option} does not go with {asked}")
+        raise click.UsageError(f"{option} belongs to {' or '.join(homes)}")
+
+
 def _tables(
     settings: "Settings",
     run: str,
@@ -123,7 +155,7 @@ def _tables(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    from dokimasia.cli.diagnose_view import print_assets, print_changes, print_diagnosis, print_notes
+    from dokimasia.cli.diagnose_view import assets_named, print_asset, print_changes, print_diagnosis, print_notes
     from dokimasia.runner.diagnosing import changes, diagnose
     from dokimasia.runner.diagnosis_files import export
     from dokimasia.runner.trees import evaluation_of
@@ -136,20 +168,22 @@ def _tables(
         if against is not None:
             other, _ = evaluation_of(home, against)
             change = changes(home, found, other, tree=tree or own, seed=seed)
+    named = assets_named(change.assets if change else diagnosis.assets, shown)
     _keep(settings, found, diagnosis)
     written = export(diagnosis, folder, further=change.assets if change else ()) if folder is not None else []
     for path in written[:1]:
         click.echo(f"wrote {len(written)} files to {path.parent}", err=True)
     if as_json:
-        print_json(_as_json(diagnosis, change))
+        print_json(_as_json(diagnosis, change, named))
         return
     out = console()
     if change is not None:
         print_notes(out, diagnosis.simulated, change.notes)
-        print_changes(out, change)
+        print_changes(out, change, named)
     elif shown:
         print_notes(out, diagnosis.simulated, diagnosis.notes)
-        print_assets(out, diagnosis, shown)
+        for asset in named:
+            print_asset(out, asset, most=None)
     else:
         print_diagnosis(out, diagnosis, words=_words(settings, diagnosis.run))
 
@@ -207,13 +241,10 @@ def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
         click.echo(f"not kept with the run: {problem}", err=True)
 
 
-def _as_json(diagnosis: "Diagnosis", change: "Changes | None") -> dict[str, Any]:
-    found = diagnosis.model_dump(mode="json")
-    if change is not None:
-        found["against"] = {
-            "run": change.second,
-            "shared": change.shared,
-            "notes": list(change.notes),
-            "assets": [one.model_dump(mode="json") for one in change.assets],
-        }
-    return found
+def _as_json(diagnosis: "Diagnosis", change: "Changes | None", named: "Sequence[Asset]") -> dict[str, Any]:
+    """Return the tables that were asked for; of two runs all of the first, and what changed."""
+    tables = [one.model_dump(mode="json") for one in named]
+    if change is None:
+        return diagnosis.model_dump(mode="json", exclude={"assets"}) | {"assets": tables}
+    against = {"run": change.second, "shared": change.shared, "notes": list(change.notes), "assets": tables}
+    return diagnosis.model_dump(mode="json") | {"against": against}

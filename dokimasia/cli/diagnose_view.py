@@ -1,5 +1,6 @@
 """How `diagnose` prints: what is marked for each model, any table with its intervals, and the atoms behind a figure."""
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,9 +34,13 @@ def print_notes(out: Any, simulated: Sequence[str], notes: Sequence[str]) -> Non
 
 def print_diagnosis(out: Any, diagnosis: "Diagnosis", *, words: str | None = None) -> None:
     """Print the tables that are short, what is marked, then which others there are, and where the words are."""
+    from dokimasia.analysis.diagnosis import several
+
     print_notes(out, diagnosis.simulated, diagnosis.notes)
     ground = f"{escape(diagnosis.tree)}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
-    out.print(f"run {diagnosis.run} · {ground} · {len(diagnosis.models)} models · {len(diagnosis.assets)} tables\n")
+    out.print(
+        f"run {diagnosis.run} · {ground} · {several(len(diagnosis.models), 'model')} · {len(diagnosis.assets)} tables\n"
+    )
     for asset in diagnosis.assets:
         if asset.family in ("nodes", "leaves"):
             continue
@@ -54,24 +59,32 @@ def print_diagnosis(out: Any, diagnosis: "Diagnosis", *, words: str | None = Non
     out.print(f"[dim]in words: {wording}; all as a page: dokimasia report {diagnosis.run}[/dim]")
 
 
-def print_assets(out: Any, diagnosis: "Diagnosis", named: Sequence[str]) -> None:
-    """Print the tables of these ids or families.
+def assets_named(assets: Sequence["Asset"], named: Sequence[str]) -> list["Asset"]:
+    """Return the tables of these ids or families, each once; all where none is named.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is none of a name; the message says which are near.
     """
+    if not named:
+        return list(assets)
+    found: dict[str, Asset] = {}
     for name in named:
-        found = [one for one in diagnosis.assets if name in (one.id, one.family)]
-        if not found:
-            raise NotFound(f"there is no table {name!r}; there are {', '.join(one.id for one in diagnosis.assets)}")
-        for asset in found:
-            print_asset(out, asset, most=None)
+        own = [one for one in assets if name.strip() in (one.id, one.family)]
+        if not own:
+            known = list(dict.fromkeys(name for one in assets for name in (one.family, one.id)))
+            near = difflib.get_close_matches(name.strip(), known, n=3)
+            raise NotFound(
+                f"there is no table {name!r}; "
+                + (f"near: {', '.join(near)}" if near else f"there are {', '.join(one.id for one in assets)}")
+            )
+        found |= {one.id: one for one in own}
+    return list(found.values())
 
 
-def print_changes(out: Any, change: "Changes") -> None:
+def print_changes(out: Any, change: "Changes", assets: Sequence["Asset"]) -> None:
     """Print what got better or worse."""
     out.print(f"run {change.second} against {change.first} · {change.shared} shared samples\n")
-    for asset in change.assets:
+    for asset in assets:
         print_asset(out, asset, most=None)
 
 

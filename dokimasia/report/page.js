@@ -54,7 +54,7 @@
     const fold = id && document.getElementById(id);
     if (fold?.tagName !== "DETAILS") return false;
     for (let one = fold; one; one = one.parentElement?.closest("details")) one.open = true;
-    fold.scrollIntoView({ block: "center" });
+    fold.firstElementChild.scrollIntoView({ block: "start" });
     fold.firstElementChild.focus({ preventScroll: true });
     return true;
   };

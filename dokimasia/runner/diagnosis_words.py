@@ -258,12 +258,18 @@ def reports_of(home: Home, run_id: str) -> dict[str, Report]:
 
 
 def latest_words(home: Home, source: str) -> Run | None:
-    """Return the newest finished diagnosis in words of an evaluation, None without one."""
+    """Return the newest finished diagnosis in words of an evaluation that has a report, None without one.
+
+    Where all have failed, the newest: why it has no report is worth reading. A later failure hides no earlier report.
+    """
+    found: list[Run] = []
     for run in list_runs(home):
         plan: Any = run.options.get("plan")
         if run.options.get("kind") == WORDS and run.status == "done" and plan["source"] == source:
-            return run
-    return None
+            if reports_of(home, run.id):
+                return run
+            found.append(run)
+    return found[0] if found else None
 
 
 def words_summary(home: Home, run: Run) -> dict[str, Any]:

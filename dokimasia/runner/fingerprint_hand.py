@@ -54,7 +54,7 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     `matches.csv` a line a trial. Which answer is whose stays in the home. A sheet that holds decisions is left as it is.
 
     Raises:
-        InputError: there are no reports to match, or the folder cannot be written.
+        InputError: there are no reports to match, the folder has the sheet of another test, or it cannot be written.
     """
     reports = reports_of(home, run.id)
     seed = read_fingerprint_plan(run)[0].seed
@@ -62,6 +62,10 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     tasks.sort(key=lambda one: (unit_interval("bundle", seed, one[0]), one[0]))
     if not tasks:
         raise InputError(f"run {run.id} has no reports to match yet: go on with dokimasia resume {run.id}")
+    path = folder / SHEET
+    kept = path.exists()
+    if kept and _of_another_test(path, dict(tasks_of(home, run))):
+        raise InputError(f"{path} belongs to another test than {run.id}: name another folder with --export")
     make_folder(folder / TRIALS)
     lines: list[bytes] = []
     sheet = io.StringIO(newline="")
@@ -76,11 +80,18 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
         lines.append(orjson.dumps(row))
         writer.writerow((number, id, ""))
     write_whole(folder / DATA, b"\n".join([*lines, b""]))
-    path = folder / SHEET
-    kept = path.exists()
     if not kept:
         write_whole(path, sheet.getvalue().encode())
     return Bundle(len(tasks), path, kept)
+
+
+def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
+    """Whether a sheet names tasks, and none of this test; what is no sheet is a reader's own affair."""
+    try:
+        named = {one.task for one in _read_sheet(path) if one.task}
+    except InputError:
+        return False
+    return bool(named) and not named & tasks.keys()
 
 
 async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:

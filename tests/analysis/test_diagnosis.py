@@ -189,7 +189,7 @@ def test_failures_are_counted_by_kind_and_their_absence_is_said() -> None:
     table = failures(small(answer("s", "m", None), answer("t", "m", 3.0), answer("s", "n", 2.0), answer("t", "n", 2.0)))
     counts = {(row.cells[0].value, row.cells[1].value): row.cells[2].value for row in table.rows}
     assert counts == {("m", "any"): 1, ("m", "refused"): 1, ("n", "any"): 0}
-    assert table.rows[1].samples == ("s",)
+    assert (table.rows[0].samples, table.rows[1].samples) == (("s",), ("s",))
     upper = table.rows[2].cells[3].high
     assert upper is not None
     assert upper > 0
@@ -229,6 +229,7 @@ def test_failures_open_the_bounds_of_a_mean_and_only_then_are_there_columns_for_
     assert [partly.cell(1, name).value for name in ("score", "failures at 1", "failures at 5")] == [4.0, 2.5, 4.5]
     assert [partly.cell(2, name).value for name in ("score", "failures at 1", "failures at 5")] == [4.0, 4.0, 4.0]
     assert (partly.rows[0].n, partly.rows[0].held) == (1, 2)
+    assert all(partly.cell(at, name).estimated for at in (1, 2) for name in ("failures at 1", "failures at 5"))
 
 
 def test_who_shares_the_top_of_a_sample_is_counted_by_group() -> None:
@@ -240,9 +241,12 @@ def test_who_shares_the_top_of_a_sample_is_counted_by_group() -> None:
         )
     )
     assert table is not None
-    assert [(row.cells[0].value, row.n, row.held) for row in table.rows] == [("m, n", 2, 3), ("m", 1, 3)]
+    assert [(row.cells[0].value, row.cells[2].value, row.n, row.held) for row in table.rows] == [
+        ("m, n", 2, 3, 4),
+        ("m", 1, 3, 4),
+    ]
     assert table.rows[0].samples == ("a", "b")
-    assert sum(float(row.cells[2].value or 0) for row in table.rows) == pytest.approx(1.0, abs=1e-5)
+    assert sum(float(row.cells[3].value or 0) for row in table.rows) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_categories_are_a_table_of_a_tree_alone() -> None:
@@ -253,3 +257,13 @@ def test_categories_are_a_table_of_a_tree_alone() -> None:
     mean = sum(float(row.cells[1].value or 0) * row.n for row in table.rows) / total
     scores = material.measured.scores["x"]
     assert mean == pytest.approx(sum(scores.values()) / len(scores), abs=1e-4)
+
+
+def test_what_a_tree_holds_of_other_runs_was_not_asked_here() -> None:
+    """Criteria of the tree that no model of this run was asked about are no gap in its coverage; failures are."""
+    scores = {name: dict.fromkeys("abcdefg"[:n], 50.0) for name, n in (("x", 6), ("y", 7))}
+    tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys("abcdefghij", "<A><B><C>"))
+    measured = Measured(scores, {"x": {"g": "refused", "h": "refused"}}, {one: one for one in "abcdefgh"})
+    table = contrasts(Material(tree, "tree", measured, ("x", "y")))
+    assert table is not None
+    assert [(row.n, row.held) for row in table.rows] == [(6, 8), (6, 8)]

@@ -84,3 +84,40 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     """The message says what is wrong."""
     assert run(["diagnose", "last", *arguments, "--home", str(home)]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_options_without_an_effect_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that what was asked for would pass over is a mistake, and says where it belongs."""
+    for given, said in (
+        (["--top", "3"], "--top belongs to --why"),
+        (["--responses", "5"], "--responses belongs to --fingerprint"),
+        (["--max-cost", "1"], "--max-cost belongs to --write or --fingerprint"),
+        (["--fresh"], "--fresh belongs to --write or --fingerprint"),
+        (["--why", "models:1", "--asset", "models"], "--asset does not go with --why"),
+        (["--why", "models:1", "--judge", "sim/judge"], "--judge belongs to --write or --fingerprint"),
+        (["--write", "--judge", "sim/judge", "--export", "figures"], "--export does not go with --write"),
+        (["--write", "--judge", "sim/judge", "--against", "last"], "--against does not go with --write"),
+        (["--fingerprint", "--judge", "sim/judge", "--why", "models"], "--why does not go with --fingerprint"),
+        (["--write", "--fingerprint"], "ask for one"),
+    ):
+        assert run(["diagnose", "last", *given, "--home", str(home)]) == 2
+        assert said in capsys.readouterr().err, given
+
+
+def test_a_table_that_is_named_is_the_one_in_the_json_and_a_near_one_is_offered(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--asset` cuts JSON as it cuts text; a name that is misspelt ends with exit code 2, JSON or not."""
+    capsys.readouterr()
+    assert run(["diagnose", "last", "--asset", "models", "--asset", "leaves", "--json", "--home", str(home)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["id"] for one in found["assets"]] == ["models", "leaves/sim-strong", "leaves/sim-weak"]
+    for more in ([], ["--json"]):
+        assert run(["diagnose", "last", "--asset", "leaves/sim/weak", *more, "--home", str(home)]) == 2
+        assert "near: leaves/sim-weak" in capsys.readouterr().err
+    first, second = runs_of(home, capsys)[:2]
+    assert (
+        run(["diagnose", first, "--against", second, "--asset", "changes/sim-weak", "--json", "--home", str(home)]) == 0
+    )
+    found = json.loads(capsys.readouterr().out)
+    assert [one["id"] for one in found["against"]["assets"]] == ["changes/sim-weak"]

@@ -91,3 +91,23 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert not seen.errors
         assert not seen.requests
+
+
+def test_on_a_narrow_screen_a_reference_leads_to_the_title_of_its_evidence(diagnosed: Finished, tmp_path: Path) -> None:
+    """However long the atoms behind it are, the title of what was opened is in view, below the bar at the top."""
+    with opened(page_of(diagnosed, tmp_path / "report.html")) as seen:
+        seen.page.set_viewport_size({"width": 400, "height": 800})
+        cited = seen.page.locator("section#diagnosis p a.cited").first
+        place = str(cited.get_attribute("href")).removeprefix("#")
+        cited.focus()
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_function(
+            """id => {
+                const title = document.getElementById(id).firstElementChild;
+                const bar = document.querySelector(".top").getBoundingClientRect().bottom;
+                const { top, bottom } = title.getBoundingClientRect();
+                return document.activeElement === title && top >= bar && bottom <= window.innerHeight;
+            }""",
+            arg=place,
+        )
+        assert not seen.errors

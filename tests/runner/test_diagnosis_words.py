@@ -14,7 +14,7 @@ from dokimasia.runner.diagnosis_evidence import evidence
 from dokimasia.runner.diagnosis_material import gather
 from dokimasia.runner.diagnosis_plan import WordsRequest
 from dokimasia.runner.diagnosis_report import report_diagnosis
-from dokimasia.runner.diagnosis_words import WordsResult, resume_words, write_diagnosis
+from dokimasia.runner.diagnosis_words import WordsResult, latest_words, resume_words, write_diagnosis
 from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.diagnosing import diagnosis_reply
@@ -179,6 +179,23 @@ async def test_a_writer_without_an_answer(settings: Settings, request_of: Reques
     assert nothing.complete
     assert by_subject(nothing)["sim/weak"]["failed"]["kind"] == "unparsable"
     assert nothing.summary["totals"]["failed"] == 1
+
+
+async def test_a_later_failure_hides_no_report(settings: Settings, request_of: Requests) -> None:
+    """A finished writing without a report is the newest only until there is one with a report, older or younger."""
+    run = (await evaluate(request_of(models=("sim/weak",)), settings=settings)).run
+    failed = await written(settings, run, writer(diagnosis_salient="none of it"))
+    with Home.open(settings.home, write=False) as home:
+        found = latest_words(home, run)
+        assert found is not None
+        assert found.id == failed.run
+    good = await written(settings, run, fresh=True, seed=5)
+    again = await written(settings, run, writer(diagnosis_salient="none of it"), seed=6)
+    assert len({failed.run, good.run, again.run}) == 3
+    with Home.open(settings.home, write=False) as home:
+        found = latest_words(home, run)
+    assert found is not None
+    assert found.id == good.run
 
 
 async def test_one_model_one_sample_and_no_tree(settings: Settings, request_of: Requests, world: Path) -> None:

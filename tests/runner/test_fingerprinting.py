@@ -320,7 +320,10 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
         summary = fingerprint_summary(home, stored)
         (folder / SHEET).write_text("decided")
         assert write_bundle(home, stored, folder).kept
-    assert (folder / SHEET).read_text() == "decided"
+        assert (folder / SHEET).read_text() == "decided"
+        (folder / SHEET).write_text("trial,task,report_1_is\n1,0123456789abcdef,A\n")
+        with pytest.raises(InputError, match="belongs to another test"):
+            write_bundle(home, stored, folder)
     assert (summary["by_hand"]["ann"]["right"], summary["by_hand"]["ann"]["trials"]) == (4, 4)
     assert {one["id"] for one in summary["assets"]} == {"fingerprints/ann", "heatmap/fingerprints-ann"}
 
