@@ -43,6 +43,7 @@ CERTAIN = frozenset(
         "told count",
         "told choice",
         "told word",
+        "told place",
         "sum exact",
         "sum said",
         "digits in a row",
@@ -59,6 +60,7 @@ _CLAUSE = re.compile(
 )
 _FORMS = (
     ("place right", "letter"),
+    ("told place", "letter"),
     ("letter right", "letter"),
     ("all others all", "elimination"),
     ("other denied", "elimination"),

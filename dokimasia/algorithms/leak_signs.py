@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from dokimasia.algorithms.leak_certain import certain
+from dokimasia.algorithms.leak_chosen import tells_place
 from dokimasia.algorithms.leak_forms import stem
 from dokimasia.algorithms.leak_frames import classed
 from dokimasia.algorithms.leak_lexicon import among
@@ -117,6 +118,8 @@ def signs(text: str, secrets: Secrets, words: Collection[str] | None, rules: Col
     found.update(f"{secrets.kind}: {one}" for one in whole)
     found |= whole
     found |= certain(text, secrets) | reckoned(text, secrets)
+    if tells_place(text, secrets):
+        found.add("told place")
     marks = {one for one in told if one in _MARKS}
     for sentence, ends in _clauses(told):
         here = {one for one in sentence if one in _MARKS}

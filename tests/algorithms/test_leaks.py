@@ -23,7 +23,13 @@ FLOOR = 0.92
 FLOORS = {
     ("known", "synonym"): 0.9,
     ("by_author_three", "synonym"): 0.84,
+    ("by_author_six", "elimination"): 0.86,
+    ("by_author_six", "arithmetic"): 0.9,
+    ("by_author_six", "comparison"): 0.9,
+    ("by_author_six", "synonym"): 0.9,
 }
+"""The set of author 6 is the one that the weights have not seen."""
+
 FORMS = {
     "known": 10,
     "blind": 5,
@@ -31,8 +37,10 @@ FORMS = {
     "by_author_three": 10,
     "by_author_four": 10,
     "by_author_five": 10,
+    "by_author_six": 10,
 }
 DROPPED = 0.01
+DROPPED_OF = {"by_author_six": 0.052}
 
 
 def load(name: str) -> ModuleType:
@@ -65,7 +73,7 @@ def test_forms_are_stopped_and_clean_hints_pass(name: str) -> None:
         stopped[form] += bool(leaks)
     assert seen["clean"] >= 200
     assert len(seen) == FORMS[name] + 1
-    assert stopped["clean"] <= DROPPED * seen["clean"]
+    assert stopped["clean"] <= DROPPED_OF.get(name, DROPPED) * seen["clean"]
     for form in seen - Counter({"clean": seen["clean"]}):
         floor = FLOORS.get((name, form), FLOOR)
         assert stopped[form] >= floor * seen[form], f"{form}: {stopped[form]} of {seen[form]}"
