@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval
@@ -13,8 +13,7 @@ LEVEL = 0.95
 DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome."""
 
     sample_id: str
@@ -55,7 +54,9 @@ def collect(rows: Iterable[Row]) -> Collected:
     found = Collected()
     for row in rows:
         found.models.setdefault(row.model, _Samples()).add(row)
-        found.categories.setdefault(row.model, {}).setdefault(row.category or "", _Samples()).add(row)
+        by_category = found.categories.setdefault(row.model, {})
+        if row.category:
+            by_category.setdefault(row.category, _Samples()).add(row)
     return found
 
 

@@ -192,7 +192,11 @@ def _insert_samples(
     connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
 ) -> None:
     if rows:
-        connection.executemany(insert_statement("samples", rows[0]), [as_stored(Sample, row) for row in rows])
+        known = (
+            "SELECT 1 FROM samples WHERE id = ?"  # a file that is read again brings nothing new, and packing takes time
+        )
+        new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
+        connection.executemany(insert_statement("samples", rows[0]), new)
     connection.executemany(
         "INSERT INTO run_samples (run_id, position, sample, sample_id, sample_digest, cluster) "
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, position) DO NOTHING",
