@@ -101,10 +101,10 @@ def values_in(tokens: Sequence[str]) -> list[Value]:
 
     Examples
     --------
-    >>> [(one.kind, one.value) for one in values_in(split("half past three"))]
-    [('n', 3.0), ('p', 0.5), ('t', 210.0)]
-    >>> sorted({(one.kind, one.value) for one in values_in(split("50 % of 1.2 km"))})
-    [('n', 1.2), ('n', 50.0), ('p', 0.5), ('u:m', 1200.0)]
+    >>> tuple((one.kind, one.value) for one in values_in(split("half past three")))
+    (('n', 3.0), ('p', 0.5), ('t', 210.0))
+    >>> tuple(sorted({(one.kind, one.value) for one in values_in(split("50 % of 1.2 km"))}))
+    (('n', 1.2), ('n', 50.0), ('p', 0.5), ('u:m', 1200.0))
     """
     low = list(tokens)
     numbers = list(_numbers(low))
