@@ -3,17 +3,13 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError, Interrupted, NotFound
+from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.graphs import rubric_audit
 from dokimasia.graphs.context import Context
 from dokimasia.prompts import PromptLibrary, default_library
@@ -25,23 +21,21 @@ from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Asking, Estimate, adde
 from dokimasia.runner.graph_run import GraphResult
 from dokimasia.runner.image_run import resolve_models
 from dokimasia.runner.inputs import check_accepted, check_prompts, read_samples
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, run_row, without_limits
 from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.plan import model_identity
 from dokimasia.runner.rubric_files import read_sets, sets_id, sets_of_run
-from dokimasia.runner.workshop import Stop, check_prices, open_workshop
+from dokimasia.runner.workshop import Stop, check_prices
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import record_event, reopen, result_failures
 from dokimasia.storage.runs import (
     Run,
     SqliteRunStore,
     add_samples,
     create_run,
-    get_run,
     load_samples,
     resolve_run,
     run_samples,
-    set_status,
 )
 
 DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
@@ -71,7 +65,7 @@ async def audit(
         ids = {sample.id: await store.put(one) for sample, one in found}
         plan = _plan(request, settings, samples, ids, sets_id([one for _, one in found]), library)
         if request.fresh:
-            plan = _next_fresh(home, plan)
+            plan = next_fresh(home, plan)
         check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, skipped, missing))
         if new or len(run_samples(home, run.id)) != len(samples):
@@ -95,7 +89,7 @@ async def resume_audit(
         Interrupted: the run was asked to stop again.
     """
     plan, accepted = read_audit(run)
-    request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    request = request or without_limits(accepted)
     if plan.version != rubric_audit.VERSION:
         raise ConfigError(
             f"run {run.id} was accepted with version {plan.version} of the audit, which is at version "
@@ -137,34 +131,26 @@ async def _carry_out(
     check_prices(specs, max_cost=request.max_cost)
     places = run_samples(home, run.id)
     watching.planned(run.id, _expected(plan, home, run))
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            specs,
-            budget=request.budget,
-            seed=plan.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=library,
-        ) as workshop:
-            await reopen(home, run.id, failures=("budget",))
-            await set_status(home, run.id, "running")
-            context = Context(workshop.gateway, workshop.store, plan.options, plan.seed, library, home.blobs)
-            worker = AuditWorker(home=home, plan=plan, context=context, observer=watching, stats=workshop.gateway.stats)
-            worker.progress.samples = len(places)
-            worker.progress.items = len(places) * len(list(plan.items("")))
-            width = max(spec.max_concurrency for spec in specs.values())
-            await work_through(load_samples(home, run.id), worker.do, width=width, report=worker.report)
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    open_items = result_failures(home, run.id).get("budget", 0)
-    status = "interrupted" if open_items else "done"
-    await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
-    await set_status(home, run.id, status)
-    return GraphResult(run=run.id, complete=not open_items, summary=audit_summary(home, get_run(home, run.id)))
+    async with at_work(
+        home,
+        run,
+        specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+    ) as workshop:
+        context = Context(workshop.gateway, workshop.store, plan.options, plan.seed, library, home.blobs)
+        worker = AuditWorker(home=home, plan=plan, context=context, observer=watching, stats=workshop.gateway.stats)
+        worker.progress.samples = len(places)
+        worker.progress.items = len(places) * len(list(plan.items("")))
+        width = max(spec.max_concurrency for spec in specs.values())
+        await work_through(load_samples(home, run.id), worker.do, width=width, report=worker.report)
+    finished = await finish(home, run)
+    return GraphResult(run=run.id, complete=finished.status == "done", summary=audit_summary(home, finished))
 
 
 def _sets(request: AuditRequest, home: Home) -> tuple[list[RubricSet], str]:
@@ -236,33 +222,18 @@ def _expected(plan: AuditPlan, home: Home, run: Run) -> Estimate:
     return added_up(asked, samples)
 
 
-def _next_fresh(home: Home, plan: AuditPlan) -> AuditPlan:
-    while True:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-        try:
-            get_run(home, plan.run_id)
-        except NotFound:
-            return plan
-
-
 def _run_row(plan: AuditPlan, request: AuditRequest, skipped: list[str], missing: list[str]) -> Run:
-    options: dict[str, Any] = {
-        "kind": KIND,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        "skipped": skipped,
-        "without_rubrics": missing,
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph=KIND,
         command=_command(request),
         data_name=request.data.name,
         data_hash=plan.data,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=KIND,
+        skipped=skipped,
+        without_rubrics=missing,
     )
 
 

@@ -1,13 +1,10 @@
 """What a diagnosis in words, and a test of its fingerprints, is: tables, judge, prompts and choices, hashed into its id."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-import orjson
 from pydantic import Field
 
-from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
@@ -16,8 +13,8 @@ from dokimasia.graphs import diagnosis as diagnosis_graph
 from dokimasia.graphs import fingerprinting
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runner.estimate import Asking, Estimate, added_up
+from dokimasia.runner.lifecycle import LIMITS, run_row
 from dokimasia.runner.plan import RUN_ID_LENGTH, model_identity
-from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 WORDS = "diagnosis"
@@ -26,7 +23,6 @@ WORDS = "diagnosis"
 FINGERPRINT = "fingerprint"
 """What a run's options say of a test of fingerprints."""
 
-LIMITS = ("max_cost", "max_calls", "max_tokens")
 WRITING = ("diagnosis_across", "diagnosis_report", "diagnosis_salient", "repair")
 MATCHING = ("fingerprint_match",)
 TABLE_TOKENS, REPORT_TOKENS, PICK_TOKENS = 4_000, 700, 120
@@ -162,36 +158,19 @@ class FingerprintPlan(WordsPlan):
         return [*super().askings(), Asking(self.judge, self.tasks, sent, PICK_TOKENS)]
 
 
-P = TypeVar("P", bound=WordsPlan)
-
-
-def run_row(plan: WordsPlan, request: WordsRequest, source: Run, *, kind: str, more: Mapping[str, Any]) -> Run:
-    """Return the row of an accepted run."""
-    options = {
-        "kind": kind,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        **more,
-    }
-    return Run(
-        id=plan.run_id,
+def words_row(plan: WordsPlan, request: WordsRequest, source: Run, *, kind: str, **more: Any) -> Run:
+    """Return the row of an accepted diagnosis in words, or of a test of fingerprints."""
+    return run_row(
+        plan,
+        request,
         graph=kind,
         command=request.command,
         data_name=source.data_name,
         data_hash=plan.diagnosis,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=kind,
+        **more,
     )
-
-
-def next_fresh(home: Home, plan: P) -> P:
-    """Return the plan as a new run: counted on until the home has no such run."""
-    known = {row[0] for row in home.all("SELECT id FROM runs")}
-    while plan.run_id in known:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-    return plan
 
 
 def prompts_for(library: PromptLibrary, names: tuple[str, ...]) -> dict[str, str]:

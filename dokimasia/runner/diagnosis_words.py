@@ -1,6 +1,5 @@
 """`diagnose --write`: a run's tables put into words by a judge, every sentence checked, kept, resumable."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
@@ -9,7 +8,7 @@ from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.diagnosis_report import Checked, Report, Salience
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, Interrupted, NotFound
+from dokimasia.errors import NotFound
 from dokimasia.graphs import diagnosis as diagnosis_graph
 from dokimasia.graphs import drive
 from dokimasia.graphs.drive import GraphFile
@@ -17,26 +16,25 @@ from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.crowd import reporting
 from dokimasia.runner.diagnosing import diagnose, keep
 from dokimasia.runner.diagnosis_plan import (
-    LIMITS,
     WORDS,
     WRITING,
     WordsPlan,
     WordsRequest,
-    next_fresh,
     prompts_for,
-    run_row,
+    words_row,
 )
 from dokimasia.runner.inputs import check_prompts, library_of
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, unless_spent, without_limits
 from dokimasia.runner.observer import Observer, Progress, Silent
 from dokimasia.runner.trees import evaluation_of
-from dokimasia.runner.workshop import Stop, Workshop, check_prices, open_workshop, with_known_price
+from dokimasia.runner.workshop import Stop, Workshop, check_prices, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
-from dokimasia.storage.checkpoints import delete_thread, sweep_orphans
+from dokimasia.storage.checkpoints import delete_thread
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.results import ResultRow, record_event, record_results, results
-from dokimasia.storage.runs import Run, SqliteRunStore, create_run, get_run, list_runs, run_samples, set_status
-from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
+from dokimasia.storage.results import ResultRow, record_results, results
+from dokimasia.storage.runs import Run, SqliteRunStore, create_run, list_runs, run_samples
+from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 ITEM = "report"
 EVERYONE = diagnosis_graph.EVERYONE
@@ -97,7 +95,7 @@ async def write_diagnosis(
         if request.fresh:
             plan = next_fresh(home, plan)
         check_prices(plan.specs, max_cost=request.max_cost)
-        run, _ = await create_run(home, run_row(plan, request, source, kind=WORDS, more={}))
+        run, _ = await create_run(home, words_row(plan, request, source, kind=WORDS))
         await SqliteRunStore(home, run.id).put(diagnosis)
         accepted = Accepted(run, plan, diagnosis)
         return await _carry_out(home, accepted, request, settings, observer, stop, transports, library)
@@ -119,7 +117,7 @@ async def resume_words(
         Interrupted: it was asked to stop again.
     """
     plan, asked = read_words_plan(run)
-    request = request or asked.model_copy(update=dict.fromkeys(LIMITS))
+    request = request or without_limits(asked)
     library = library_of(request.prompts) or default_library()
     if run.status != "done":
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
@@ -156,34 +154,21 @@ async def _carry_out(
     watching = observer or Silent()
     check_prices(plan.specs, max_cost=request.max_cost)
     watching.planned(run.id, plan.estimate())
-    complete = True
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            plan.specs,
-            budget=request.budget,
-            seed=plan.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=library,
-        ) as workshop:
-            await set_status(home, run.id, "running")
-            await sweep_orphans(workshop.saver, live_threads(home))
-            try:
-                await write_reports(home, accepted, workshop, library, watching)
-            except CallFailed as failed:
-                if failed.kind != "budget":
-                    raise
-                complete = False
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    status = "done" if complete else "interrupted"
-    await record_event(home, run.id, "finished", {"status": status})
-    await set_status(home, run.id, status)
-    return WordsResult(run=run.id, complete=complete, summary=words_summary(home, get_run(home, run.id)))
+    async with at_work(
+        home,
+        run,
+        plan.specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+    ) as workshop:
+        complete = await unless_spent(write_reports(home, accepted, workshop, library, watching))
+    finished = await finish(home, run, complete=complete)
+    return WordsResult(run=run.id, complete=complete, summary=words_summary(home, finished))
 
 
 async def write_reports(

@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.agents import PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.datasets import Problem
@@ -15,7 +12,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError, Interrupted, NotFound
+from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.graphs.context import Context
 from dokimasia.runner.capabilities import with_capabilities
 from dokimasia.runner.estimate import Estimate, SampleSize, estimate, size_of
@@ -33,25 +30,24 @@ from dokimasia.runner.inputs import (
     read_answers,
     read_samples,
 )
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, run_row, without_limits
 from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.plan import EvaluationPlan, prompt_identity
 from dokimasia.runner.results import summary_of
 from dokimasia.runner.taking import models_of_fork, taken_by
-from dokimasia.runner.workshop import Stop, check_prices, open_workshop, with_known_price
+from dokimasia.runner.workshop import Stop, check_prices, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
+from dokimasia.storage.results import count_failed
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import (
     Run,
     RunSample,
     create_run,
-    get_run,
     load_samples,
     place_samples,
     run_samples,
-    set_status,
 )
 from dokimasia.tools.registry import named
 
@@ -97,7 +93,7 @@ async def evaluate(
         if plan.criteria is not None:
             check_collection(home, plan.criteria, samples)
         if request.fresh:
-            plan = _next_fresh(home, plan)
+            plan = next_fresh(home, plan)
         check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, skipped))
         if new or len(run_samples(home, plan.run_id)) != len(samples):
@@ -133,7 +129,7 @@ async def resume(
         Interrupted: the run was asked to stop again.
     """
     plan, asked = read_plan(run)
-    request = request or asked.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    request = request or without_limits(asked)
     if run.status != "done" or retry:
         prompts = prompts or library_of(request.prompts)
         check_prompts(
@@ -203,45 +199,36 @@ async def carry_out(
     reached = plan.models_for(plan.asks) if plan.fork is None else models_of_fork(home, run.id, plan, taken, retry)
     check_prices(reached, max_cost=request.max_cost)
     watching.planned(run.id, estimate(plan, sizes))
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            reached,
-            budget=request.budget,
-            seed=plan.seed,
+    async with at_work(
+        home,
+        run,
+        reached,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=prompts,
+    ) as workshop:
+        await retry_failed(home, run.id, failures=retry)
+        worker = EvaluationWorker(
+            home=home,
+            plan=plan,
+            context=Context(workshop.gateway, workshop.store, plan.options, plan.seed, prompts, home.blobs),
+            saver=workshop.saver,
             observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=prompts,
-        ) as workshop:
-            await reopen(home, run.id, failures=("budget",))
-            await retry_failed(home, run.id, failures=retry)
-            await set_status(home, run.id, "running")
-            worker = EvaluationWorker(
-                home=home,
-                plan=plan,
-                context=Context(workshop.gateway, workshop.store, plan.options, plan.seed, prompts, home.blobs),
-                saver=workshop.saver,
-                observer=watching,
-                stats=workshop.gateway.stats,
-                uneven=workshop.gateway.uneven,
-                criteria=_collected(home, plan),
-                responses=responses,
-                taken=taken,
-                keep_checkpoints=request.keep_checkpoints,
-            )
-            count = len(run_samples(home, run.id))
-            await worker.work(load_samples(home, run.id), count)
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    open_items = result_failures(home, run.id).get("budget", 0)
-    status = "interrupted" if open_items else "done"
-    await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
-    await set_status(home, run.id, status)
-    finished = get_run(home, run.id)
-    return EvaluationResult(run=run.id, complete=not open_items, summary=summary_of(home, finished))
+            stats=workshop.gateway.stats,
+            uneven=workshop.gateway.uneven,
+            criteria=_collected(home, plan),
+            responses=responses,
+            taken=taken,
+            keep_checkpoints=request.keep_checkpoints,
+        )
+        count = len(run_samples(home, run.id))
+        await worker.work(load_samples(home, run.id), count)
+    finished = await finish(home, run)
+    return EvaluationResult(run=run.id, complete=finished.status == "done", summary=summary_of(home, finished))
 
 
 def _plan(
@@ -289,31 +276,16 @@ def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriter
 
 
 def _run_row(plan: EvaluationPlan, request: EvaluationRequest, skipped: tuple[Problem, ...]) -> Run:
-    options = {
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        "skipped": [problem.message for problem in skipped],
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph="evaluate",
         command=request.command,
         data_name=request.data.name,
         data_hash=plan.data,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        skipped=[problem.message for problem in skipped],
     )
-
-
-def _next_fresh(home: Home, plan: EvaluationPlan) -> EvaluationPlan:
-    while True:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-        try:
-            get_run(home, plan.run_id)
-        except NotFound:
-            return plan
 
 
 def reached_anew(plan: EvaluationPlan, settings: Settings) -> EvaluationPlan:

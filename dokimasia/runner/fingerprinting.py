@@ -1,41 +1,36 @@
 """`diagnose --fingerprint`: are reports on models as telling as fingerprints? Written from one half, matched on the other."""
 
-import asyncio
 from collections.abc import Mapping
 
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, InputError, Interrupted
+from dokimasia.errors import InputError
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.diagnosing import diagnosis_of
 from dokimasia.runner.diagnosis_material import gather
 from dokimasia.runner.diagnosis_plan import (
     FINGERPRINT,
-    LIMITS,
     MATCHING,
     WRITING,
     FingerprintPlan,
     FingerprintRequest,
-    next_fresh,
     prompts_for,
-    run_row,
+    words_row,
 )
 from dokimasia.runner.diagnosis_words import Accepted, WordsResult, write_reports
 from dokimasia.runner.fingerprint_figures import fingerprint_summary
 from dokimasia.runner.fingerprint_matching import match_all, read_fingerprint_plan
 from dokimasia.runner.fingerprint_tasks import draw_tasks, halves, restricted
 from dokimasia.runner.inputs import check_prompts, library_of
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, unless_spent, without_limits
 from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.trees import evaluation_of
-from dokimasia.runner.workshop import Stop, check_prices, open_workshop, with_known_price
+from dokimasia.runner.workshop import Stop, check_prices, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
-from dokimasia.storage.checkpoints import sweep_orphans
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.results import record_event
 from dokimasia.storage.runs import Run, SqliteRunStore, create_run, get_run, set_status
-from dokimasia.storage.threads import live_threads
 
 
 async def match_fingerprints(
@@ -93,7 +88,7 @@ async def match_fingerprints(
             "tasks": [value_id(task) for task in tasks],
             "untested": [[*pair, count] for pair, count in untested.items()],
         }
-        run, _ = await create_run(home, run_row(plan, request, source, kind=FINGERPRINT, more=drawn))
+        run, _ = await create_run(home, words_row(plan, request, source, kind=FINGERPRINT, **drawn))
         store = SqliteRunStore(home, run.id)
         for value in (diagnosis, *tasks):
             await store.put(value)
@@ -117,7 +112,7 @@ async def resume_fingerprints(
         Interrupted: it was asked to stop again.
     """
     plan, asked = read_fingerprint_plan(run)
-    request = request or asked.model_copy(update=dict.fromkeys(LIMITS))
+    request = request or without_limits(asked)
     library = library_of(request.prompts) or default_library()
     if run.status != "done":
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
@@ -145,34 +140,24 @@ async def _carry_out(
     watching = observer or Silent()
     check_prices(plan.specs, max_cost=request.max_cost)
     watching.planned(run.id, plan.estimate())
-    complete = True
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            plan.specs,
-            budget=request.budget,
-            seed=plan.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=library,
-        ) as workshop:
-            await set_status(home, run.id, "running")
-            await sweep_orphans(workshop.saver, live_threads(home))
-            try:
-                await write_reports(home, accepted, workshop, library, watching)
-                if not by_hand:
-                    await match_all(home, accepted, workshop, library, watching)
-            except CallFailed as failed:
-                if failed.kind != "budget":
-                    raise
-                complete = False
-    except (Interrupted, asyncio.CancelledError):
+    async with at_work(
+        home,
+        run,
+        plan.specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+    ) as workshop:
+        complete = await unless_spent(write_reports(home, accepted, workshop, library, watching))
+        if complete and not by_hand:
+            complete = await unless_spent(match_all(home, accepted, workshop, library, watching))
+    if by_hand:
         await set_status(home, run.id, "interrupted")
-        raise
-    status = "done" if complete and not by_hand else "interrupted"
-    if not by_hand:
-        await record_event(home, run.id, "finished", {"status": status})
-    await set_status(home, run.id, status)
-    return WordsResult(run=run.id, complete=complete, summary=fingerprint_summary(home, get_run(home, run.id)))
+        finished = get_run(home, run.id)
+    else:
+        finished = await finish(home, run, complete=complete)
+    return WordsResult(run=run.id, complete=complete, summary=fingerprint_summary(home, finished))

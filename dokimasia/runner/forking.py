@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
 from pydantic import Field
 
-from dokimasia import __version__
 from dokimasia.agents import PromptLibrary
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
@@ -19,6 +17,7 @@ from dokimasia.runner.capabilities import with_capabilities
 from dokimasia.runner.estimate import Estimate, estimate, size_of
 from dokimasia.runner.evaluation import EvaluationResult, carry_out, reached_anew, read_plan
 from dokimasia.runner.inputs import EvaluationRequest, library_of, read_answers
+from dokimasia.runner.lifecycle import run_row
 from dokimasia.runner.observer import Observer
 from dokimasia.runner.plan import EvaluationPlan, Fork, judge_identity, prompt_identity
 from dokimasia.runner.steps import JUDGED, NAMES, STEPS, before_step, from_step, redone
@@ -239,18 +238,13 @@ def _run_row(parent: Run, request: ForkRequest, prepared: Prepared) -> Run:
     if request.models:
         changes.append("--models " + ",".join(f"{old}={new}" for old, new in request.models.items()))
     changes += [f"--prompts {folder.name}" for folder in request.prompts]
-    options = {
-        "plan": prepared.plan.model_dump(mode="json"),
-        "request": prepared.request.model_dump(mode="json"),
-        "skipped": parent.options.get("skipped", []),
-    }
-    return Run(
-        id=prepared.plan.run_id,
+    return run_row(
+        prepared.plan,
+        prepared.request,
         graph="evaluate",
         command=f"fork {parent.id} --from {request.node} {' '.join(changes)}",
         data_name=parent.data_name,
         data_hash=parent.data_hash,
-        options=orjson.loads(orjson.dumps(options)),
         seed=parent.seed,
-        version=__version__,
+        skipped=parent.options.get("skipped", []),
     )

@@ -4,14 +4,11 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import CallFailed, ConfigError, DokimasiaError, Interrupted, NotFound
+from dokimasia.errors import CallFailed, ConfigError, DokimasiaError, NotFound
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
@@ -23,14 +20,15 @@ from dokimasia.runner.estimate import Estimate
 from dokimasia.runner.graph_plan import KIND, GraphItem, GraphPlan, GraphRequest, plan_of, prompts_of
 from dokimasia.runner.graph_results import graph_summary
 from dokimasia.runner.inputs import DataRequest, check_accepted, check_prompts, read_samples
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, run_row, without_limits
 from dokimasia.runner.observer import Observer, Progress, Silent
-from dokimasia.runner.workshop import Stop, Workshop, check_prices, open_workshop
+from dokimasia.runner.workshop import Stop, Workshop, check_prices
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.checkpoints import delete_thread, sweep_orphans
+from dokimasia.storage.checkpoints import delete_thread
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import ResultRow, get_result, record_event, record_result, reopen, result_failures
-from dokimasia.storage.runs import Run, add_samples, create_run, get_run, load_samples, run_samples, set_status
-from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
+from dokimasia.storage.results import ResultRow, get_result, record_result
+from dokimasia.storage.runs import Run, add_samples, create_run, load_samples, run_samples
+from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 KINDS = get_args(FailureKind)
 
@@ -114,7 +112,7 @@ async def resume_graph(
         Interrupted: the run was asked to stop again.
     """
     plan, accepted = read_graph_plan(run)
-    request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    request = request or without_limits(accepted)
     graph = load_graph(plan.graph) if graph is None else graph
     if plan.version != graph.VERSION:
         raise ConfigError(
@@ -182,35 +180,26 @@ async def carry_out(
     check_prices(specs, max_cost=request.max_cost)
     places = run_samples(home, run.id)
     watching.planned(run.id, expected or Estimate(samples=len(places), models={}))
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            specs,
-            budget=request.budget,
-            seed=plan.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=library,
-        ) as workshop:
-            await reopen(home, run.id, failures=("budget",))
-            await set_status(home, run.id, "running")
-            await sweep_orphans(workshop.saver, live_threads(home))
-            worker = _Worker(home, plan, graph, workshop, library, watching, kind)
-            worker.progress.samples = len(places)
-            worker.progress.items = len(places) * len(list(plan.items("")))
-            width = max(spec.max_concurrency for spec in specs.values())
-            await work_through(load_samples(home, run.id), worker.do, width=width, report=worker.report)
-            await open_checks(home, workshop.saver, run.id)
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    open_items = result_failures(home, run.id).get("budget", 0)
-    status = "interrupted" if open_items else "done"
-    await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
-    await set_status(home, run.id, status)
-    return GraphResult(run=run.id, complete=not open_items, summary=summary(home, get_run(home, run.id)))
+    async with at_work(
+        home,
+        run,
+        specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+    ) as workshop:
+        worker = _Worker(home, plan, graph, workshop, library, watching, kind)
+        worker.progress.samples = len(places)
+        worker.progress.items = len(places) * len(list(plan.items("")))
+        width = max(spec.max_concurrency for spec in specs.values())
+        await work_through(load_samples(home, run.id), worker.do, width=width, report=worker.report)
+        await open_checks(home, workshop.saver, run.id)
+    finished = await finish(home, run)
+    return GraphResult(run=run.id, complete=finished.status == "done", summary=summary(home, finished))
 
 
 class _Worker:
@@ -311,31 +300,15 @@ class _Worker:
 
 
 def _run_row(plan: GraphPlan, request: GraphRequest, skipped: list[str]) -> Run:
-    options = {
-        "kind": KIND,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        "skipped": skipped,
-    }
     models = f" --models {','.join(request.models)}" if request.models else ""
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph=plan.graph,
         command=f"run {plan.graph} {request.data.name} --judge {request.judge}{models}",
         data_name=request.data.name,
         data_hash=plan.data,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=KIND,
+        skipped=skipped,
     )
-
-
-def next_fresh(home: Home, plan: P) -> P:
-    """Return the plan as a new run: counted on until the home has no such run."""
-    while True:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-        try:
-            get_run(home, plan.run_id)
-        except NotFound:
-            return plan

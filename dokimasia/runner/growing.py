@@ -6,27 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound
+from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.growing_inputs import Pair, file_criteria, given_criteria, run_criteria
 from dokimasia.runner.growing_plan import KIND, GrowthPlan, GrowthRequest, estimate_growth, growth_plan, tree_name
 from dokimasia.runner.growing_results import growth_summary
 from dokimasia.runner.growing_walk import placed_before, walk
 from dokimasia.runner.inputs import check_prompts, library_of
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, run_row, unless_spent, without_limits
 from dokimasia.runner.observer import Observer, Silent
-from dokimasia.runner.workshop import Stop, check_prices, open_workshop
+from dokimasia.runner.workshop import Stop, check_prices
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.checkpoints import sweep_orphans
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import record_event
-from dokimasia.storage.runs import Run, create_run, get_run, list_runs, resolve_run, set_status
-from dokimasia.storage.threads import live_threads
+from dokimasia.storage.runs import Run, create_run, get_run, list_runs, resolve_run
 from dokimasia.storage.trees import (
     StoredVersion,
     create_tree,
@@ -37,8 +32,6 @@ from dokimasia.storage.trees import (
     tree_criteria,
     versions,
 )
-
-LIMITS = ("max_cost", "max_calls", "max_tokens")
 
 
 class GrowthResult(Value):
@@ -117,7 +110,7 @@ async def grow(
         anchors = None if base is None else get_version(home, base.id).categories
         plan = growth_plan(request, settings, found, source=source, onto=onto, categories=anchors, library=library)
         if request.fresh:
-            plan = _next_fresh(home, plan)
+            plan = next_fresh(home, plan)
         check_prices(plan.specs, max_cost=request.max_cost)
         tree = tree_name(request, data_name, plan.run_id)
         whole = found
@@ -154,7 +147,7 @@ async def resume_growth(
         Interrupted: the growth was asked to stop again.
     """
     plan, accepted = read_growth_plan(run)
-    request = request or accepted.model_copy(update=dict.fromkeys(LIMITS))
+    request = request or without_limits(accepted)
     library = library_of(request.prompts) or default_library()
     if run.status != "done":
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
@@ -198,34 +191,20 @@ async def _carry_out(
     placed = placed_before(home, plan, str(run.options["tree"]))
     open_ = Counter(one.sample_id for one in criteria if one.key not in placed)
     watching.planned(run.id, estimate_growth(plan, open_))
-    complete = True
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            plan.specs,
-            budget=request.budget,
-            seed=plan.growth.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=library,
-        ) as workshop:
-            await set_status(home, run.id, "running")
-            await sweep_orphans(workshop.saver, live_threads(home))
-            try:
-                await walk(home, run, plan, criteria, placed, workshop, library, watching, len(open_))
-            except CallFailed as failed:
-                if failed.kind != "budget":
-                    raise
-                complete = False
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    status = "done" if complete else "interrupted"
-    await record_event(home, run.id, "finished", {"status": status})
-    await set_status(home, run.id, status)
-    return _result(home, get_run(home, run.id))
+    async with at_work(
+        home,
+        run,
+        plan.specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.growth.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+    ) as workshop:
+        complete = await unless_spent(walk(home, run, plan, criteria, placed, workshop, library, watching, len(open_)))
+    return _result(home, await finish(home, run, complete=complete))
 
 
 def _criteria(home: Home, request: GrowthRequest, given: Sequence[Pair] | None) -> tuple[list[TreeCriterion], str, str]:
@@ -273,7 +252,7 @@ def _same_growth(home: Home, base: StoredVersion, request: GrowthRequest, source
     except NotFound:
         return None
     plan, accepted = read_growth_plan(run)
-    same = accepted.model_copy(update=dict.fromkeys(LIMITS)) == request.model_copy(update=dict.fromkeys(LIMITS))
+    same = without_limits(accepted) == without_limits(request)
     return run if same and plan.source == source and plan.source != "given" else None
 
 
@@ -286,29 +265,14 @@ def _result(home: Home, run: Run) -> GrowthResult:
 def _run_row(
     plan: GrowthPlan, request: GrowthRequest, tree: str, data_name: str, whole: Sequence[TreeCriterion]
 ) -> Run:
-    options = {
-        "kind": KIND,
-        "tree": tree,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph=KIND,
         command=request.command,
         data_name=data_name,
         data_hash=digest("criteria", [list(one) for one in whole]),
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.growth.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=KIND,
+        tree=tree,
     )
-
-
-def _next_fresh(home: Home, plan: GrowthPlan) -> GrowthPlan:
-    while True:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-        try:
-            get_run(home, plan.run_id)
-        except NotFound:
-            return plan

@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.ports import Transport
@@ -20,8 +17,9 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.estimate import Estimate, SampleSize, size_of
 from dokimasia.runner.graph_plan import GraphItem, GraphPlan
-from dokimasia.runner.graph_run import GraphResult, carry_out, next_fresh
+from dokimasia.runner.graph_run import GraphResult, carry_out
 from dokimasia.runner.inputs import DataRequest, check_accepted, check_prompts, read_samples
+from dokimasia.runner.lifecycle import next_fresh, run_row, without_limits
 from dokimasia.runner.observer import Observer
 from dokimasia.runner.workshop import Stop, check_prices, with_known_price
 from dokimasia.settings import Settings, load_settings, resolve_model
@@ -123,7 +121,7 @@ async def resume_images(
         Interrupted: the run was asked to stop again.
     """
     plan, accepted = read_image_plan(kind, run)
-    request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    request = request or without_limits(accepted)
     if plan.version != kind.graph.VERSION:
         raise ConfigError(
             f"run {run.id} was accepted with version {plan.version} of {kind.kind}, which is at version "
@@ -223,22 +221,16 @@ def _prompts(kind: ImageRun[Q, P], library: PromptLibrary) -> dict[str, str]:
 
 
 def _run_row(kind: ImageRun[Q, P], plan: P, request: Q, skipped: list[str]) -> Run:
-    options = {
-        "kind": kind.kind,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        "skipped": skipped,
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph=plan.graph,
         command=kind.command(request),
         data_name=request.data.name,
         data_hash=plan.data,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=kind.kind,
+        skipped=skipped,
     )
 
 

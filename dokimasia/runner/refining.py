@@ -1,31 +1,25 @@
 """Self-correction of a stored run's failures: accept the refinement, do what has no result yet, return its figures."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import InputError, Interrupted, NotFound
+from dokimasia.errors import InputError, NotFound
 from dokimasia.runner.estimate import Estimate
 from dokimasia.runner.evaluation import reached_anew
 from dokimasia.runner.inputs import check_prompts, library_of
+from dokimasia.runner.lifecycle import at_work, finish, next_fresh, run_row, without_limits
 from dokimasia.runner.observer import Observer, Silent
 from dokimasia.runner.refining_plan import KIND, RefinementPlan, RefinementRequest, plan_of, prompts_of
 from dokimasia.runner.refining_results import refinement_rows, refinement_summary
 from dokimasia.runner.refining_source import Source, read_source
 from dokimasia.runner.refining_worker import RefinementWorker
-from dokimasia.runner.workshop import Stop, check_prices, open_workshop
+from dokimasia.runner.workshop import Stop, check_prices
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.checkpoints import sweep_orphans
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import record_event, reopen, result_failures
-from dokimasia.storage.runs import Run, create_run, get_run, load_samples, place_samples, run_samples, set_status
-from dokimasia.storage.threads import live_threads
+from dokimasia.storage.runs import Run, create_run, get_run, load_samples, place_samples, run_samples
 
 __all__ = [
     "RefinementRequest",
@@ -80,7 +74,7 @@ async def refine(
         reached = source._replace(plan=reached_anew(source.plan, settings))
         plan = plan_of(request, reached.plan, source.taken, settings, prompts)
         if request.fresh:
-            plan = _next_fresh(home, plan)
+            plan = next_fresh(home, plan)
         check_prices(plan.options.models, max_cost=request.max_cost)
         run, new = await create_run(home, _run_row(plan, request, parent))
         places = run_samples(home, parent.id)
@@ -107,7 +101,7 @@ async def resume_refinement(
         Interrupted: the run was asked to stop again.
     """
     plan, accepted = read_refinement(run)
-    request = request or accepted.model_copy(update={"max_cost": None, "max_calls": None, "max_tokens": None})
+    request = request or without_limits(accepted)
     prompts = prompts or library_of(request.prompts)
     if run.status != "done":
         check_prompts(plan.prompts, prompts_of(plan.arms, prompts, leak_judge=plan.leak_judge), request.prompts, run.id)
@@ -157,32 +151,22 @@ async def _carry_out(
     specs = dict(plan.options.models)
     check_prices(specs, max_cost=request.max_cost)
     watching.planned(run.id, Estimate(samples=len(run_samples(home, run.id)), models={}))
-    try:
-        async with open_workshop(
-            home,
-            settings,
-            specs,
-            budget=request.budget,
-            seed=plan.seed,
-            observer=watching,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=prompts,
-        ) as workshop:
-            await reopen(home, run.id, failures=("budget",))
-            await set_status(home, run.id, "running")
-            await sweep_orphans(workshop.saver, live_threads(home))
-            worker = RefinementWorker(home, run.id, plan, source, workshop, prompts, watching)
-            await worker.work()
-    except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
-        raise
-    open_items = result_failures(home, run.id).get("budget", 0)
-    status = "interrupted" if open_items else "done"
-    await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
-    await set_status(home, run.id, status)
-    finished = get_run(home, run.id)
-    return RefinementResult(run=run.id, complete=not open_items, summary=refinement_summary(home, finished))
+    async with at_work(
+        home,
+        run,
+        specs,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=prompts,
+    ) as workshop:
+        worker = RefinementWorker(home, run.id, plan, source, workshop, prompts, watching)
+        await worker.work()
+    finished = await finish(home, run)
+    return RefinementResult(run=run.id, complete=finished.status == "done", summary=refinement_summary(home, finished))
 
 
 def _check_references(home: Home, parent: Run, request: RefinementRequest) -> None:
@@ -198,29 +182,14 @@ def _check_references(home: Home, parent: Run, request: RefinementRequest) -> No
 
 
 def _run_row(plan: RefinementPlan, request: RefinementRequest, parent: Run) -> Run:
-    options = {
-        "kind": KIND,
-        "source": parent.id,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph="refine",
         command=request.command,
         data_name=parent.data_name,
         data_hash=parent.data_hash,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=KIND,
+        source=parent.id,
     )
-
-
-def _next_fresh(home: Home, plan: RefinementPlan) -> RefinementPlan:
-    while True:
-        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
-        try:
-            get_run(home, plan.run_id)
-        except NotFound:
-            return plan

@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-import orjson
-
-from dokimasia import __version__
 from dokimasia.analysis.rubric_sets import set_figures
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, value_id
@@ -16,8 +13,9 @@ from dokimasia.graphs import rubric_making
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.prompts import default_library
 from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, size_of
-from dokimasia.runner.graph_run import GraphResult, carry_out, next_fresh
+from dokimasia.runner.graph_run import GraphResult, carry_out
 from dokimasia.runner.image_run import ImageRun, resolve_models, simulated
+from dokimasia.runner.lifecycle import next_fresh, run_row
 from dokimasia.runner.observer import Observer
 from dokimasia.runner.plan import model_identity
 from dokimasia.runner.rubric_files import sets_of_run
@@ -157,22 +155,16 @@ def _check_names(plan: RubricPlan) -> None:
 
 
 def _run_row(plan: RubricPlan, request: RubricRequest, skipped: list[str]) -> Run:
-    options = {
-        "kind": KIND,
-        "plan": plan.model_dump(mode="json"),
-        "request": request.model_dump(mode="json"),
-        "skipped": skipped,
-    }
-    return Run(
-        id=plan.run_id,
+    return run_row(
+        plan,
+        request,
         graph=plan.graph,
         command=_command(request),
         data_name=request.source or request.data.name,
         data_hash=plan.data,
-        options=orjson.loads(orjson.dumps(options)),
         seed=plan.seed,
-        fresh=plan.fresh,
-        version=__version__,
+        kind=KIND,
+        skipped=skipped,
     )
 
 

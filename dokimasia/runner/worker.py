@@ -15,13 +15,13 @@ from dokimasia.runner.observer import Observer, Progress
 from dokimasia.runner.plan import EvaluationPlan, ScoreItem, replay_item
 from dokimasia.runner.retrying import retried_replay, retried_score
 from dokimasia.runner.taking import Beginning
-from dokimasia.storage.checkpoints import Saver, delete_thread, sweep_orphans
+from dokimasia.storage.checkpoints import Saver, delete_thread
 from dokimasia.storage.criteria import CollectedCriteria
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, get_result, has_results, record_results
 from dokimasia.storage.retries import Retry, retries
-from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
+from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 WINDOW = 4
 """Samples in flight for each call that the widest endpoint takes at once, so that a slow one idles no other."""
@@ -79,7 +79,6 @@ class EvaluationWorker:
             Interrupted: the gateway was drained; everything finished is committed.
             StorageError: a result could not be kept.
         """
-        await sweep_orphans(self._saver, live_threads(self._home))
         self._retries = retries(self._home, self._run)
         progress = self.progress
         self._begun = has_results(self._home, self._run)

@@ -352,7 +352,7 @@ async def test_bad_lines_are_named_all_at_once_and_nothing_is_kept(
         with pytest.raises(InputError) as told:
             await take_matches(home, test.run, path)
         text = str(told.value).splitlines()
-        assert [re.search(r"line (\d)", line)[1] for line in text[:-1]] == ["2", "3", "4", "5", "6"]  # type: ignore[index]
+        assert [re.findall(r"line (\d)", line)[:1] for line in text[:-1]] == [["2"], ["3"], ["4"], ["5"], ["6"]]
         assert ids[1] in text[2]
         assert "'both'" in text[2]
         assert text[-1] == "nothing was taken in"
