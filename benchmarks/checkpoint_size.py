@@ -15,8 +15,9 @@ from dokimasia.domain.call import ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.doubles import FunctionGateway
-from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.prompts import recognise
 from dokimasia.storage.checkpoints import Saver, open_saver
 from dokimasia.storage.home import Home

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dokimasia.gateway.doubles import FunctionGateway, ScriptedGateway
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.drive import as_runnable
-    from dokimasia.graphs.one_refinement import refinement_runnable
+    from dokimasia.graphs.refinement.one_refinement import refinement_runnable
     from dokimasia.runner.audit_plan import AuditRequest
     from dokimasia.runner.auditing import audit
     from dokimasia.runner.checking import decide, pending_checks
@@ -84,7 +84,7 @@ _HOMES: dict[str, str] = {
     "pending_checks": "dokimasia.runner.checking",
     "refine": "dokimasia.runner.refining",
     "refine_one": "dokimasia.runner.embedding",
-    "refinement_runnable": "dokimasia.graphs.one_refinement",
+    "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
     "run_graph": "dokimasia.runner.graph_run",
 }
 

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from dokimasia.algorithms.taxonomy import add_all, assign, holder, leaves, new_tree, prune
-from dokimasia.algorithms.tree_exchange import to_version
+from dokimasia.algorithms.trees.node_link import to_version
 from dokimasia.analysis.trees import leaf_mapping
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.criterion import CriteriaSet
@@ -14,8 +14,8 @@ from dokimasia.simulation.world import make_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, load_samples, resolve_run
-from dokimasia.storage.tree_lookup import criterion_key
-from dokimasia.storage.trees import create_tree, keep_criteria, put_version
+from dokimasia.storage.trees.lookup import criterion_key
+from dokimasia.storage.trees.versions import create_tree, keep_criteria, put_version
 
 GROWTH = "feed" * 4
 JUDGE = "sim/judge"

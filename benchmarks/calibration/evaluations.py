@@ -17,9 +17,9 @@ from benchmarks.calibration.planted import (
     world,
 )
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.analysis.differences import Answer, Place, Side, compare
 from dokimasia.analysis.evaluation import Row, collect, summarise
 from dokimasia.simulation.profiles import JudgeProfile

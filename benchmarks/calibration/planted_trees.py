@@ -9,7 +9,7 @@ from random import Random
 
 from benchmarks.calibration.trials import Seed, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
-from dokimasia.algorithms.weakness import NodeFinding, node_findings
+from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.simulation.tree_lexicon import made_up, parent_of
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 

@@ -7,10 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.algorithms.agreement import cohen_kappa
-from dokimasia.algorithms.correlation import Method
-from dokimasia.algorithms.paired import sign_flip_test
-from dokimasia.algorithms.power import Design, samples_needed
 from dokimasia.algorithms.statistics import (
     bootstrap_interval,
     clopper_pearson,
@@ -18,6 +14,10 @@ from dokimasia.algorithms.statistics import (
     jackknife_interval,
     rate_interval,
 )
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.power import Design, samples_needed
 
 SCORES = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 CEILING = np.array([0.02, 0.03, 0.05, 0.15, 0.75])

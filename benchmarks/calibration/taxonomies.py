@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
-from dokimasia.algorithms.weakness import node_findings
+from dokimasia.algorithms.trees.weakness import node_findings
 
 SAMPLES, MODELS, LEAVES, PARENTS = 60, 3, 8, 4
 SIZES = (3, 4, 5)

@@ -11,7 +11,7 @@ import orjson
 from dokimasia.simulation.draws import request_hash
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.migrations import SCHEMA_VERSION, applied_version
+from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version
 
 _DATABASES = ("dokimasia.db", "checkpoints.db")
 _SUFFIXES = ("", "-wal", "-journal")

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from dokimasia.algorithms.leak_score import CERTAIN, pieces, rule_forms
-from dokimasia.algorithms.leak_secrets import Secrets
-from dokimasia.algorithms.leak_signs import parts, signs
-from dokimasia.algorithms.leaks import scene_of
+from dokimasia.algorithms.leaks.check import scene_of
+from dokimasia.algorithms.leaks.score import CERTAIN, pieces, rule_forms
+from dokimasia.algorithms.leaks.secrets import Secrets
+from dokimasia.algorithms.leaks.signs import parts, signs
 
 SETS = Path(__file__).parents[2] / "tests" / "algorithms" / "leak_sets"
 AUTHORS = ("known", "blind", "blind_again", "by_author_three", "by_author_four", "by_author_five")

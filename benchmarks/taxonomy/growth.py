@@ -21,7 +21,7 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.simulation.tree_world import categories_of, planted_criteria
 from dokimasia.storage.home import Home
-from dokimasia.storage.trees import mappings, tree_criteria
+from dokimasia.storage.trees.versions import mappings, tree_criteria
 
 JUDGE = "sim/judge"
 
@@ -92,7 +92,7 @@ def grow_measured(count: int, folder: Path) -> dict[str, Any]:
 
 def _recovered(home: Path, version: str, tree: str, planted: dict[tuple[str, str], str]) -> float:
     """Return how far the tree's leaves are the planted ones; what has no place is a group of its own."""
-    from dokimasia.algorithms.partitions import adjusted_rand
+    from dokimasia.algorithms.trees.partitions import adjusted_rand
 
     with Home.open(home, write=False) as opened:
         true = {one.key: planted[one.text, one.sample_id] for one in tree_criteria(opened, tree)}

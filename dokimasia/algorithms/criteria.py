@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from dokimasia.algorithms.words import contains_run, content_words, words
+from dokimasia.algorithms.text.words import contains_run, content_words, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
 
 _LINKING = frozenset({"is", "are", "was", "were", "be", "been", "it", "its", "that", "this", "there", "of"})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from dokimasia.algorithms.words import words
+from dokimasia.algorithms.text.words import words
 from dokimasia.domain.rubric import Rubric, polarity_of
 
 Rule = Literal["form", "polarity", "atomicity", "duplicate", "contradiction"]

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.clusters import Floats
-from dokimasia.algorithms.intervals import bootstrap_interval, jackknife_interval
-from dokimasia.algorithms.shares import Interval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
+from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson, rate_interval
 
 _STEPS = 500
 _NO_SPREAD = 1e-10

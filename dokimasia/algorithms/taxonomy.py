@@ -5,7 +5,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.algorithms.validity import Null, Validity, permutation_null, validity
+from dokimasia.algorithms.trees.validity import Null, Validity, permutation_null, validity
 from dokimasia.domain.capability import CATEGORIES, DEEPEST, ROOT, CapabilityPath, plain_name
 
 if TYPE_CHECKING:

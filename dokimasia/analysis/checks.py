@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, get_args
 
-from dokimasia.algorithms.agreement import cohen_kappa
-from dokimasia.algorithms.shares import rate_interval
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.decision import Action, Standing, State
 
 STATES: tuple[State, ...] = get_args(State)

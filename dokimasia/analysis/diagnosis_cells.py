@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from dokimasia.algorithms.contrasts import contrast_interval
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.analysis.trees import LEVEL, rounded
 from dokimasia.domain.diagnosis import AssetColumn, Figure, Mark
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.analysis.diagnosis import LIMIT, Material, slugs_of
 from dokimasia.analysis.diagnosis_cells import ADJUSTED, NOTHING, POINTS, VERDICT, mark_of, mean_of, number, text
 from dokimasia.analysis.diagnosis_leaves import leaves_in_order, name_of

@@ -5,9 +5,9 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.statistics import false_discovery_rate
-from dokimasia.algorithms.weakness import NodeFinding, node_findings
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.analysis.diagnosis import LIMIT, MIN_SUPPORT, Material, several, slugs_of
 from dokimasia.analysis.diagnosis_cells import (
     ADJUSTED,

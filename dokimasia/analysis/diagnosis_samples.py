@@ -5,8 +5,8 @@ from itertools import combinations
 from math import sqrt
 from typing import NamedTuple
 
-from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.analysis.diagnosis import LIMIT, Answered, Material, several
 from dokimasia.analysis.diagnosis_cells import (
     ADJUSTED,

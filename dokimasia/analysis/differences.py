@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.paired import sign_flip_test
 from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.analysis.evaluation import HIGHEST, LEVEL, LOWEST
 
 DIGITS = 6

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from dokimasia.algorithms.intervals import bootstrap_interval
+from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.analysis.rates import share
 from dokimasia.domain.density import DOMAIN_TITLES, HIGHEST, LOWEST, DensityRating
 from dokimasia.storage.home import Home

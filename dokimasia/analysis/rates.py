@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dokimasia.algorithms.shares import rate_interval
+from dokimasia.algorithms.statistics.shares import rate_interval
 
 DIGITS = 6
 

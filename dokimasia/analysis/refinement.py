@@ -8,7 +8,7 @@ from dokimasia.analysis.refinement_arms import MEASURES, Measure, Part, arm_figu
 from dokimasia.analysis.refinement_table import table_of
 from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
 from dokimasia.domain.refinement import Arm, RefinementRow
-from dokimasia.storage.tree_lookup import criterion_key
+from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 
 GAINS: tuple[tuple[Arm, Arm], ...] = (

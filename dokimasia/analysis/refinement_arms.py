@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from dokimasia.algorithms.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.analysis.rates import share
 from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.storage.usage import Used

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from dokimasia.algorithms.shares import clopper_pearson
+from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.analysis.rates import share
 from dokimasia.domain.refinement import SOLVED, Point, RefinementRow
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.agreement import cohen_kappa
-from dokimasia.algorithms.correlation import Method
 from dokimasia.algorithms.gating import gated_score
 from dokimasia.algorithms.statistics import bootstrap_interval, correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.analysis.auditing import LEVEL, AuditRow, Judged, judged_samples, mean_of, rounded, spread
 
 SHARES = (20, 40, 60, 80)

@@ -6,8 +6,8 @@ Each analysis returns its numbers, ready for JSON, and under `says` one sentence
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.algorithms.correlation_test import correlation_p_value
 from dokimasia.algorithms.statistics import correlation_interval, jackknife_interval, pearson, r_squared
+from dokimasia.algorithms.statistics.correlation_significance import correlation_p_value
 from dokimasia.analysis.auditing import LEVEL, AuditRow, Judged, judged_samples, rate, rounded
 
 ALPHA = 0.05

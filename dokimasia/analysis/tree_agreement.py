@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.algorithms.partitions import cluster_agreement, mapping_agreement
 from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.analysis.trees import LEVEL, rounded
 from dokimasia.domain.identity import unit_interval
 

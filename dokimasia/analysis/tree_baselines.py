@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from io import BytesIO
 
-from dokimasia.algorithms.groupings import group_by_words, text_clusters, vector_clusters
+from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 from dokimasia.analysis.known_taxonomies import GENERALIST, HANDMADE
 from dokimasia.analysis.tree_validity import Grouping
 

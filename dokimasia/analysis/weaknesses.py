@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.statistics import clopper_pearson
-from dokimasia.algorithms.weakness import NodeFinding, evident_nodes, node_findings, roll_up
+from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
 from dokimasia.analysis.trees import BEST, LEVEL, WORST, Measured, members_below, rounded, tally
 from dokimasia.domain.capability import ROOT, CapabilityPath
 

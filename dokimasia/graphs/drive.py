@@ -10,8 +10,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from dokimasia.graphs import checkpoint_scoring, cognitive_replay
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 
 RECURSION_LIMIT = 60
 """Steps that one thread may take; every cycle of ours is bounded far below it."""

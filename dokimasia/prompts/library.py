@@ -64,7 +64,9 @@ class PromptLibrary:
         Raises:
             ConfigError: a file's front matter or body is broken; the message names the file.
         """
-        return cls(load_prompt(path) for folder in folders for path in sorted(folder.glob("*.md")))
+        return cls(
+            load_prompt(path) for folder in folders for path in sorted(folder.rglob("*.md"), key=lambda path: path.name)
+        )
 
     def overridden(self, *folders: Path, more: bool = False) -> "PromptLibrary":
         """Return the library with every `*.md` of the folders in place of the prompt of its name; later folders win.
@@ -85,7 +87,7 @@ class PromptLibrary:
                 raise ConfigError(
                     f"{folder}: there is no such folder of prompts; if it has moved, name it with --prompts"
                 )
-            files = sorted(folder.glob("*.md"))
+            files = sorted(folder.rglob("*.md"), key=lambda path: path.name)
             if not files:
                 raise ConfigError(
                     f"{folder}: no prompt in it; a prompt is a file such as {sorted(self._prompts)[0]}.md"

@@ -13,7 +13,7 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.graphs import rubric_audit
+from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.runner.inputs import DataRequest
 from dokimasia.runner.plan import RUN_ID_LENGTH, model_identity
 

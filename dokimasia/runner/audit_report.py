@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
-from dokimasia.graphs import rubric_audit
+from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.report.data import ModelFacts, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.runner.audit_plan import AuditPlan
 from dokimasia.runner.auditing import read_audit

@@ -7,9 +7,10 @@ from typing import Any, cast
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.events import GatewayStats
-from dokimasia.graphs import drive, rubric_audit
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.log import logger
 from dokimasia.runner.audit_plan import KIND, AuditItem, AuditPlan
 from dokimasia.runner.observer import Observer, Progress

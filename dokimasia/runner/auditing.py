@@ -10,8 +10,8 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
-from dokimasia.graphs import rubric_audit
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.audit_plan import KIND, PROMPTS, AuditPlan, AuditRequest, sets_for
 from dokimasia.runner.audit_results import audit_summary

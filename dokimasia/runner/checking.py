@@ -16,7 +16,7 @@ from dokimasia.domain.decision import (
 )
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
-from dokimasia.graphs import verification
+from dokimasia.graphs.review import verification
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.checkpoints import Saver, delete_thread, open_saver
 from dokimasia.storage.decisions import (

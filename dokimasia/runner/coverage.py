@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dokimasia.algorithms.similarity import uncovered_sentences
+from dokimasia.algorithms.text.similarity import uncovered_sentences
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import Sample

@@ -19,7 +19,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, judgement_scores
-from dokimasia.storage.tree_lookup import KEY_LENGTH, criterion_key
+from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 
 SHOWN = 10
 HIGH_FIRST = frozenset({"strong", "better"})

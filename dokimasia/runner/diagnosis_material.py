@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.agents import stated_answer
-from dokimasia.algorithms.answers import same_answer
 from dokimasia.algorithms.taxonomy import leaves, new_tree
-from dokimasia.algorithms.tree_exchange import from_version
+from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.analysis.diagnosis import Answered, Final, Material
 from dokimasia.analysis.trees import Measured, mapping_of
 from dokimasia.domain.capability import MAX_NAME, plain_name
@@ -22,7 +22,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
-from dokimasia.storage.trees import get_version, versions
+from dokimasia.storage.trees.versions import get_version, versions
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree

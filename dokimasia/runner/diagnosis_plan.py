@@ -9,8 +9,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.budget import Budget
-from dokimasia.graphs import diagnosis as diagnosis_graph
-from dokimasia.graphs import fingerprinting
+from dokimasia.graphs.diagnosis import diagnosis as diagnosis_graph
+from dokimasia.graphs.diagnosis import fingerprinting
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runner.estimate import Asking, Estimate, added_up
 from dokimasia.runner.lifecycle import LIMITS, run_row

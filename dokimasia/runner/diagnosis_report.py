@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dokimasia.algorithms.evidence import Evidence, Missing
-from dokimasia.algorithms.evidence import evidence_of as tables_as_evidence
+from dokimasia.algorithms.diagnosis.evidence import Evidence, Missing
+from dokimasia.algorithms.diagnosis.evidence import evidence_of as tables_as_evidence
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.runner.diagnosing import kept, kept_id
 from dokimasia.runner.diagnosis_evidence import evidence_of

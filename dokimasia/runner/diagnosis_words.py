@@ -9,8 +9,8 @@ from dokimasia.domain.diagnosis_report import Checked, Report, Salience
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
-from dokimasia.graphs import diagnosis as diagnosis_graph
 from dokimasia.graphs import drive
+from dokimasia.graphs.diagnosis import diagnosis as diagnosis_graph
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.crowd import reporting

@@ -15,7 +15,7 @@ from dokimasia.errors import InputError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.one_refinement import refine_answer
+from dokimasia.graphs.refinement.one_refinement import refine_answer
 from dokimasia.log import Redactor
 from dokimasia.runner.workshop import check_prices, transports_for_models, with_known_price
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model

@@ -12,7 +12,7 @@ from dokimasia.domain.density import DOMAINS, DensityRating, Domain, FilterOptio
 from dokimasia.domain.identity import digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
-from dokimasia.graphs import density_filter
+from dokimasia.graphs.density import density_filter
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 from dokimasia.runner.export_formats import write_whole

@@ -13,7 +13,7 @@ from dokimasia.datasets.lines import Problem, read_rows
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import InputError, NotFound
-from dokimasia.graphs.fingerprinting import shown_reports
+from dokimasia.graphs.diagnosis.fingerprinting import shown_reports
 from dokimasia.runner.diagnosis_plan import FINGERPRINT
 from dokimasia.runner.diagnosis_words import reports_of
 from dokimasia.runner.export_formats import write_whole

@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.errors import NotFound
-from dokimasia.graphs import drive, fingerprinting
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.diagnosis import fingerprinting
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runner.crowd import raise_worst, reporting

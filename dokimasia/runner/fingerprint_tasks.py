@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from dokimasia.algorithms.anonymising import anonymise
+from dokimasia.algorithms.text.anonymising import anonymise
 from dokimasia.analysis.diagnosis import Material
 from dokimasia.analysis.trees import Measured
 from dokimasia.domain.criterion import CriteriaSet

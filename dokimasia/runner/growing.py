@@ -22,7 +22,7 @@ from dokimasia.runner.workshop import Stop, check_prices
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, create_run, get_run, list_runs, resolve_run
-from dokimasia.storage.trees import (
+from dokimasia.storage.trees.versions import (
     StoredVersion,
     create_tree,
     get_version,

@@ -14,8 +14,8 @@ from dokimasia.domain.growth import TreeCriterion
 from dokimasia.errors import DataError
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
-from dokimasia.storage.tree_lookup import KEY_LENGTH, criterion_key
-from dokimasia.storage.tree_sources import criteria_of_samples
+from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
+from dokimasia.storage.trees.sources import criteria_of_samples
 
 MAX_TEXT = 20_000
 _LISTED = 10

@@ -15,7 +15,7 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.pricing import cost_of, known_price
-from dokimasia.graphs import taxonomy_growth
+from dokimasia.graphs.tree import taxonomy_growth
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Estimate, ModelEstimate
 from dokimasia.runner.plan import RUN_ID_LENGTH, model_identity

@@ -4,12 +4,12 @@ from collections import Counter
 from typing import Any
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.tree_exchange import from_version
+from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import DEEPEST
 from dokimasia.runner.growing_plan import GrowthPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
-from dokimasia.storage.trees import get_version, mappings, tree_criteria, versions_of_run
+from dokimasia.storage.trees.versions import get_version, mappings, tree_criteria, versions_of_run
 
 SHOWN_REJECTIONS, SHOWN_MOVES = 20, 100
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from dokimasia.algorithms.taxonomy import new_tree
-from dokimasia.algorithms.tree_exchange import to_version
+from dokimasia.algorithms.trees.node_link import to_version
 from dokimasia.domain.capability import DEEPEST, TreeVersion
 from dokimasia.domain.growth import PhaseReport, Placement, TreeCriterion
-from dokimasia.graphs import drive, taxonomy_growth
+from dokimasia.graphs import drive
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.growth_context import GrowthContext
+from dokimasia.graphs.tree import taxonomy_growth
+from dokimasia.graphs.tree.growth_context import GrowthContext
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runner.crowd import reporting
 from dokimasia.runner.growing_plan import GrowthPlan
@@ -19,7 +20,7 @@ from dokimasia.storage.checkpoints import delete_thread
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.threads import Thread, close_thread, open_thread
-from dokimasia.storage.trees import get_version, mappings, put_version
+from dokimasia.storage.trees.versions import get_version, mappings, put_version
 
 
 async def walk(

@@ -11,7 +11,7 @@ from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
-from dokimasia.graphs import refinement
+from dokimasia.graphs.refinement import refinement
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runner.plan import RUN_ID_LENGTH, EvaluationPlan, judge_identity, model_identity
 from dokimasia.runner.workshop import with_known_price

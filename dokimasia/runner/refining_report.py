@@ -7,7 +7,7 @@ from dokimasia import __version__
 from dokimasia.analysis.selection import choose
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.sample import ImageRef
-from dokimasia.graphs import refinement
+from dokimasia.graphs.refinement import refinement
 from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.runner.refining_plan import RefinementPlan
 from dokimasia.runner.refining_results import refined_samples, refinement_rows, refinement_summary

@@ -8,10 +8,11 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores
 from dokimasia.domain.refinement import Arm, FinalAnswer, RefinementStep
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs import drive, refinement
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.refinement import refinement
 from dokimasia.log import logger
 from dokimasia.runner.crowd import work_through
 from dokimasia.runner.observer import Observer, Progress

@@ -11,8 +11,8 @@ from dokimasia.domain.identity import digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions, Rule
 from dokimasia.errors import ConfigError
-from dokimasia.graphs import peer_review
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.review import peer_review
 from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 from dokimasia.runner.graph_plan import GraphItem, GraphPlan
 from dokimasia.runner.image_run import ImageItem, ImageRun, resolve_models, simulated

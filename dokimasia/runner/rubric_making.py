@@ -9,8 +9,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
-from dokimasia.graphs import rubric_making
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.rubrics import rubric_making
 from dokimasia.prompts import default_library
 from dokimasia.runner.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, size_of
 from dokimasia.runner.graph_run import GraphResult, carry_out

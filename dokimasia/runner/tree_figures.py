@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.tree_exchange import from_version
+from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.analysis.tree_baselines import baseline_groupings, picture_features
 from dokimasia.analysis.tree_validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
 from dokimasia.analysis.trees import Measured, leaf_mapping, members_below, tree_view
@@ -17,7 +17,7 @@ from dokimasia.runner.tree_scores import measured_of
 from dokimasia.runner.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
-from dokimasia.storage.trees import get_version
+from dokimasia.storage.trees.versions import get_version
 
 BLIND = "#"
 """What a model's arm begins with, as it is shown."""

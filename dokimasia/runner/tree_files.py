@@ -6,9 +6,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
-from dokimasia.algorithms.tree_changes import edits_by_hand, with_absorbed
-from dokimasia.algorithms.tree_checks import check_tree
-from dokimasia.algorithms.tree_exchange import (
+from dokimasia.algorithms.trees.changes import edits_by_hand, with_absorbed
+from dokimasia.algorithms.trees.checks import check_tree
+from dokimasia.algorithms.trees.node_link import (
     from_csv,
     from_graphml,
     from_json,
@@ -18,14 +18,14 @@ from dokimasia.algorithms.tree_exchange import (
     to_mermaid,
     to_version,
 )
-from dokimasia.algorithms.tree_yaml import from_yaml, to_yaml
+from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.analysis.trees import leaf_mapping
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.errors import DataError, InputError
 from dokimasia.runner.trees import LoadedTree, edit_row, load_tree
 from dokimasia.storage.home import Home
-from dokimasia.storage.trees import (
+from dokimasia.storage.trees.versions import (
     create_tree,
     keep_criteria,
     list_trees,

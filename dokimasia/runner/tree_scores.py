@@ -6,7 +6,7 @@ from dokimasia.runner.results import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
-from dokimasia.storage.tree_lookup import criteria_counts, criterion_key
+from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
 
 def measured_of(home: Home, run: Run) -> Measured:

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.tree_checks import diff
-from dokimasia.algorithms.tree_exchange import from_version
+from dokimasia.algorithms.trees.checks import diff
+from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import NotFound
 from dokimasia.runner.growing_plan import KIND
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run, list_runs, resolve_run
-from dokimasia.storage.tree_lookup import knows_run
-from dokimasia.storage.trees import (
+from dokimasia.storage.trees.lookup import knows_run
+from dokimasia.storage.trees.versions import (
     StoredVersion,
     get_version,
     list_trees,

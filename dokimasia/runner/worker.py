@@ -7,8 +7,9 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.events import GatewayStats
-from dokimasia.graphs import checkpoint_scoring, cognitive_replay, drive
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.log import logger
 from dokimasia.runner.crowd import work_through
 from dokimasia.runner.observer import Observer, Progress

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from dokimasia.algorithms.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 CODING = [
     [1, 1, None, 1],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dokimasia.algorithms.anonymising import anonymise, anonymise_report
+from dokimasia.algorithms.text.anonymising import anonymise, anonymise_report
 
 NAMES = (
     "acme/zorb-vl-7b",

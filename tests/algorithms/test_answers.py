@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.answers import same_answer
+from dokimasia.algorithms.text.answers import same_answer
 
 COLOURS = ("red", "dark blue", "green")
 

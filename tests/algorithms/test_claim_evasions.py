@@ -2,8 +2,8 @@
 
 import pytest
 
-from dokimasia.algorithms.claims import check_sentence
-from dokimasia.algorithms.evidence import Evidence, evidence_of
+from dokimasia.algorithms.diagnosis.claims import check_sentence
+from dokimasia.algorithms.diagnosis.evidence import Evidence, evidence_of
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.parsing.citations import parse_report
 

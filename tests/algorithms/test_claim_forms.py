@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from dokimasia.algorithms.claims import check_sentence
-from dokimasia.algorithms.evidence import Evidence, evidence_of
+from dokimasia.algorithms.diagnosis.claims import check_sentence
+from dokimasia.algorithms.diagnosis.evidence import Evidence, evidence_of
 from dokimasia.domain.diagnosis import Asset, Figure
 from dokimasia.parsing.citations import parse_report
 from tests.algorithms.claim_tables import MODELS, random_tables

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from dokimasia.algorithms.asset_tables import tables_text
-from dokimasia.algorithms.claims import check_sentence
-from dokimasia.algorithms.evidence import Evidence, evidence_of
+from dokimasia.algorithms.diagnosis.asset_tables import tables_text
+from dokimasia.algorithms.diagnosis.claims import check_sentence
+from dokimasia.algorithms.diagnosis.evidence import Evidence, evidence_of
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.parsing.citations import parse_report
 from dokimasia.simulation.diagnosing import planned

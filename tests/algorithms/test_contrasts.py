@@ -2,8 +2,8 @@
 
 import pytest
 
-from dokimasia.algorithms.contrasts import contrast_interval
-from dokimasia.algorithms.shares import Interval
+from dokimasia.algorithms.statistics.contrasts import contrast_interval
+from dokimasia.algorithms.statistics.shares import Interval
 
 
 def test_two_equal_sides_make_it_wider_by_the_root_of_two() -> None:

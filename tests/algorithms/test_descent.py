@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.descent import Text, likeness, trace_sentences
+from dokimasia.algorithms.text.descent import Text, likeness, trace_sentences
 
 DRAFTS = {
     "a": Text("A brown dog sleeps on the mat. The clock shows four."),

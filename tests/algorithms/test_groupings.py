@@ -2,7 +2,7 @@
 
 import pytest
 
-from dokimasia.algorithms.groupings import group_by_words, text_clusters, vector_clusters
+from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 
 TEXTS = {f"c{at}": ("How many cups are there?", "Which colour is the cup?")[at % 2] for at in range(10)}
 

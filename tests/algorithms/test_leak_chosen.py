@@ -2,8 +2,8 @@
 
 import pytest
 
-from dokimasia.algorithms.leak_chosen import tells_place
-from dokimasia.algorithms.leak_secrets import secrets_of
+from dokimasia.algorithms.leaks.chosen import tells_place
+from dokimasia.algorithms.leaks.secrets import secrets_of
 
 CHOICES = ("a kite", "a drum", "a lamp", "a boot")
 

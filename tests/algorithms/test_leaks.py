@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from dokimasia.algorithms.leaks import find_leaks
+from dokimasia.algorithms.leaks.check import find_leaks
 
 FLOOR = 0.92
 """Share of each form that is stopped in every set, but for those below."""

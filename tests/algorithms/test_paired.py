@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.paired import sign_flip_test
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 
 
 def by_hand(sums: list[float]) -> float:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from dokimasia.algorithms.power import Design, pilot_design, power, samples_needed, smallest_difference
+from dokimasia.algorithms.statistics.power import Design, pilot_design, power, samples_needed, smallest_difference
 
 
 @pytest.mark.parametrize("effect", [0.1, 0.3, 0.8])

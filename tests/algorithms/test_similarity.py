@@ -1,7 +1,7 @@
 """Sentences that no criterion touches are found by shared words."""
 
-from dokimasia.algorithms.similarity import uncovered_sentences, word_overlap
-from dokimasia.algorithms.words import content_words, words
+from dokimasia.algorithms.text.similarity import uncovered_sentences, word_overlap
+from dokimasia.algorithms.text.words import content_words, words
 
 
 def test_sentences_without_a_criterion_are_listed() -> None:

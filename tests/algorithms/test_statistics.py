@@ -10,7 +10,6 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from dokimasia.algorithms.distributions import student_t_quantile
 from dokimasia.algorithms.statistics import (
     Interval,
     bootstrap_interval,
@@ -20,6 +19,7 @@ from dokimasia.algorithms.statistics import (
     jackknife_interval,
     rate_interval,
 )
+from dokimasia.algorithms.statistics.distributions import student_t_quantile
 
 SEEDS = 400
 NEEDED = 370

@@ -20,9 +20,9 @@ from dokimasia.algorithms.taxonomy import (
     new_tree,
     prune,
 )
-from dokimasia.algorithms.tree_checks import check_tree, diff, refusal
-from dokimasia.algorithms.tree_edits import move, rename
-from dokimasia.algorithms.tree_exchange import to_json
+from dokimasia.algorithms.trees.checks import check_tree, diff, refusal
+from dokimasia.algorithms.trees.edits import move, rename
+from dokimasia.algorithms.trees.node_link import to_json
 from dokimasia.domain.capability import CapabilityPath, Proposal
 
 PATHS = [

@@ -7,9 +7,9 @@ import networkx as nx
 import pytest
 
 from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune
-from dokimasia.algorithms.tree_checks import check_tree
-from dokimasia.algorithms.tree_edits import rename
-from dokimasia.algorithms.tree_exchange import (
+from dokimasia.algorithms.trees.checks import check_tree
+from dokimasia.algorithms.trees.edits import rename
+from dokimasia.algorithms.trees.node_link import (
     from_csv,
     from_graphml,
     from_json,
@@ -22,7 +22,7 @@ from dokimasia.algorithms.tree_exchange import (
     to_nodes,
     to_version,
 )
-from dokimasia.algorithms.tree_yaml import from_yaml, to_yaml
+from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeNode, TreeVersion
 from dokimasia.errors import DataError
 

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from dokimasia.algorithms.partitions import adjusted_rand, cluster_agreement, mapping_agreement
-from dokimasia.algorithms.synonyms import Pair, candidate_synonyms, synonym_blocks
+from dokimasia.algorithms.trees.partitions import adjusted_rand, cluster_agreement, mapping_agreement
+from dokimasia.algorithms.trees.synonyms import Pair, candidate_synonyms, synonym_blocks
 
 
 def planted(n: int, seed: int = 0) -> tuple[dict[str, str], dict[str, int]]:

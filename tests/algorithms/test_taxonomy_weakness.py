@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, merge, new_tree
-from dokimasia.algorithms.weakness import NodeTotal, evident_nodes, node_findings, roll_up
+from dokimasia.algorithms.trees.weakness import NodeTotal, evident_nodes, node_findings, roll_up
 
 MODELS = ("gpt-4o-2024-08-06", "deepseek-coder-6.7b-base")
 PATHS = [f"<{'ABC'[leaf % 3]}><P{leaf % 6}><L{leaf:02d}>" for leaf in range(18)]

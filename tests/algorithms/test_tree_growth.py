@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dokimasia.algorithms.taxonomy import add_all, assign, leaves, new_tree
-from dokimasia.algorithms.tree_checks import check_tree
-from dokimasia.algorithms.tree_growth import (
+from dokimasia.algorithms.trees.checks import check_tree
+from dokimasia.algorithms.trees.growth import (
     balanced,
     comparisons,
     options_below,

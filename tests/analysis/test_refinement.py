@@ -11,7 +11,7 @@ from dokimasia.analysis.refinement import refinement_figures
 from dokimasia.analysis.refinement_arms import arm_figures, gain_figures, value_of
 from dokimasia.analysis.refinement_talk import hint_figures, leak_figures, steadiness
 from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow
-from dokimasia.storage.tree_lookup import criterion_key
+from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 
 BEFORE = (5, 1, 2, 3)

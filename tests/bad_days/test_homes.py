@@ -14,7 +14,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.storage.home import Home
-from dokimasia.storage.migrations import SCHEMA_VERSION
+from dokimasia.storage.schema.migrations import SCHEMA_VERSION
 from tests.cli.conftest import command, environment
 
 SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")

@@ -13,8 +13,8 @@ from dokimasia.domain.diagnosis_report import Report
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
-from dokimasia.graphs import diagnosis
-from dokimasia.graphs.diagnosis import DiagnosisContext
+from dokimasia.graphs.diagnosis import diagnosis
+from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
 from dokimasia.prompts import recognise
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws

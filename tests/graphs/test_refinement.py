@@ -15,7 +15,7 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed, ConfigError, InputError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.one_refinement import refine_answer, refinement_runnable
+from dokimasia.graphs.refinement.one_refinement import refine_answer, refinement_runnable
 from dokimasia.prompts import Recognised, recognise
 from dokimasia.storage.memory import MemoryStore
 

@@ -10,9 +10,10 @@ from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import FunctionGateway, Reply
-from dokimasia.graphs import drive, rubric_making
+from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.rubrics import rubric_making
 from dokimasia.prompts import recognise
 from dokimasia.storage.memory import MemoryStore
 

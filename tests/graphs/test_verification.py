@@ -4,7 +4,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from dokimasia.domain.decision import Decision
-from dokimasia.graphs import verification
+from dokimasia.graphs.review import verification
 
 THREAD = verification.thread_id("run", "item")
 

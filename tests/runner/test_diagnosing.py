@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.algorithms.taxonomy import add
-from dokimasia.algorithms.tree_yaml import to_yaml
+from dokimasia.algorithms.trees.yaml_form import to_yaml
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report.diagnosis_pictures import picture_of

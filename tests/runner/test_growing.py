@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dokimasia.algorithms.tree_checks import check_tree
-from dokimasia.algorithms.tree_exchange import from_version
+from dokimasia.algorithms.trees.checks import check_tree
+from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.runner import growing_walk
 from dokimasia.runner.growing import GrowthResult, grow_tree, resume_growth
@@ -17,7 +17,7 @@ from dokimasia.runner.growing_inputs import file_criteria
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from dokimasia.storage.trees import get_version, list_trees, mappings, tree_criteria, versions
+from dokimasia.storage.trees.versions import get_version, list_trees, mappings, tree_criteria, versions
 from tests.tree_judge_double import JudgeTransport, Killed, answer, pairs, skill_of, skill_of_path
 
 JUDGE = "sim/judge"

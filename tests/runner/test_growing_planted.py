@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.algorithms.partitions import adjusted_rand
 from dokimasia.algorithms.taxonomy import permutation_null
-from dokimasia.algorithms.tree_exchange import from_version
-from dokimasia.algorithms.weakness import node_findings
+from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.partitions import adjusted_rand
+from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 from dokimasia.runner.growing import GrowthResult, grow_tree
@@ -25,7 +25,7 @@ from dokimasia.simulation.tree_world import PlantedCriterion, categories_of, pla
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from dokimasia.storage.trees import get_version, mappings, tree_criteria
+from dokimasia.storage.trees.versions import get_version, mappings, tree_criteria
 
 NOISE = 0.05
 SEEDS = 20

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from dokimasia.algorithms.shares import rate_interval
 from dokimasia.algorithms.statistics import difference_interval
+from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 from dokimasia.runner.refining import RefinementRequest, refine, refinement_rows

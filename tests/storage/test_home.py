@@ -18,8 +18,8 @@ from dokimasia.domain.judgement import Failed
 from dokimasia.errors import HomeLocked, NewerHome, NotFound, StorageError
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
-from dokimasia.storage.migrations import MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
 from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.schema.migrations import MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
 
 HOLDER = """
 import sys, time
@@ -224,7 +224,7 @@ def test_a_migration_that_dies_leaves_nothing(tmp_path: Path, monkeypatch: pytes
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("dokimasia.storage.migrations.MIGRATIONS", (("first_tables", fail),))
+        patch.setattr("dokimasia.storage.schema.migrations.MIGRATIONS", (("first_tables", fail),))
         with pytest.raises(KeyboardInterrupt):
             Home.open(tmp_path, write=True)
     with pytest.raises(NotFound):

@@ -3,12 +3,12 @@
 import pytest
 
 from dokimasia.algorithms.taxonomy import add, assign, new_tree
-from dokimasia.algorithms.tree_exchange import to_version
+from dokimasia.algorithms.trees.node_link import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.storage.home import Home
-from dokimasia.storage.trees import (
+from dokimasia.storage.trees.versions import (
     create_tree,
     delete_tree,
     get_version,

@@ -1,0 +1,173 @@
+# pyright: standard
+# SciPy ships no types; what it returns here is made a float at once.
+"""How two measurements of the same things go together: correlations, and an interval of them."""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from dokimasia.algorithms.statistics.clusters import Floats, finite
+from dokimasia.algorithms.statistics.intervals import jackknife_interval
+from dokimasia.algorithms.statistics.shares import Interval
+
+Method = Literal["pearson", "spearman", "kendall"]
+
+_NEARLY_ONE = 1 - 1e-12
+_FEWEST = 5
+
+
+def pearson(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return Pearson's correlation of two equally long sequences, -1 to 1.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Two measurements of each thing, in the same order, in any units. A thing that lacks one has no place here.
+
+    Returns
+    -------
+    float
+        1 where the two lie on a rising line, -1 on a falling one.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, there are fewer than two pairs, a value is not finite, or one side does not vary.
+
+    Examples
+    --------
+    >>> round(pearson([1, 2, 3], [2, 4, 6]), 12)
+    1.0
+    """
+    first, second = _pairs(x, y)
+    return float(np.clip(_standard(first) @ _standard(second), -1.0, 1.0))
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return Spearman's rank correlation, -1 to 1; ties share their mean rank.
+
+    Raises
+    ------
+    ValueError
+        As `pearson`.
+
+    Examples
+    --------
+    >>> round(spearman([1, 2, 3, 4], [1, 8, 27, 64]), 12)
+    1.0
+    """
+    first, second = _pairs(x, y)
+    return float(np.clip(_standard(_ranks(first)) @ _standard(_ranks(second)), -1.0, 1.0))
+
+
+def kendall(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return Kendall's rank correlation tau-b, -1 to 1: concordant less discordant pairs, corrected for ties.
+
+    Raises
+    ------
+    ValueError
+        As `pearson`.
+
+    Examples
+    --------
+    >>> round(kendall([1, 2, 3, 4], [1, 2, 4, 3]), 6)
+    0.666667
+    """
+    from scipy import stats
+
+    first, second = _pairs(x, y)
+    return float(np.asarray(stats.kendalltau(first, second))[0])
+
+
+def r_squared(x: Sequence[float], y: Sequence[float]) -> float:
+    """Return the share of y's variance that a straight line in x explains, 0 to 1: Pearson's correlation squared.
+
+    Raises
+    ------
+    ValueError
+        As `pearson`.
+
+    Examples
+    --------
+    >>> round(r_squared([1, 2, 3], [3, 2, 1]), 12)
+    1.0
+    """
+    return pearson(x, y) ** 2
+
+
+def correlation_interval(
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    method: Method = "pearson",
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Interval:
+    """Return a confidence interval of a correlation: the jackknife over clusters, on Fisher's scale.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        As `pearson`; at least five clusters, for fewer bound nothing.
+    method : {"pearson", "spearman", "kendall"}
+        Which correlation.
+    clusters : sequence of hashable, optional
+        The cluster that each pair belongs to; without it each is its own.
+    level : float
+        Nominal coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    Interval
+        Within -1 to 1.
+
+    Raises
+    ------
+    ValueError
+        As `pearson`, or if a side does not vary once a cluster is left out, or there are fewer than five clusters.
+
+    References
+    ----------
+    Fisher, On the probable error of a coefficient of correlation, 1921 (the scale); see `jackknife_interval`.
+
+    Examples
+    --------
+    >>> low, high = correlation_interval([1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4, 3, 6, 5, 8, 7])
+    >>> round(low, 2), round(high, 2)
+    (0.82, 0.95)
+    """
+    correlate = {"pearson": pearson, "spearman": spearman, "kendall": kendall}[method]
+    first, second = _pairs(x, y)
+    if len(set(clusters) if clusters is not None else first) < _FEWEST:
+        raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
+
+    def on_fishers_scale(use: Sequence[int]) -> float:
+        value = correlate(first[list(use)].tolist(), second[list(use)].tolist())
+        return math.atanh(max(-_NEARLY_ONE, min(_NEARLY_ONE, value)))
+
+    low, high = jackknife_interval(on_fishers_scale, len(first), clusters=clusters, level=level)
+    return Interval(math.tanh(low), math.tanh(high))
+
+
+def _pairs(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
+    if len(x) != len(y) or len(x) < 2:
+        raise ValueError(f"a correlation needs at least two pairs: {len(x)} and {len(y)} values")
+    first, second = finite(x), finite(y)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        raise ValueError("a correlation needs values that vary on both sides")
+    return first, second
+
+
+def _standard(array: Floats) -> Floats:
+    """Centre and scale to length one, through the largest deviation, so that nothing over- or underflows."""
+    centred = array - array.mean()
+    centred = centred / np.abs(centred).max()
+    return centred / math.sqrt(float(centred @ centred))
+
+
+def _ranks(array: Floats) -> Floats:
+    _, inverse, counts = np.unique(array, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[inverse]

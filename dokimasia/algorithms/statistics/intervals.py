@@ -1,0 +1,274 @@
+"""Intervals that keep their word with few values, with values that belong together, and near the end of a scale."""
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from dokimasia.algorithms.statistics.clusters import (
+    Clusters,
+    Floats,
+    by_cluster,
+    finite,
+    jackknife_error,
+    number_clusters,
+    trusted_df,
+)
+from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.algorithms.statistics.shares import Interval, check_level, clopper_pearson, share_of_scale
+
+RESAMPLES = 2000
+FEW_CLUSTERS = 6
+"""Below so many clusters the values seen say nothing of the scale that they come from."""
+
+_DRAWS_AT_ONCE = 2_000_000
+
+
+def bootstrap_interval(
+    values: Sequence[float],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    seed: int,
+    bounds: tuple[float, float] | None = None,
+) -> Interval:
+    """Return a confidence interval of the mean of values, resampling whole clusters.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The measured values, in any unit. What was not measured has no place here.
+    clusters : sequence of hashable, optional
+        The cluster that each value belongs to (values that share an image, say); without it each value is its own.
+    level : float
+        Nominal coverage, strictly between 0 and 1.
+    seed : int
+        Equal values, clusters and seed give the equal interval, whatever the order of the values.
+    bounds : tuple of float, optional
+        The lowest and the highest value that can occur (1 and 5 for a checkpoint score). The interval stays within, and
+        values that are all equal get the width that they deserve (see Notes).
+
+    Returns
+    -------
+    Interval
+        It contains the mean of the values.
+
+    Raises
+    ------
+    ValueError
+        If there is no value, one is not finite or outside the bounds, or an argument cannot be used.
+
+    Notes
+    -----
+    A bootstrap of few clusters is too narrow, more so where values crowd at one end of their scale: what would widen it
+    is what was not seen. At each end this takes the farther of two limits.
+
+    *The bootstrap*: bias-corrected and accelerated, over clusters, its normal quantiles replaced by those of Student's
+    t with G - 1 degrees of freedom for G clusters.
+
+    *The scale*: the mean's place on its scale is taken for a share, known as well as one of n* trials would be, and gets
+    Clopper and Pearson's limits; they lean away from the near end of the scale. n* follows from the standard error of
+    the jackknife over clusters and from Student's t, whose degrees of freedom are G - 1, or fewer where the clusters'
+    kurtosis says that the standard error itself is poorly known. The scale is the bounds; without bounds it is the
+    range of the values seen, and below six clusters, where that range says too little, the plain t interval counts too.
+
+    *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds it is infinite.
+    *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it reaches as
+    far as the clusters that were never seen may: with p the largest share of other clusters that is compatible with
+    none among G (Clopper and Pearson), from mean - p (mean - low) to mean + p (high - mean).
+
+    References
+    ----------
+    Efron and Tibshirani, An Introduction to the Bootstrap, 1993, 14.3; Hesterberg, What Teachers Should Know About the
+    Bootstrap, 2015, section 4 (Student's t in a bootstrap); Korn and Graubard, Confidence Intervals for Proportions
+    with Small Expected Number of Positive Counts Estimated from Survey Data, 1998 (effective trials); MacKinnon, Nielsen
+    and Webb, Cluster-robust inference, 2023, section 3 (the jackknife).
+
+    Examples
+    --------
+    >>> bootstrap_interval([3.0, 3.0, 3.0], seed=0)
+    Interval(low=3.0, high=3.0)
+    >>> low, high = bootstrap_interval([1, 2, 3, 4, 5, 4, 3, 2], seed=0)
+    >>> round(low, 1), round(high, 1)
+    (1.9, 4.1)
+    """
+    array = finite(values)
+    low, high = _scale(array, bounds)
+    grouped = by_cluster(array, clusters)
+    check_level(level)
+    count, mean = grouped.number, grouped.mean
+    if count == 1:
+        return Interval(low, high)
+    if grouped.alike:
+        if bounds is None:
+            return Interval(mean, mean)
+        unseen = clopper_pearson(0, count, level).high
+        return Interval(mean - unseen * (mean - low), mean + unseen * (high - mean))
+    quantile = student_t_quantile((1 + level) / 2, count - 1)
+    limits = [
+        _accelerated(_resampled_means(grouped, seed), mean, grouped.left_out, quantile),
+        share_of_scale(grouped, level, bounds or (float(array.min()), float(array.max()))),
+    ]
+    if bounds is None and count < FEW_CLUSTERS:
+        margin = quantile * jackknife_error(grouped.left_out)
+        limits.append(Interval(mean - margin, mean + margin))
+    return Interval(
+        max(low, min(mean, *(one.low for one in limits))), min(high, max(mean, *(one.high for one in limits)))
+    )
+
+
+def difference_interval(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    seed: int,
+    bounds: tuple[float, float] | None = None,
+) -> Interval:
+    """Return a confidence interval of the mean of second minus first, measured on the same things.
+
+    Parameters
+    ----------
+    first, second : sequence of float
+        Two measurements of each thing, in the same order and unit. A thing that lacks one of them has no place here.
+    clusters : sequence of hashable, optional
+        The cluster that each thing belongs to.
+    level, seed
+        As `bootstrap_interval`.
+    bounds : tuple of float, optional
+        The lowest and highest value that one measurement can have; a difference reaches from low - high to high - low.
+
+    Returns
+    -------
+    Interval
+        In the unit of the measurements; above 0 where the second is surely higher.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or as `bootstrap_interval`.
+
+    Examples
+    --------
+    >>> low, high = difference_interval([1, 2, 3, 2, 1, 3], [2, 3, 5, 2, 3, 4], seed=0)
+    >>> low > 0
+    True
+    """
+    before, after = finite(first), finite(second)
+    if len(before) != len(after):
+        raise ValueError(f"{len(before)} first and {len(after)} second values are no pairs")
+    span = None
+    if bounds is not None:
+        for side in (before, after):
+            _scale(side, bounds)
+        span = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    return bootstrap_interval((after - before).tolist(), clusters=clusters, level=level, seed=seed, bounds=span)
+
+
+def jackknife_interval(
+    statistic: Callable[[Sequence[int]], float],
+    n: int,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    bounds: tuple[float, float] | None = None,
+) -> Interval:
+    """Return a confidence interval of any figure that is computed from n things, leaving out one cluster at a time.
+
+    Parameters
+    ----------
+    statistic : callable
+        Given the positions (0 to n - 1, in order) of the things to use, returns the figure; smooth in its values (a
+        coefficient of agreement, a difference of rates; no median and no maximum). It raises where it has no value.
+    n : int
+        How many things there are.
+    clusters : sequence of hashable, optional
+        The cluster that each thing belongs to; without it each is its own.
+    level : float
+        Nominal coverage, strictly between 0 and 1.
+    bounds : tuple of float, optional
+        The lowest and highest value that the figure can have.
+
+    Returns
+    -------
+    Interval
+        The figure, plus and minus Student's t times the jackknife's standard error, cut at the bounds. One cluster says
+        nothing: the bounds, or infinite.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or the figure has no value without one of the clusters.
+
+    References
+    ----------
+    Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11; the degrees of freedom as in
+    `bootstrap_interval`.
+
+    Examples
+    --------
+    >>> ages = [31, 35, 38, 41, 44, 52]
+    >>> low, high = jackknife_interval(lambda use: sum(ages[i] for i in use) / len(use), len(ages))
+    >>> round(low, 1), round(high, 1)
+    (32.4, 47.9)
+    """
+    check_level(level)
+    if n < 1:
+        raise ValueError("a figure needs at least one thing to be computed from")
+    index = np.arange(n) if clusters is None else number_clusters(clusters, n)
+    low, high = bounds if bounds is not None else (-math.inf, math.inf)
+    count = int(index.max()) + 1
+    if count == 1:
+        return Interval(low, high)
+    figure = statistic(range(n))
+    without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
+    left_out = finite([statistic(positions) for positions in without])
+    margin = student_t_quantile((1 + level) / 2, trusted_df(left_out)) * jackknife_error(left_out)
+    return Interval(max(low, figure - margin), min(high, figure + margin))
+
+
+def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    low, high = bounds if bounds is not None else (-math.inf, math.inf)
+    if not low < high or array.min() < low or array.max() > high:
+        raise ValueError(f"the values lie between {array.min()} and {array.max()}, not within the bounds {bounds}")
+    return low, high
+
+
+def _resampled_means(grouped: Clusters, seed: int) -> Floats:
+    """Return the means of resamples of as many clusters as there are, in bounded memory."""
+    generator = np.random.default_rng(seed)
+    sums, sizes = grouped
+    count = len(sums)
+    equal = bool(np.ptp(sizes) == 0)
+    means = np.empty(RESAMPLES)
+    step = max(1, _DRAWS_AT_ONCE // count)
+    for start in range(0, RESAMPLES, step):
+        rows = min(step, RESAMPLES - start)
+        drawn = generator.integers(0, count, size=(rows, count), dtype=np.int32)
+        weight = count * sizes[0] if equal else sizes[drawn].sum(axis=1)
+        means[start : start + rows] = sums[drawn].sum(axis=1) / weight
+    return means
+
+
+def _accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
+    """Return the bias-corrected and accelerated limits, `width` standard deviations to either side."""
+    normal = NormalDist()
+    below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / RESAMPLES
+    bias = normal.inv_cdf(min(max(below, 1 / RESAMPLES), 1 - 1 / RESAMPLES))
+    deviations = left_out.mean() - left_out
+    deviations = deviations / np.abs(deviations).max()
+    acceleration = float(np.power(deviations, 3).sum()) / (6 * float(np.square(deviations).sum()) ** 1.5)
+
+    def share(z: float) -> float:
+        shrink = 1 - acceleration * (bias + z)
+        if shrink <= 0:
+            return 1.0 if z > 0 else 0.0
+        return normal.cdf(bias + (bias + z) / shrink)
+
+    return Interval(_quantile(resampled, share(-width)), _quantile(resampled, share(width)))
+
+
+def _quantile(array: Floats, share: float) -> float:
+    return float(np.quantile(array, share))

@@ -1,0 +1,133 @@
+"""How models and their makers are written: patterns of one model's own name, and of the well-known names of all."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from dokimasia.algorithms.diagnosis.comparisons import claims
+
+_VARIANTS = (
+    "turbo|mini|nano|micro|pro|flash|lite|ultra|opus|sonnet|haiku|instant|vision|visual|chat|instruct|preview|thinking"
+    "|reasoning|max|plus|large|small|medium|tiny|base|coder|math|omni|live|audio|image|latest|exp|experimental|fast|moe"
+    "|VL|it|hf"
+)
+_SIZE = r"\d+(?:\.\d+)?[BbMm]|[AaEe]\d+B"
+_VERSION = (
+    rf"(?:[-\s_]?v?\d+(?:\.\d+)*[A-Za-z]{{0,3}}(?![\w%]))?"
+    rf"(?:[-\s_](?:{_VARIANTS}|{_SIZE}|v?\d+(?:\.\d+)+)(?![\w%])|[-_]\d{{2,8}}(?![\w%]))*"
+)
+
+_PLAIN = (
+    r"Chat-?GPT|GPT|Open[-\s]?AI|Anthropic|Deep[-\s]?Mind|Mixtral|Pixtral|Qwen|QwQ|QVQ|Intern[-\s]?(?:VL|LM)|LLaVA|Deep[-\s]?Seek|Moonshot[-\s]?AI"
+    r"|xAI|ChatGLM|GLM|Zhipu(?:[-\s]?AI)?|Mini[-\s]?CPM|CogVLM|PaliGemma|Hunyuan|Doubao|Molmo|Nemotron|InstructBLIP|Idefics"
+    r"|Yi-VL|Alibaba[-\s]Cloud|Tongyi(?:[-\s]?Qianwen)?|Shanghai[-\s]AI[-\s]Lab(?:oratory)?|OpenGVLab|ByteDance|Mistral[-\s]AI"
+    r"|Meta[-\s]?AI|Google[-\s](?:Deep[-\s]?Mind|AI)|Ministral|Magistral|Devstral|Internlm-XComposer|Seed-?VL|SmolVLM"
+)
+_WORDS = (
+    "Claude|Gemini|Gemma|Llama|Vicuna|Phi|Nova|Titan|Falcon|Aria|Mistral|Bard|Granite|Kosmos|Grok|Command|Copilot|Ernie"
+    "|Kimi|Ovis|Reka|Fuyu|Molmo|BLIP|Opus|Sonnet|Haiku"
+)
+"""Names that are ordinary words, or persons, or stars, as well."""
+
+PLAIN = re.compile(rf"(?<!\w)(?:{_PLAIN}){_VERSION}(?!\w)", re.IGNORECASE)
+"""Names that mean nothing else, with what of versions, sizes and variants follows; case does not matter."""
+
+BY_VERSION = re.compile(
+    rf"(?<!\w)(?:LLaMA|(?i:(?:{_WORDS})"
+    rf"(?:-v?\d[\w.]*|[-\s_]?v?\d+\.\d+[a-z]?(?![\w%])|(?:[-\s_]v?\d+(?:\.\d+)*)?[-\s_](?:{_VARIANTS}|{_SIZE})(?![\w%])"
+    rf"|-?\d+(?:\.\d+)?(?![\w%]))|Claude\s\d)(?i:{_VERSION}))(?!\w)"
+)
+"""The same of names that are ordinary words: only with what no ordinary word has, so that *Gemini 8* and *opus 27* stay."""
+
+BEHIND_I_AM = re.compile(rf"(?:{_PLAIN}|{_WORDS}){_VERSION}(?!\w)", re.IGNORECASE)
+"""Any of them; for places where nothing but a name can stand, such as behind *I am*."""
+
+CJK = re.compile(r"通义千问|千问|文心一言|豆包|智谱清言|智谱|阿里云|深度求索|月之暗面|书生[·・]?万象|混元")
+"""Names of models and makers in Chinese, which has no spaces around words."""
+
+COMPANIES = (
+    r"(?:Google|Meta|Microsoft|Amazon|Apple|NVIDIA|IBM|Baidu|Tencent|Alibaba|Salesforce|Huawei|Mistral|Moonshot|Cohere)"
+)
+"""Makers whose names stand on signs and screens, too: taken out only where the text speaks of their model."""
+
+_ROUTES = frozenset(
+    re.findall(
+        r"\S+",
+        """sim openai google meta microsoft amazon nvidia apple ibm baidu tencent salesforce cohere local models model azure
+        azure_ai bedrock vertex_ai ollama ollama_chat huggingface hf together_ai together openrouter groq fireworks_ai
+        replicate deepinfra hosted_vllm vllm lm_studio text-completion-openai custom_openai litellm_proxy anyscale sambanova""",
+    )
+)
+"""Parts of full names that say by which way, or company, a model is reached: no names on their own."""
+
+_GENERIC = frozenset(
+    f"{_VARIANTS}|the|and|for|model|models|judge|candidate|test|version|beta|alpha|release|full|long|short|new|old|reward|sim"
+    "|image|images|text|video|language|multimodal|local|sft|dpo|rlhf|awq|gptq|gguf|int|bit|quantized".lower().split("|")
+) - {"opus", "sonnet", "haiku"}
+_PIECE = re.compile(r"[^\W\d_]+|\d+")
+_BETWEEN = r"[-_\s./:@·]{0,3}"
+
+
+def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
+    """Yield patterns of whole names, the longest first, in any case and with any (or no) signs between their pieces.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Full names such as `openrouter/anthropic/claude-opus-4`; each part between strokes is a name, too, but routes and
+        companies that stand on signs (`openrouter`, `google`) are none on their own.
+    """
+    for pieces in sorted({one for name in names for one in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
+        if len(pieces) > 1 or not claims("".join(pieces).casefold()):
+            yield _pattern(pieces, least=len(pieces))
+
+
+def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
+    """Yield patterns of what a name begins with, to any length, and of each other word in it that tells something.
+
+    `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` tell nothing.
+    """
+    parts = sorted({one for name in names for one in _parts(name)}, key=lambda one: (-len(one), one))
+    for pieces in parts:
+        if _tells(pieces):
+            yield _pattern(pieces, least=2)
+    words = {piece.casefold(): None for pieces in parts for piece in pieces}
+    for word in words:
+        told = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
+        if told and not claims(word):
+            yield _family(word)
+
+
+def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names that are words of judgement, such as *strong*: they name a model only where no verb leads to them."""
+    found = {one[0] for name in names for one in _parts(name) if len(one) == 1 and claims(one[0].casefold())}
+    return tuple(sorted({form for one in found for form in (one, one.lower(), one.capitalize(), one.upper())}))
+
+
+@lru_cache(maxsize=1024)
+def _parts(name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the pieces (words and numbers) of a name, whole and of each of its parts that is a name on its own."""
+    parts = [part for part in name.split("/") if part]
+    kept = [name, *(part for part in parts if part.casefold() not in _ROUTES)]
+    cut = (tuple(_PIECE.findall(part)) for part in kept)
+    return tuple(dict.fromkeys(pieces for pieces in cut if len("".join(pieces)) > 2 or len(pieces) == 2))
+
+
+def _tells(pieces: tuple[str, ...]) -> bool:
+    """Return whether the first piece names something, so that a beginning of two pieces does, too."""
+    return len(pieces) > 2 and pieces[0].casefold() not in (_GENERIC | _ROUTES) and not claims(pieces[0].casefold())
+
+
+@lru_cache(maxsize=1024)
+def _pattern(pieces: tuple[str, ...], *, least: int) -> re.Pattern[str]:
+    """Return a pattern of the first `least` pieces, and of as many more as follow."""
+    body = _BETWEEN.join(map(re.escape, pieces[:least]))
+    tail = ""
+    for piece in reversed(pieces[least:]):
+        tail = rf"(?:{_BETWEEN}{re.escape(piece)}{tail})?"
+    return re.compile(rf"(?<![^\W_]){body}{tail}(?![^\W_])", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _family(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(word)}{_VERSION}(?![^\W_])", re.IGNORECASE)

@@ -1,0 +1,67 @@
+"""How much of one text another touches, by shared words: no model call, a hint and not a verdict."""
+
+import re
+from collections.abc import Iterable
+
+from dokimasia.algorithms.text.words import content_words
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_STEM = 5
+
+
+def word_overlap(text: str, other: str) -> float:
+    """Return the share of a text's content words that another text contains, 0 to 1.
+
+    Words are compared by their first five letters, so that `suitcase` and `suitcases` meet. A text without content
+    words is contained in any other: 1.
+
+    Examples
+    --------
+    >>> word_overlap("Two red suitcases", "The suitcase is red")
+    0.6666666666666666
+    """
+    mine = {word[:_STEM] for word in content_words(text)}
+    if not mine:
+        return 1.0
+    return len(mine & {word[:_STEM] for word in content_words(other)}) / len(mine)
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text in order, each as it stands there; a line is at least one.
+
+    Examples
+    --------
+    >>> sentences("A dog sleeps. Is it old?\\n- red collar")
+    ['A dog sleeps.', 'Is it old?', '- red collar']
+    """
+    return [sentence for piece in _SENTENCE_END.split(text) if (sentence := piece.strip())]
+
+
+def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: float = 0.3) -> list[str]:
+    """Return the sentences of a reference answer that no criterion touches, in order.
+
+    Parameters
+    ----------
+    reference : str
+        The reference answer.
+    criteria : iterable of str
+        One text a criterion: its question and ground truth together.
+    threshold : float
+        A criterion touches a sentence from this share of the sentence's content words on.
+
+    Returns
+    -------
+    list of str
+        Sentences as they stand in the reference; empty if all are touched.
+
+    Examples
+    --------
+    >>> uncovered_sentences("A dog sleeps. The sky is grey.", ["What does the dog do? It sleeps."])
+    ['The sky is grey.']
+    """
+    texts = list(criteria)
+    return [
+        sentence
+        for sentence in sentences(reference)
+        if content_words(sentence) and all(word_overlap(sentence, text) < threshold for text in texts)
+    ]

@@ -1,0 +1,151 @@
+# pyright: standard
+# scikit-learn ships no types; what it returns here is made a float at once.
+"""How far two ways of grouping the same criteria agree: two trees, two judges, a judge and a person."""
+
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple
+
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+
+
+class ClusterAgreement(NamedTuple):
+    """Agreement of two groupings whose groups need not have the same names; higher is better throughout.
+
+    `n` criteria are in both. `adjusted_rand` and `adjusted_mutual_information` are 1 for equal groupings and 0 for what
+    chance brings; `homogeneity` is 1 where each group of the second lies within one of the first, `completeness` where
+    each group of the first lies within one of the second.
+    """
+
+    n: int
+    adjusted_rand: float
+    adjusted_mutual_information: float
+    homogeneity: float
+    completeness: float
+
+
+class MappingAgreement(NamedTuple):
+    """Agreement of two mappings to the same leaves: the share that is equal, and Cohen's kappa (None where it has none)."""
+
+    n: int
+    hit_rate: float
+    kappa: float | None
+
+
+def adjusted_rand(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> float:
+    """Return the adjusted Rand index of two groupings of the same criteria.
+
+    Parameters
+    ----------
+    first, second : mapping of str to hashable
+        Criterion to group. Criteria that only one of them has are left out.
+
+    Returns
+    -------
+    float
+        1 for equal groupings whatever the groups are called, 0 on average for independent ones.
+
+    Raises
+    ------
+    ValueError
+        If they have no criterion in common.
+
+    References
+    ----------
+    Hubert and Arabie, Comparing partitions, 1985.
+
+    Examples
+    --------
+    >>> adjusted_rand({"a": 1, "b": 1, "c": 2}, {"a": "x", "b": "x", "c": "y"})
+    1.0
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(*_labels(first, second)))
+
+
+def cluster_agreement(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> ClusterAgreement:
+    """Return several measures of how far two groupings of the same criteria agree.
+
+    Parameters
+    ----------
+    first, second : mapping of str to hashable
+        Criterion to group; the first is the one that is taken for true. Criteria that only one of them has are left out.
+
+    Returns
+    -------
+    ClusterAgreement
+
+    Raises
+    ------
+    ValueError
+        If they have no criterion in common.
+
+    References
+    ----------
+    Rosenberg and Hirschberg, V-measure, 2007; Vinh, Epps and Bailey, Information theoretic measures for clusterings
+    comparison, 2010.
+
+    Examples
+    --------
+    >>> split = cluster_agreement({"a": 1, "b": 1, "c": 2, "d": 2}, {"a": "x", "b": "y", "c": "z", "d": "z"})
+    >>> round(split.homogeneity, 6), round(split.completeness, 6), round(split.adjusted_rand, 3)
+    (1.0, 0.666667, 0.571)
+    """
+    from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, homogeneity_completeness_v_measure
+
+    one, other = _labels(first, second)
+    homogeneity, completeness, _ = homogeneity_completeness_v_measure(one, other)
+    return ClusterAgreement(
+        n=len(one),
+        adjusted_rand=float(adjusted_rand_score(one, other)),
+        adjusted_mutual_information=float(adjusted_mutual_info_score(one, other)),
+        homogeneity=float(homogeneity),
+        completeness=float(completeness),
+    )
+
+
+def mapping_agreement(first: Mapping[str, Hashable | None], second: Mapping[str, Hashable | None]) -> MappingAgreement:
+    """Return how often two judges, or a judge and a person, place a criterion in the same leaf.
+
+    Parameters
+    ----------
+    first, second : mapping of str to hashable or None
+        Criterion to leaf, None for unplaced, which is an answer like any other. Criteria that only one of them has are
+        left out.
+
+    Returns
+    -------
+    MappingAgreement
+
+    Raises
+    ------
+    ValueError
+        If they have no criterion in common.
+
+    Examples
+    --------
+    >>> mapping_agreement({"a": "x", "b": "x", "c": "y", "d": "y"}, {"a": "x", "b": "y", "c": "y", "d": "y"})
+    MappingAgreement(n=4, hit_rate=0.75, kappa=0.5)
+    """
+    both = _both(first, second)
+    one, other = [first[name] for name in both], [second[name] for name in both]
+    alike = len({*one, *other}) == 1
+    hits = sum(mine == yours for mine, yours in zip(one, other, strict=True))
+    return MappingAgreement(len(both), hits / len(both), None if alike else cohen_kappa(one, other))
+
+
+def _both(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
+    both = sorted(first.keys() & second.keys())
+    if not both:
+        raise ValueError("the two groupings have no criterion in common")
+    return both
+
+
+def _labels(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> tuple[list[int], list[int]]:
+    """Return both groupings of the common criteria as numbers."""
+    both = _both(first, second)
+    labels: list[list[int]] = []
+    for grouping in (first, second):
+        numbers: dict[Hashable, int] = {}
+        labels.append([numbers.setdefault(grouping[name], len(numbers)) for name in both])
+    return labels[0], labels[1]

@@ -1,0 +1,242 @@
+"""Whether a taxonomy groups criteria that a model finds alike: ATOM's leave-one-out errors, and what chance would bring."""
+
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.exchange import Exchange, Whole
+
+PERMUTATIONS = 200
+_ROUNDING = 1e-9
+
+Scores = Mapping[str, Mapping[str, float]]
+
+
+class Validity(NamedTuple):
+    """How well leaves predict scores.
+
+    `mae_global` and `mae_intra` are mean absolute errors in points of the scores (lower is better), `delta` is the
+    first minus the second (higher is better), `n` the number of (model, criterion) pairs; None where n is 0.
+    """
+
+    mae_global: float | None
+    mae_intra: float | None
+    delta: float | None
+    n: int
+
+
+class Null(NamedTuple):
+    """A taxonomy's validity beside what the same leaves bring when chance hands them to the samples.
+
+    `p_value` is (1 + number of permutations at or above the taxonomy's delta) / (1 + number of permutations); `deltas`
+    are those of the permutations, in ascending order; `exchanged` is the share of criteria that could be moved, since a
+    sample whose number of criteria no other has keeps its leaves.
+    """
+
+    validity: Validity
+    p_value: float
+    deltas: tuple[float, ...]
+    exchanged: float
+
+    def percentile(self, percent: float) -> float:
+        """Return the delta below which this share of the permutations lies, 0 to 100."""
+        return float(np.percentile(np.array(self.deltas), percent))
+
+
+class _Table(NamedTuple):
+    """Scores by model and criterion, in the order of `exchange`: a sample's criteria stand together."""
+
+    scores: Floats
+    known: Floats
+    leaf: Whole
+    leaves: int
+    exchange: Exchange
+
+
+def validity(
+    scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None = None
+) -> Validity:
+    """Return how much better a criterion's score is predicted by its leaf than by all criteria.
+
+    For a model and a criterion the global prediction is the model's mean over all its other criteria, the one within
+    the leaf its mean over the others in the same leaf.
+
+    Parameters
+    ----------
+    scores_by_model : mapping of str to mapping of str to float
+        Model to criterion to score, 0 to 100. A criterion that a model has no score for is left out, or None.
+    leaf_of : mapping of str to hashable
+        Criterion to leaf. A criterion without a leaf counts nowhere.
+    sample_of : mapping of str to hashable, optional
+        Criterion to sample. With it the criteria of the same sample are left out of both predictions, since they share
+        one response; a criterion without a sample then counts nowhere.
+
+    Returns
+    -------
+    Validity
+        Errors are pooled over the pairs for which both predictions exist: the model has scored another criterion of
+        the leaf (of another sample, with `sample_of`).
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite.
+
+    References
+    ----------
+    ATOM, appendix F.1 and table 3; leaving out the sample is an addition.
+
+    Examples
+    --------
+    >>> scores = {"m": {"a": 0.0, "b": 0.0, "c": 100.0, "d": 100.0, "e": 50.0}}
+    >>> validity(scores, {"a": "low", "b": "low", "c": "high", "d": "high", "e": "alone"})
+    Validity(mae_global=62.5, mae_intra=0.0, delta=62.5, n=4)
+    """
+    table = _tabulate(scores_by_model, leaf_of, sample_of)
+    own = sample_of is not None
+    return _measure(table, table.leaf, _groups(table) if own else None, _global_errors(table, leave_sample_out=own))
+
+
+def permutation_null(
+    scores_by_model: Scores,
+    leaf_of: Mapping[str, Hashable],
+    sample_of: Mapping[str, Hashable],
+    *,
+    leave_sample_out: bool = False,
+    permutations: int = PERMUTATIONS,
+    seed: int,
+) -> Null:
+    """Return a taxonomy's validity and how often chance would bring as much.
+
+    A permutation exchanges the leaves of whole samples between samples with equal numbers of criteria, the same for all
+    models. Exchanging single criteria would ignore that those of a sample share a response and a theme, and find
+    something far too often. Since random leaves are noisier than the global mean, the deltas lie below 0.
+
+    Parameters
+    ----------
+    scores_by_model, leaf_of : mapping
+        As `validity`.
+    sample_of : mapping of str to hashable
+        Criterion to sample. The criteria of a sample are taken in the order of their ids.
+    leave_sample_out : bool
+        Whether predictions leave out the criteria of the same sample, as `validity` does when it is given `sample_of`.
+    permutations : int
+        At least 1; 200 or more for a p-value that is to be read.
+    seed : int
+        Of the permutations. The order of the criteria does not matter.
+
+    Returns
+    -------
+    Null
+        Under the null hypothesis that leaves say nothing about scores, the p-value is at or below q with a probability
+        of at most q.
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite, there is no pair to predict, or `permutations` is below 1.
+
+    References
+    ----------
+    Phipson and Smyth, Permutation p-values should never be zero, 2010.
+
+    Examples
+    --------
+    >>> scores = {"m": {f"{sample}.{i}": 100.0 * i for sample in range(20) for i in (0, 1)}}
+    >>> criteria = list(scores["m"])
+    >>> by_theme = {one: "easy" if one.endswith("1") else "hard" for one in criteria}
+    >>> null = permutation_null(scores, by_theme, {one: one[:-2] for one in criteria}, seed=0)
+    >>> null.validity.delta > 50, null.p_value
+    (True, 1.0)
+
+    Every sample has the same leaves in the same order here, so that exchanging them changes nothing.
+    """
+    if permutations < 1:
+        raise ValueError(f"a null distribution needs at least one permutation: {permutations}")
+    table = _tabulate(scores_by_model, leaf_of, sample_of)
+    groups = _groups(table)
+    errors = _global_errors(table, leave_sample_out=leave_sample_out)
+    observed = _measure(table, table.leaf, groups if leave_sample_out else None, errors)
+    if observed.delta is None:
+        raise ValueError("no leaf holds two scored criteria: there is nothing to predict")
+    start = table.exchange.start
+    place = groups - start
+    deltas = np.empty(permutations)
+    for at, source in enumerate(table.exchange.draw(permutations, seed=seed)):
+        moved = start + place[source] if leave_sample_out else None
+        drawn = _measure(table, table.leaf[source], moved, errors).delta
+        deltas[at] = -np.inf if drawn is None else drawn
+    tolerance = _ROUNDING * max(1.0, abs(observed.delta))
+    above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
+    return Null(observed, (1 + above) / (1 + permutations), tuple(np.sort(deltas).tolist()), table.exchange.share)
+
+
+def _tabulate(
+    scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None
+) -> _Table:
+    """Return the scores of all criteria that have a leaf (and a sample), in an order that depends on their ids alone."""
+    scored: set[str] = set()
+    for scores in scores_by_model.values():
+        scored.update(scores)
+    usable = sorted(one for one in scored if one in leaf_of and (sample_of is None or one in sample_of))
+    exchange = Exchange(usable if sample_of is None else [sample_of[one] for one in usable])
+    order: list[int] = exchange.order.tolist()
+    usable = [usable[at] for at in order]
+    numbers: dict[Hashable, int] = {}
+    leaf = np.array([numbers.setdefault(leaf_of[one], len(numbers)) for one in usable], dtype=np.intp)
+    rows = [[scores_by_model[model].get(one) for one in usable] for model in sorted(scores_by_model)]
+    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(usable))
+    known = np.array([[value is not None for value in row] for row in rows], dtype=np.bool_).reshape(values.shape)
+    if not np.isfinite(values[known]).all():
+        raise ValueError("a score is not finite; what is missing is left out")
+    return _Table(np.where(known, values, 0.0), known.astype(np.float64), leaf, len(numbers), exchange)
+
+
+def _groups(table: _Table) -> Whole:
+    """Return for each criterion the position of the first one of the same sample and leaf."""
+    keys = table.exchange.sample * table.leaves + table.leaf
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first[inverse].astype(np.intp)
+
+
+def _global_errors(table: _Table, *, leave_sample_out: bool) -> Floats:
+    """Return the error of predicting each score by the mean of all other criteria; NaN where there are none."""
+    sample = table.exchange.sample
+    rows: list[Floats] = []
+    for scores, known in zip(table.scores, table.known, strict=True):
+        if leave_sample_out:
+            own = np.bincount(sample, scores)[sample]
+            own_count = np.bincount(sample, known)[sample]
+        else:
+            own, own_count = scores, known
+        rest = known.sum() - own_count
+        predicted = np.divide(
+            scores.sum() - own, rest, out=np.full_like(scores, np.nan), where=(rest > 0) & (known > 0)
+        )
+        rows.append(np.abs(scores - predicted))
+    return np.array(rows).reshape(table.scores.shape)
+
+
+def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Floats) -> Validity:
+    """Return the pooled errors; `groups` joins the criteria that are left out together, None leaves out one alone."""
+    within = overall = 0.0
+    pairs = 0
+    size = len(leaf)
+    for scores, known, errors in zip(table.scores, table.known, global_errors, strict=True):
+        sums = np.bincount(leaf, scores, minlength=table.leaves)[leaf]
+        counts = np.bincount(leaf, known, minlength=table.leaves)[leaf]
+        if groups is None:
+            own, own_count = scores, known
+        else:
+            own = np.bincount(groups, scores, minlength=size)[groups]
+            own_count = np.bincount(groups, known, minlength=size)[groups]
+        rest = counts - own_count
+        use = np.flatnonzero((rest > 0.5) & (known > 0) & ~np.isnan(errors))
+        within += float(np.abs(scores[use] - (sums[use] - own[use]) / rest[use]).sum())
+        overall += float(errors[use].sum())
+        pairs += len(use)
+    if pairs == 0:
+        return Validity(None, None, None, 0)
+    return Validity(overall / pairs, within / pairs, (overall - within) / pairs, pairs)

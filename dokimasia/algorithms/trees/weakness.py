@@ -1,0 +1,330 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""Where a model is weak and strong: results summed up a tree, tested against chance, and EvalTree's published descent."""
+
+from collections.abc import Hashable, Mapping
+from math import fsum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, clopper_pearson, false_discovery_rate
+from dokimasia.algorithms.statistics.exchange import Exchange
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
+_AT_ONCE = 256
+_ROUNDING = 1e-9
+
+Verdict = Literal["weak", "strong", "unclear"]
+
+
+class NodeTotal(NamedTuple):
+    """The results of all criteria below a node: how many, and their sum."""
+
+    n: int
+    total: float
+
+    @property
+    def mean(self) -> float | None:
+        """The mean, None where nothing was measured."""
+        return self.total / self.n if self.n else None
+
+
+class NodeFinding(NamedTuple):
+    """A model's score at a node and whether it differs from the model's score elsewhere.
+
+    `mean`, `interval` and `difference` (mean here minus mean over all other criteria) are in points of the scores,
+    higher is better; `n` criteria come from `samples` samples. `p_value` is two-sided; `q_value` is adjusted for all
+    nodes looked at. A node is weak or strong where `q_value` is at or below the limit.
+    """
+
+    node: str
+    layer: int
+    n: int
+    samples: int
+    mean: float
+    interval: Interval
+    difference: float
+    p_value: float
+    q_value: float
+    verdict: Verdict
+
+
+def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
+    """Return the results of all criteria at and below each node.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        Any tree with edges from parent to child, of any depth, whose nodes may have `members`.
+    results : mapping of criterion to float
+        One model's results, in any unit. A member without a result counts nowhere, nor does a result of no member.
+
+    Returns
+    -------
+    dict of node to NodeTotal
+        For every node of the tree.
+
+    Raises
+    ------
+    ValueError
+        If the graph is no tree.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+    >>> tree = assign(add_all(new_tree(["A"]), ["<A><B><C>", "<A><B><D>"]), {"x": "<A><B><C>", "y": "<A><B><D>"})
+    >>> totals = roll_up(tree, {"x": 100.0, "y": 50.0})
+    >>> totals["<A><B><D>"].mean, totals["<A>"], totals["root"].mean
+    (50.0, NodeTotal(n=2, total=150.0), 75.0)
+    """
+    totals: dict[Any, NodeTotal] = {}
+    for node in reversed(_downwards(tree)):
+        scored = [results[one] for one in tree.nodes[node].get("members", ()) if one in results]
+        below = [totals[child] for child in tree.successors(node)]
+        totals[node] = NodeTotal(
+            len(scored) + sum(child.n for child in below), fsum([*scored, *(child.total for child in below)])
+        )
+    return totals
+
+
+def node_findings(
+    tree: "Tree",
+    scores: Mapping[str, float],
+    sample_of: Mapping[str, Hashable],
+    *,
+    seed: int,
+    min_support: int = 5,
+    limit: float = 0.05,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 100.0),
+    permutations: int | None = None,
+) -> tuple[NodeFinding, ...]:
+    """Return at which nodes one model is weaker or stronger than elsewhere.
+
+    Whether a difference may be chance is asked as `permutation_null` does: the leaves of whole samples are exchanged
+    between samples with equal numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini
+    and Hochberg; nodes that contain each other go together).
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree whose criteria are mapped.
+    scores : mapping of str to float
+        The model's score of each criterion, 0 to 100 unless `bounds` says otherwise; what is missing is left out.
+    sample_of : mapping of str to hashable
+        Criterion to sample: scores of one sample belong together. A criterion without a sample is left out.
+    seed : int
+        Of permutations and intervals. The order of the criteria does not matter.
+    min_support : int
+        A node with fewer scored criteria is not looked at; nor is one that holds all criteria, or the same as its only
+        child.
+    limit : float
+        The share of false findings among all that is accepted.
+    level : float
+        Of the intervals, each for itself.
+    bounds : tuple of float
+        The lowest and highest score that can be.
+    permutations : int, optional
+        By default as many as it takes for a single node to be found among all those looked at, 2,000 to 20,000.
+
+    Returns
+    -------
+    tuple of NodeFinding
+        The lowest mean first, then by id.
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite or outside the bounds, or a criterion is held by more than one node.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+    >>> tree = add_all(new_tree(["A"]), ["<A><B><Adding>", "<A><B><Counting>"])
+    >>> leaf_of = {f"{at}": "<A><B><Adding>" if at % 4 else "<A><B><Counting>" for at in range(60)}
+    >>> scores = {one: 90.0 if leaf == "<A><B><Adding>" else 20.0 for one, leaf in leaf_of.items()}
+    >>> for found in node_findings(assign(tree, leaf_of), scores, {one: one for one in scores}, seed=0):
+    ...     print(found.node, found.mean, found.difference, found.verdict)
+    <A><B><Counting> 20.0 -70.0 weak
+    <A><B><Adding> 90.0 70.0 strong
+    """
+    order, holders, holder_of = _scored(tree, scores, sample_of)
+    values = np.array([scores[one] for one in order], dtype=np.float64)
+    if not order:
+        return ()
+    if not np.isfinite(values).all() or values.min() < bounds[0] or values.max() > bounds[1]:
+        raise ValueError(f"a score is not within {bounds[0]:g} to {bounds[1]:g}")
+    samples = [sample_of[one] for one in order]
+    below = _looked_at(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
+    if not below:
+        return ()
+    contains = np.array(list(below.values()), dtype=np.float64)
+    drawn = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(below) / limit)))
+    p_values = _p_values(values, holder_of, samples, contains, seed=seed, permutations=drawn)
+    findings: list[NodeFinding] = []
+    q_values = false_discovery_rate(p_values)
+    for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
+        node, inside = row[0], row[1][holder_of]
+        here = np.flatnonzero(inside)
+        mine, clusters = values[here], [samples[at] for at in here]
+        mean, difference = float(mine.mean()), float(mine.mean() - values[~inside].mean())
+        found: Verdict = "unclear" if q_value > limit else "weak" if difference < 0 else "strong"
+        findings.append(
+            NodeFinding(
+                node=node,
+                layer=tree.nodes[node]["layer"],
+                n=len(here),
+                samples=len(set(clusters)),
+                mean=mean,
+                interval=bootstrap_interval(mine.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds),
+                difference=difference,
+                p_value=p_value,
+                q_value=q_value,
+                verdict=found,
+            )
+        )
+    return tuple(sorted(findings, key=lambda one: (one.mean, one.node)))
+
+
+def evident_nodes(
+    tree: "Tree",
+    hits: Mapping[Any, bool],
+    threshold: float,
+    *,
+    side: Literal["below", "above"] = "below",
+    level: float = 0.95,
+    min_size: int = 5,
+    min_child: int = 20,
+) -> list[Any]:
+    """Return the most specific nodes whose share of hits surely lies on one side of a threshold, as EvalTree does.
+
+    A node passes where Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results
+    are not tested. From the root down, a node that passes is taken, and nothing below it, if every child with at least
+    `min_child` results passes too: then the evidence is at this node. Otherwise the search goes on below. Trials count
+    as independent and nodes are not corrected for being many, as published; `node_findings` does both.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        As `roll_up`.
+    hits : mapping of criterion to bool
+        Whether the model solved it.
+    threshold : float
+        A share, 0 to 1.
+    side : {"below", "above"}
+        "below" finds weaknesses, "above" strengths.
+    level : float
+        Of the interval, two-sided.
+    min_size, min_child : int
+        Fewest results of a node to be tested, and of a child to be heard.
+
+    Returns
+    -------
+    list of nodes
+        In the order of the search; none lies below another.
+
+    References
+    ----------
+    Zeng et al., EvalTree: Profiling Language Model Weaknesses via Hierarchical Capability Trees, 2025, section 4.
+    """
+    totals = roll_up(tree, {one: float(bool(hit)) for one, hit in hits.items()})
+
+    def passes(node: Any) -> bool:
+        n, total = totals[node]
+        if n < min_size:
+            return False
+        low, high = clopper_pearson(round(total), n, level)
+        return high < threshold if side == "below" else low > threshold
+
+    found: list[Any] = []
+    waiting = _downwards(tree)[:1]
+    while waiting:
+        node = waiting.pop()
+        children = list(tree.successors(node))
+        if passes(node) and all(passes(child) for child in children if totals[child].n >= min_child):
+            found.append(node)
+        else:
+            waiting += reversed(children)
+    return found
+
+
+def _downwards(tree: "Tree") -> list[Any]:
+    """Return all nodes, each before its children."""
+    import networkx as nx
+
+    if not len(tree) or not nx.is_arborescence(tree):
+        raise ValueError("the graph is no tree: check_tree says what is wrong with it")
+    return list(nx.topological_sort(tree))
+
+
+def _scored(
+    tree: "Tree", scores: Mapping[str, float], sample_of: Mapping[str, Hashable]
+) -> tuple[list[str], list[str], NDArray[np.intp]]:
+    """Return the scored criteria, the nodes that hold any, and for each criterion which of these holds it."""
+    holders: list[str] = []
+    place: dict[str, int] = {}
+    for node in sorted(_downwards(tree)):
+        held = [one for one in tree.nodes[node].get("members", ()) if one in scores and one in sample_of]
+        twice = next((one for one in held if one in place), None)
+        if twice is not None:
+            raise ValueError(f"the criterion {twice} is held by {holders[place[twice]]} and by {node}")
+        if held:
+            place.update(dict.fromkeys(held, len(holders)))
+            holders.append(node)
+    order = sorted(place)
+    return order, holders, np.array([place[one] for one in order], dtype=np.intp)
+
+
+def _looked_at(
+    tree: "Tree", holders: list[str], counts: NDArray[np.intp], min_support: int
+) -> dict[str, NDArray[np.bool_]]:
+    """Return the nodes worth a test, each with which holders lie at or below it."""
+    below: dict[str, NDArray[np.bool_]] = {}
+    position = {node: at for at, node in enumerate(holders)}
+    for node in reversed(_downwards(tree)):
+        inside = np.zeros(len(holders), dtype=np.bool_)
+        if node in position:
+            inside[position[node]] = True
+        for child in tree.successors(node):
+            inside |= below[child]
+        below[node] = inside
+
+    def worth(node: str) -> bool:
+        n = int(counts[below[node]].sum())
+        same = any(np.array_equal(below[node], below[child]) for child in tree.successors(node))
+        return min_support <= n < int(counts.sum()) and not same
+
+    return {node: below[node] for node in sorted(below) if worth(node)}
+
+
+def _p_values(
+    values: NDArray[np.float64],
+    holder_of: NDArray[np.intp],
+    samples: list[Hashable],
+    contains: NDArray[np.float64],
+    *,
+    seed: int,
+    permutations: int,
+) -> list[float]:
+    """Return each node's two-sided p-value: how often exchanged leaves bring a sum as far out as the one seen."""
+    exchange = Exchange(samples)
+    values, holder_of = values[exchange.order] - values.mean(), holder_of[exchange.order]
+    held = contains.shape[1]
+    observed = contains @ np.bincount(holder_of, values, minlength=held)
+    tolerance = _ROUNDING * max(1.0, float(np.abs(values).sum()))
+    low, high = np.zeros(len(contains), dtype=np.int64), np.zeros(len(contains), dtype=np.int64)
+    sources = exchange.draw(permutations, seed=seed)
+    for start in range(0, permutations, _AT_ONCE):
+        sums = np.empty((held, min(_AT_ONCE, permutations - start)))
+        for at, source in zip(range(sums.shape[1]), sources, strict=False):
+            sums[:, at] = np.bincount(holder_of[source], values, minlength=held)
+        totals = contains @ sums
+        low += np.count_nonzero(totals <= observed[:, None] + tolerance, axis=1)
+        high += np.count_nonzero(totals >= observed[:, None] - tolerance, axis=1)
+    tails = (1 + np.minimum(low, high)) / (1 + permutations)
+    return np.minimum(1.0, 2 * tails).tolist()

@@ -1,0 +1,175 @@
+# pyright: standard
+# networkx and PyYAML ship no types; what is read here is given its type at once.
+"""The capability tree as YAML to be edited by hand: categories, parents, capabilities, each with its criteria."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.algorithms.trees.node_link import FORMAT, from_nodes
+from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, TreeNode, plain_name
+from dokimasia.errors import DataError
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+_BELOW = ("categories", "parents", "capabilities")
+"""The field that holds a node's children, by the node's layer."""
+
+_DEEPEST_NESTING = 20
+_FIELDS = ("support", "criteria", "absorbed")
+_HEADING = """\
+# A capability tree: categories > parents > capabilities. The categories are fixed.
+# Rename or move what you like; every criterion has to stay below exactly one capability.
+# `absorbed` lists what was merged into a node, so that it can be found again.
+"""
+
+
+def to_yaml(tree: "Tree") -> str:
+    """Return the tree as YAML, categories in their order and the rest sorted by name.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+    >>> tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), {"x": "<A><B><C>"})
+    >>> print("".join(to_yaml(tree).splitlines(keepends=True)[3:]), end="")
+    format: dokimasia-tree/1
+    categories:
+      A:
+        parents:
+          B:
+            capabilities:
+              C:
+                criteria: [x]
+    """
+    import yaml
+
+    whole = {"format": FORMAT, **_written(tree, ROOT, 0)}
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return _HEADING + yaml.dump(
+        whole, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120
+    )
+
+
+def from_yaml(text: str) -> "Tree":
+    """Return the tree that `to_yaml` wrote and somebody may have edited; `check_tree` says what is left to mend.
+
+    Raises
+    ------
+    DataError
+        If the text is no such YAML, a name stands twice in one place, or a node is deeper than a capability. The message
+        names the place.
+    """
+    import yaml
+
+    reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _check(yaml.parse(text, Loader=reader))
+        whole = yaml.load(text, Loader=reader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise DataError(f"the YAML is no capability tree: its field 'format' is not '{FORMAT}'")
+    categories = whole.get(_BELOW[0])
+    if not isinstance(categories, dict) or not categories:
+        raise DataError("the tree's YAML has no 'categories'")
+    nodes: list[TreeNode] = []
+    _read({key: value for key, value in whole.items() if key != "format"}, (), nodes)
+    return from_nodes(nodes, [_name(name, ()) for name in categories])
+
+
+def _check(events: Iterable[Any]) -> None:
+    """Refuse what reading would overwrite silently (a name that stands twice), repeat without end, or not survive."""
+    import yaml
+
+    open_names: list[set[str] | None] = []
+    expects_name: list[bool] = []
+    for event in events:
+        line = f"line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            raise DataError(f"{line}: the tree's YAML may not refer to itself (&, *)")
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_names.pop()
+            expects_name.pop()
+            continue
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        names = open_names[-1] if open_names else None
+        if names is not None:
+            if expects_name[-1]:
+                if not isinstance(event, yaml.ScalarEvent):
+                    raise DataError(f"{line}: a list or mapping stands where a name belongs")
+                if event.value in names:
+                    raise DataError(f"{line}: the name '{event.value}' stands twice in one place")
+                names.add(event.value)
+            expects_name[-1] = not expects_name[-1]
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_names.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
+            expects_name.append(True)
+        if len(open_names) > _DEEPEST_NESTING:
+            raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
+
+
+def _written(tree: "Tree", node: str, layer: int) -> dict[str, Any]:
+    """Return a node's fields and children."""
+    here = tree.nodes[node]
+    members = sorted(here["members"])
+    written: dict[str, Any] = {}
+    if here["support"] != len(members):
+        written["support"] = here["support"]
+    if members:
+        written["criteria"] = members
+    if here["absorbed"]:
+        written["absorbed"] = sorted(here["absorbed"])
+    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
+    if children and layer < DEEPEST:
+        written[_BELOW[layer]] = {
+            CapabilityPath.parse(child).name: _written(tree, child, layer + 1) for child in children
+        }
+    return written
+
+
+def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode]) -> None:
+    """Read a node and all below it."""
+    layer = len(names)
+    node = "".join(f"<{name}>" for name in names) or ROOT
+    if fields is None:
+        fields = {}
+    if not isinstance(fields, Mapping):
+        raise DataError(f"{node} is no mapping of fields to values")
+    below = _BELOW[layer] if layer < DEEPEST else None
+    allowed = [*_FIELDS, *([below] if below else [])]
+    for field in fields:
+        if field not in allowed:
+            deeper = f": a capability has no layer below it ({field})" if field in _BELOW and not below else ""
+            raise DataError(f"{node} has the field '{field}'{deeper}, not one of {', '.join(allowed)}")
+    criteria, absorbed = _texts(fields, "criteria", node), _texts(fields, "absorbed", node)
+    support = fields.get("support", len(criteria))
+    if type(support) is not int or support < 0:
+        raise DataError(f"{node}: the support is no whole number from 0")
+    nodes.append(TreeNode(id=node, support=support, members=criteria, absorbed=absorbed))
+    children = fields.get(below) if below else None
+    if children is None:
+        return
+    if not isinstance(children, Mapping):
+        raise DataError(f"{node}: '{below}' is no mapping of names to nodes")
+    for name, child in children.items():
+        _read(child, (*names, _name(name, names)), nodes)
+
+
+def _name(name: Any, above: tuple[str, ...]) -> str:
+    where = "".join(f"<{one}>" for one in above) or ROOT
+    if not isinstance(name, str):
+        raise DataError(f"the name {name!r} below {where} is no text: put it in quotation marks")
+    try:
+        return plain_name(name)
+    except ValueError as error:
+        raise DataError(f"below {where}: {error}") from error
+
+
+def _texts(fields: Mapping[str, Any], field: str, node: str) -> tuple[str, ...]:
+    values = fields.get(field) or []
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        raise DataError(f"{node}: '{field}' is no list of texts (a number or a date needs quotation marks)")
+    if len(set(values)) != len(values):
+        raise DataError(f"{node}: '{field}' names the same thing twice")
+    return tuple(values)

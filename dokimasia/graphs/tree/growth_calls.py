@@ -1,0 +1,267 @@
+"""The calls of a growth's phases: batches to the judge side by side, gathered so that the order of arrival cannot matter."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dokimasia.agents import failure
+from dokimasia.agents.mapper import Mapped, map_criteria
+from dokimasia.agents.merger import Judged, embed, judge_merges
+from dokimasia.agents.proposer import Proposed, propose_capabilities
+from dokimasia.algorithms.trees.growth import options_below
+from dokimasia.domain.capability import DEEPEST, ROOT, Proposal
+from dokimasia.domain.growth import FailedBatch, Placement, Rejection, TreeCriterion
+from dokimasia.domain.judgement import Failed, Provenance
+from dokimasia.errors import CallFailed
+from dokimasia.graphs.tree.growth_context import DEEP, GrowthContext, Heard, ask_twice
+
+LISTED = 200
+"""Rejections that a report holds; all are counted."""
+
+SHOWN_LEAVES = 400
+"""Leaves of a tree that a proposer is shown; of more, those with most support."""
+
+EMBEDDED = 128
+"""Texts that one embedding call takes."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a phase's calls came to, beside their results."""
+
+    calls: int = 0
+    asked: int = 0
+    rejected: int = 0
+    rejections: list[Rejection] = field(default_factory=list[Rejection])
+    failures: list[FailedBatch] = field(default_factory=list[FailedBatch])
+
+    def reject(self, what: str, reason: str, call: str | None = "") -> None:
+        """Count and record something that was not taken up."""
+        self.rejected += 1
+        if len(self.rejections) < LISTED:
+            self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
+
+    def hear(self, heard: Heard[Any], size: int, problems: Iterable[str] = ()) -> None:
+        """Take in what became of one batch."""
+        self.calls += heard.asks
+        self.asked += size
+        if heard.sent_back is not None:
+            self.reject("a reply that was sent back", heard.sent_back.problem, heard.sent_back.call)
+        for problem in problems:
+            self.reject("a line of the second reply", problem, heard.call)
+        if heard.failed is not None:
+            self.failures.append(FailedBatch(kind=heard.failed.kind, reason=heard.failed.reason, size=size))
+
+
+@dataclass(slots=True)
+class Proposals:
+    """Where replies would put criteria, whose word each is, and the parents that they propose."""
+
+    places: dict[str, str | Proposal] = field(default_factory=dict[str, str | Proposal])
+    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
+    parents: list[Proposal] = field(default_factory=list[Proposal])
+
+
+async def all_proposals(
+    context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally
+) -> Proposals:
+    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version."""
+    nodes = _shown_nodes(tree)
+
+    async def one(batch: Sequence[TreeCriterion]) -> Heard[Proposed]:
+        return await ask_twice(
+            lambda rejected: propose_capabilities(
+                batch,
+                nodes=nodes,
+                gateway=context.gateway,
+                judge=context.judge,
+                rejected=rejected,
+                library=context.prompts,
+            )
+        )
+
+    batches = _batches(criteria, context.growth.propose_batch)
+    found = Proposals()
+    for batch, heard in zip(batches, await context.each("propose", batches, one), strict=True):
+        tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
+        if heard.value is None or heard.provenance is None:
+            continue
+        found.parents += heard.value.parents
+        for criterion, place in zip(batch, heard.value.places, strict=True):
+            if place is not None:
+                found.places[criterion.key] = place
+                found.by[criterion.key] = heard.provenance
+    return found
+
+
+@dataclass(slots=True)
+class Sameness:
+    """Groups of leaves that were said to be the same, those said to be vague, and whose word each leaf's group is."""
+
+    groups: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    vague: list[str] = field(default_factory=list[str])
+    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
+
+
+async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally) -> Sameness:
+    """Have each list of leaves looked through for equals."""
+    text_of = {criterion.key: criterion.text for criterion in context.criteria}
+
+    def row(leaf: str) -> tuple[str, int, str]:
+        members = sorted(tree.nodes[leaf]["members"])
+        example = next((text_of[one] for one in members if one in text_of), "")
+        return leaf, int(tree.nodes[leaf]["support"]), example
+
+    async def one(block: Sequence[str]) -> Heard[Judged]:
+        return await ask_twice(
+            lambda rejected: judge_merges(
+                [row(leaf) for leaf in block],
+                gateway=context.gateway,
+                judge=context.judge,
+                rejected=rejected,
+                library=context.prompts,
+            )
+        )
+
+    found = Sameness()
+    for block, heard in zip(lists, await context.each("merge", lists, one), strict=True):
+        tally.hear(heard, len(block), heard.value.problems if heard.value else ())
+        if heard.value is None or heard.provenance is None:
+            continue
+        merges = heard.value.merges
+        for group in merges.same:
+            found.groups.append(tuple(block[number - 1] for number in group))
+            for number in group:
+                found.by.setdefault(block[number - 1], heard.provenance)
+        for number in merges.vague:
+            found.vague.append(block[number - 1])
+            found.by.setdefault(block[number - 1], heard.provenance)
+    return found
+
+
+async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally) -> dict[str, tuple[float, ...]] | None:
+    """Return an embedding of each name, or None where a call brought none (which the tally then says).
+
+    Raises:
+        CallFailed: the budget is used up.
+    """
+    model = context.options.spec(context.growth.embedding)
+    chunks = [names[at : at + EMBEDDED] for at in range(0, len(names), EMBEDDED)]
+
+    async def one(chunk: Sequence[str]) -> list[tuple[float, ...]] | Failed:
+        return await embed(chunk, gateway=context.gateway, model=model)
+
+    found: dict[str, tuple[float, ...]] = {}
+    for chunk, vectors in zip(chunks, await context.each("merge", chunks, one), strict=True):
+        tally.calls += 1
+        if isinstance(vectors, Failed):
+            if vectors.kind == "budget":
+                raise CallFailed("budget", vectors.reason)
+            tally.failures.append(FailedBatch(kind=vectors.kind, reason=vectors.reason, size=len(chunk)))
+            continue
+        found.update(zip(chunk, vectors, strict=True))
+    if len(found) == len(names) and len({len(vector) for vector in found.values()}) == 1:
+        return found
+    if len(found) == len(names):
+        wrong = failure("api_error", "the endpoint's vectors differ in length")
+        tally.failures.append(FailedBatch(kind=wrong.kind, reason=wrong.reason, size=len(names)))
+    return None
+
+
+async def all_mappings(
+    context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally, *, phase: str
+) -> list[Placement]:
+    """Place each criterion in exactly one leaf of the fixed tree, or say why it has none; sorted by criterion.
+
+    Where leaves are too many for one list, a criterion is first placed among categories, then among parents.
+    """
+    placements: list[Placement] = []
+    waiting: dict[str, list[TreeCriterion]] = {ROOT: list(criteria)}
+    while waiting:
+        work: list[tuple[list[str], Sequence[TreeCriterion]]] = []
+        for node in sorted(waiting):
+            paths = options_below(tree, node, shown=context.growth.shown)
+            if paths:
+                work += [(paths, batch) for batch in _batches(waiting[node], context.growth.batch)]
+            else:
+                placements += [Placement(one.key, None, "unplaced", "the tree has no leaf") for one in waiting[node]]
+
+        async def one(
+            job: tuple[list[str], Sequence[TreeCriterion]],
+        ) -> list[tuple[Sequence[TreeCriterion], Heard[Mapped]]]:
+            return await _mapped(context, *job)
+
+        waiting = defaultdict(list)
+        for parts in await context.each(phase, work, one):
+            for batch, heard in parts:
+                tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
+                for criterion, placement in zip(batch, _placements(batch, heard), strict=True):
+                    if placement.leaf is None or placement.leaf.count("<") == DEEPEST:
+                        placements.append(placement)
+                    else:
+                        waiting[placement.leaf].append(criterion)
+    return sorted(placements)
+
+
+async def _mapped(
+    context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, whole: bool = True
+) -> list[tuple[Sequence[TreeCriterion], Heard[Mapped]]]:
+    """Map a batch; one whose reply is of no use is asked for again in halves, once."""
+    heard = await ask_twice(
+        lambda rejected: map_criteria(
+            batch,
+            paths=paths,
+            gateway=context.gateway,
+            judge=context.judge,
+            rejected=rejected,
+            library=context.prompts,
+        )
+    )
+    if whole and heard.failed is not None and heard.failed.kind in DEEP and len(batch) > 1:
+        middle = len(batch) // 2
+        return [
+            ((), heard),
+            *await _mapped(context, paths, batch[:middle], whole=False),
+            *await _mapped(context, paths, batch[middle:], whole=False),
+        ]
+    return [(batch, heard)]
+
+
+def _placements(batch: Sequence[TreeCriterion], heard: Heard[Mapped]) -> list[Placement]:
+    """Return what a reply says of each criterion of its batch."""
+    if heard.value is None or heard.provenance is None:
+        failed = heard.failure
+        return [Placement(one.key, None, failed.kind, failed.reason, heard.call or "") for one in batch]
+    whose = heard.provenance
+    source = (whose.call, whose.model, whose.prompt, whose.prompt_version)
+    placements: list[Placement] = []
+    for number, (criterion, path) in enumerate(zip(batch, heard.value.paths, strict=True), start=1):
+        if path is not None:
+            placements.append(Placement(criterion.key, path, "", "", *source))
+        elif number in heard.value.none:
+            placements.append(Placement(criterion.key, None, "unplaced", "the judge says that no leaf fits", *source))
+        else:
+            named = [one for one in heard.value.problems if one.startswith(f"criterion {number}:")]
+            reason = "; ".join(named)[:500] or "the judge's second reply has no line for it that can be used"
+            placements.append(Placement(criterion.key, None, "unparsable", reason, *source))
+    return placements
+
+
+def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
+    """Return how many criteria have no leaf, by kind of failure."""
+    return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
+
+
+def _batches(criteria: Sequence[TreeCriterion], size: int) -> list[Sequence[TreeCriterion]]:
+    return [criteria[at : at + size] for at in range(0, len(criteria), size)]
+
+
+def _shown_nodes(tree: Any) -> list[str]:
+    """Return the ids of the nodes that a proposer sees: the anchors in their order, each with what is below it."""
+    leaves = [node for node in tree if tree.nodes[node]["layer"] == DEEPEST]
+    if len(leaves) > SHOWN_LEAVES:
+        leaves = sorted(leaves, key=lambda node: (-int(tree.nodes[node]["support"]), node))[:SHOWN_LEAVES]
+    kept = {*leaves, *(node for node in tree if 0 < tree.nodes[node]["layer"] < DEEPEST)}
+    anchors = [f"<{name}>" for name in tree.graph["categories"]]
+    return [node for anchor in anchors for node in sorted(kept) if node == anchor or node.startswith(anchor)]

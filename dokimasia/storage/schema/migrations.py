@@ -1,0 +1,100 @@
+"""Brings a database to the present schema, one numbered migration after the other, each in one transaction."""
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dokimasia.errors import NewerHome
+from dokimasia.storage.schema import decisions as schema_decisions
+from dokimasia.storage.schema import tables as schema
+from dokimasia.storage.schema import trees as schema_trees
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_newer"]
+
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
+    ("first_tables", schema.first_tables),
+    ("profiles", schema.profiles),
+    ("graph_results", schema.graph_results),
+    ("trees", schema_trees.trees),
+    ("decisions", schema_decisions.decisions),
+    ("packed_texts", schema.packed_texts),
+)
+"""In order: number 1 is the first. A migration that was released is never changed; a new one is added at the end."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS _migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+)
+"""
+
+
+def applied_version(connection: sqlite3.Connection) -> int:
+    """Return the number of the last migration that was applied; 0 for a database without any."""
+    known = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'").fetchone()
+    if known is None:
+        return 0
+    return connection.execute("SELECT coalesce(max(number), 0) FROM _migrations").fetchone()[0]
+
+
+def refuse_newer(version: int, path: Path) -> None:
+    """Raise NewerHome if a schema version is above what this program knows."""
+    if version > SCHEMA_VERSION:
+        raise NewerHome(
+            f"{path} has schema {version}; this version of Dokimasia knows schemas up to {SCHEMA_VERSION}. "
+            "Upgrade Dokimasia, or use another home with --home. Nothing was changed."
+        )
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> int:
+    """Apply what is missing and return the schema's version; safe when several processes do so at once.
+
+    Each migration takes the write lock first and looks again, so that of two processes one applies it and the other
+    finds it applied; a process that dies half-way leaves the state before that migration.
+
+    Args:
+        connection: in autocommit mode, from `connect_writer`.
+        path: the database, named in errors.
+
+    Raises:
+        NewerHome: the database was written by a newer version.
+        sqlite3.Error: the database is damaged or cannot be written.
+    """
+    while True:
+        version = applied_version(connection)
+        refuse_newer(version, path)
+        if version == SCHEMA_VERSION:
+            return version
+        _apply_next(connection, path)
+
+
+def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
+    # Loaded only when there is something to do: it brings NumPy along, a quarter of a second at each start otherwise.
+    from sqlite_utils import Database
+
+    tables = Database(connection, recursive_triggers=False, execute_plugins=False)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(_TABLE)
+        version = applied_version(connection)
+        refuse_newer(version, path)
+        if version < SCHEMA_VERSION:
+            name, change = MIGRATIONS[version]
+            change(tables)
+            connection.execute(
+                "INSERT INTO _migrations (number, name, applied_at) VALUES (?, ?, ?)",
+                (version + 1, name, datetime.now(UTC).isoformat(timespec="seconds")),
+            )
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
