@@ -70,7 +70,7 @@ def test_prompts_of_a_folder(line: Line, world: Path, tmp_path: Path) -> None:
     """`--prompts` shows in the dry run what will be asked, makes a run of its own, and is found again by a resume."""
     folder = tmp_path / "prompts"
     folder.mkdir()
-    text = (SHIPPED / "checkpoints.md").read_text().replace("version: 1\n", "version: 2\n")
+    text = next(SHIPPED.rglob("checkpoints.md")).read_text().replace("version: 1\n", "version: 2\n")
     (folder / "checkpoints.md").write_text(text.replace("## user\n", "Be very strict.\n## user\n"))
     arguments = ("evaluate", world, "--judge", "sim/judge", "--models", "sim/strong", "--prompts", folder)
     shown = line.json(*arguments, "--dry-run")

@@ -13,7 +13,7 @@ SHIPPED = Path(dokimasia.prompts.__file__).parent
 
 def write(folder: Path, name: str = "solver", **changes: str) -> Path:
     """Write a folder with one shipped prompt, some of its text replaced; return the folder."""
-    text = (SHIPPED / f"{name}.md").read_text()
+    text = next(SHIPPED.rglob(f"{name}.md")).read_text()
     for old, new in changes.items():
         text = text.replace(old.replace("__", ": "), new)
     folder.mkdir(exist_ok=True)

@@ -320,7 +320,7 @@ def rows_of_first(result: EvaluationResult, settings: Settings) -> list[ResultRo
 
 def prompt_file(folder: Path, name: str, *, extra: str, version: int = 2) -> Path:
     """Write a folder with one shipped prompt, changed by a sentence; return the folder."""
-    source = SHIPPED / f"{name}.md"
+    source = next(SHIPPED.rglob(f"{name}.md"))
     text = (
         source.read_text()
         .replace("version: 1\n", f"version: {version}\n")

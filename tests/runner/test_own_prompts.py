@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "prompts"
     made.mkdir()
     for name in ("solver", "criteria", "checkpoints", "repair"):
-        text = (SHIPPED / f"{name}.md").read_text().replace("version: 1\n", "version: 2\n")
+        text = next(SHIPPED.rglob(f"{name}.md")).read_text().replace("version: 1\n", "version: 2\n")
         (made / f"{name}.md").write_text(text.replace("## user\n", "## user\nWork with care.\n\n", 1))
     return made
 
