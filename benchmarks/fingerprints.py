@@ -16,10 +16,10 @@ from benchmarks.command import Options, run_benchmark, say, scratch
 from benchmarks.figures import Figure, Report
 from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.log import configure
-from dokimasia.runner.diagnosis_plan import FingerprintRequest
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.fingerprinting import match_fingerprints
-from dokimasia.runner.growing import grow_tree
+from dokimasia.methods.diagnosis.plan import FingerprintRequest
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints
+from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
 from dokimasia.simulation.transport import SimTransport

@@ -15,11 +15,11 @@ from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.gateway import limiter
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.runner import worker
-from dokimasia.runner.criteria_files import import_criteria
-from dokimasia.runner.estimate import Estimate
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.observer import Progress
+from dokimasia.methods.evaluation import worker
+from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.observer import Progress
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 

@@ -18,39 +18,39 @@ if TYPE_CHECKING:
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.drive import as_runnable
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
-    from dokimasia.runner.audit_plan import AuditRequest
-    from dokimasia.runner.auditing import audit
-    from dokimasia.runner.checking import decide, pending_checks
-    from dokimasia.runner.embedding import memory_context, refine_one
-    from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
-    from dokimasia.runner.forking import ForkRequest, fork
-    from dokimasia.runner.graph_run import GraphRequest, run_graph
-    from dokimasia.runner.growing import GrowthRequest, grow_tree, grow_tree_sync
-    from dokimasia.runner.refining import RefinementRequest, refine
-    from dokimasia.runner.rubric_making import make_rubrics
-    from dokimasia.runner.rubric_plan import RubricRequest
-    from dokimasia.runner.sync import evaluate_sync
+    from dokimasia.methods.audit.auditing import audit
+    from dokimasia.methods.audit.plan import AuditRequest
+    from dokimasia.methods.checks.checking import decide, pending_checks
+    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate
+    from dokimasia.methods.evaluation.forking import ForkRequest, fork
+    from dokimasia.methods.graph.running import GraphRequest, run_graph
+    from dokimasia.methods.refinement.embedding import memory_context, refine_one
+    from dokimasia.methods.refinement.refining import RefinementRequest, refine
+    from dokimasia.methods.rubrics.making import make_rubrics
+    from dokimasia.methods.rubrics.plan import RubricRequest
+    from dokimasia.methods.tree.growing import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.runs.sync import evaluate_sync
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
-    "AuditRequest": "dokimasia.runner.audit_plan",
+    "AuditRequest": "dokimasia.methods.audit.plan",
     "Chat": "dokimasia.domain.call",
     "CheckpointScores": "dokimasia.domain.judgement",
     "Context": "dokimasia.graphs.context",
     "CriteriaSet": "dokimasia.domain.criterion",
     "Criterion": "dokimasia.domain.criterion",
     "DokimasiaError": "dokimasia.errors",
-    "EvaluationRequest": "dokimasia.runner.evaluation",
-    "EvaluationResult": "dokimasia.runner.evaluation",
+    "EvaluationRequest": "dokimasia.methods.evaluation.evaluation",
+    "EvaluationResult": "dokimasia.methods.evaluation.evaluation",
     "Failed": "dokimasia.domain.judgement",
-    "ForkRequest": "dokimasia.runner.forking",
+    "ForkRequest": "dokimasia.methods.evaluation.forking",
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
-    "GraphRequest": "dokimasia.runner.graph_run",
-    "GrowthRequest": "dokimasia.runner.growing",
+    "GraphRequest": "dokimasia.methods.graph.running",
+    "GrowthRequest": "dokimasia.methods.tree.growing",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -61,9 +61,9 @@ _HOMES: dict[str, str] = {
     "ModelSpec": "dokimasia.domain.call",
     "ReferenceChain": "dokimasia.domain.criterion",
     "Refined": "dokimasia.domain.refinement",
-    "RefinementRequest": "dokimasia.runner.refining",
+    "RefinementRequest": "dokimasia.methods.refinement.refining",
     "Response": "dokimasia.domain.judgement",
-    "RubricRequest": "dokimasia.runner.rubric_plan",
+    "RubricRequest": "dokimasia.methods.rubrics.plan",
     "Sample": "dokimasia.domain.sample",
     "Sampling": "dokimasia.domain.call",
     "Scored": "dokimasia.domain.judgement",
@@ -71,21 +71,21 @@ _HOMES: dict[str, str] = {
     "Settings": "dokimasia.settings",
     "UnparsableReply": "dokimasia.errors",
     "as_runnable": "dokimasia.graphs.drive",
-    "audit": "dokimasia.runner.auditing",
-    "decide": "dokimasia.runner.checking",
-    "evaluate": "dokimasia.runner.evaluation",
-    "evaluate_sync": "dokimasia.runner.sync",
-    "fork": "dokimasia.runner.forking",
-    "grow_tree": "dokimasia.runner.growing",
-    "grow_tree_sync": "dokimasia.runner.growing",
+    "audit": "dokimasia.methods.audit.auditing",
+    "decide": "dokimasia.methods.checks.checking",
+    "evaluate": "dokimasia.methods.evaluation.evaluation",
+    "evaluate_sync": "dokimasia.runs.sync",
+    "fork": "dokimasia.methods.evaluation.forking",
+    "grow_tree": "dokimasia.methods.tree.growing",
+    "grow_tree_sync": "dokimasia.methods.tree.growing",
     "load_settings": "dokimasia.settings",
-    "make_rubrics": "dokimasia.runner.rubric_making",
-    "memory_context": "dokimasia.runner.embedding",
-    "pending_checks": "dokimasia.runner.checking",
-    "refine": "dokimasia.runner.refining",
-    "refine_one": "dokimasia.runner.embedding",
+    "make_rubrics": "dokimasia.methods.rubrics.making",
+    "memory_context": "dokimasia.methods.refinement.embedding",
+    "pending_checks": "dokimasia.methods.checks.checking",
+    "refine": "dokimasia.methods.refinement.refining",
+    "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
-    "run_graph": "dokimasia.runner.graph_run",
+    "run_graph": "dokimasia.methods.graph.running",
 }
 
 __all__ = [

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from dokimasia import AuditRequest, RubricRequest, audit, load_settings, make_rubrics
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
-from dokimasia.runner.rubric_files import encode_sets, sets_of_run
+from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.rubrics.files import encode_sets, sets_of_run
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from dokimasia import EvaluationRequest, evaluate, load_settings
-from dokimasia.runner.growing import grow_tree
-from dokimasia.runner.tree_figures import tree_figures, validity_of, weaknesses_of
-from dokimasia.runner.trees import evaluation_of
+from dokimasia.methods.tree.figures import tree_figures, validity_of, weaknesses_of
+from dokimasia.methods.tree.growing import grow_tree
+from dokimasia.methods.tree.trees import evaluation_of
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 

@@ -13,8 +13,8 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.datasets import READERS
+from dokimasia.methods.evaluation.evaluation import read_plan
 from dokimasia.plugins import listing
-from dokimasia.runner.evaluation import read_plan
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
 from tests.distributions import install

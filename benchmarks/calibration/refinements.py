@@ -7,8 +7,8 @@ from typing import NamedTuple
 from benchmarks.calibration.planted import State, candidate, judge
 from benchmarks.calibration.planted import draw_scores as judged
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.analysis.refinement_arms import Measure, arm_figures, gain_figures
 from dokimasia.domain.refinement import SOLVED, RefinementRow
+from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 from dokimasia.simulation.truth_refining import ARMS, Arm, expected_rates

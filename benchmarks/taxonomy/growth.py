@@ -16,7 +16,7 @@ import orjson
 from benchmarks.figures import peak_rss_mb
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.runner.growing import grow_tree
+from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.simulation.tree_world import categories_of, planted_criteria

@@ -34,7 +34,7 @@ def command(
     Told are the reliability gap, where gates fail, whether the two streams go together, the agreement with outside
     ratings with and without the gate, length bias, what another judge says, and what fewer rubrics would say.
     """
-    from dokimasia.runner.analysing import analyse
+    from dokimasia.methods.audit.analysing import analyse
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
@@ -43,7 +43,7 @@ def command(
         other = resolve_run(home, against) if against else None
         figures = analyse(home, found, ratings=ratings, against=other)
     if output is not None:
-        from dokimasia.runner.audit_report import write_audit_report
+        from dokimasia.methods.audit.report import write_audit_report
 
         write_audit_report(found, figures, output=output, redact=redact)
     if as_json:

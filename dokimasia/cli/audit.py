@@ -46,8 +46,8 @@ def command(
     rubrics needs no other run. The same command continues an interrupted audit, or prints its results.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.audit_plan import AuditRequest
-    from dokimasia.runner.auditing import audit
+    from dokimasia.methods.audit.auditing import audit
+    from dokimasia.methods.audit.plan import AuditRequest
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -75,7 +75,7 @@ def command(
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with an audit under other limits, and print what came of it."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.auditing import read_audit, resume_audit
+    from dokimasia.methods.audit.auditing import read_audit, resume_audit
 
     request = read_audit(run)[1].model_copy(update=changes)
     run_to_end(
@@ -89,7 +89,7 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
     """Print an audit's table; with `sample`, each response to it with what holds and what does not."""
     from dokimasia.cli.audit_view import print_audit, print_responses
     from dokimasia.errors import NotFound
-    from dokimasia.runner.audit_results import audit_items, audit_summary
+    from dokimasia.methods.audit.results import audit_items, audit_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

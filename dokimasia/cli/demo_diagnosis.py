@@ -29,8 +29,8 @@ def diagnosis_step(
     Beside each leaf where a model is surely worse than the others stand its mean planted skill there, and theirs.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.diagnosis_plan import WordsRequest
-    from dokimasia.runner.diagnosis_words import write_diagnosis
+    from dokimasia.methods.diagnosis.plan import WordsRequest
+    from dokimasia.methods.diagnosis.words import write_diagnosis
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
@@ -51,9 +51,9 @@ def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
-    from dokimasia.analysis.trees import members_below
-    from dokimasia.runner.diagnosing import kept
-    from dokimasia.runner.trees import load_tree
+    from dokimasia.methods.diagnosis.diagnosing import kept
+    from dokimasia.methods.tree.trees import load_tree
+    from dokimasia.methods.tree.view import members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

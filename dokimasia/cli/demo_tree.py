@@ -26,10 +26,10 @@ def tree_step(
     """
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree_show import print_tree
-    from dokimasia.runner.growing import grow
-    from dokimasia.runner.growing_plan import GrowthRequest
-    from dokimasia.runner.tree_figures import tree_figures, weaknesses_of
-    from dokimasia.runner.trees import load_tree
+    from dokimasia.methods.tree.figures import tree_figures, weaknesses_of
+    from dokimasia.methods.tree.growing import grow
+    from dokimasia.methods.tree.plan import GrowthRequest
+    from dokimasia.methods.tree.trees import load_tree
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -61,7 +61,7 @@ def planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tupl
 
 def _planted(name: str, node: str, tree: Any, step_of: Mapping[str, tuple[str, Any] | None]) -> dict[str, float]:
     """Return the mean planted skill, 0 to 1, at a node's criteria and at all others of the tree."""
-    from dokimasia.analysis.trees import members_below
+    from dokimasia.methods.tree.view import members_below
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
     profile, below = as_candidate(find_profile(name)), members_below(tree)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dokimasia.domain.diagnosis import Asset, Diagnosis
-    from dokimasia.runner.diagnosing import Changes
+    from dokimasia.methods.diagnosis.diagnosing import Changes
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
 
@@ -156,9 +156,9 @@ def _tables(
     as_json: bool,
 ) -> None:
     from dokimasia.cli.diagnose_view import assets_named, print_asset, print_changes, print_diagnosis, print_notes
-    from dokimasia.runner.diagnosing import changes, diagnose
-    from dokimasia.runner.diagnosis_files import export
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
+    from dokimasia.methods.diagnosis.files import export
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
@@ -190,7 +190,7 @@ def _tables(
 
 def _words(settings: "Settings", run: str) -> str | None:
     """Return the id of the newest finished report in words on a run, None without one."""
-    from dokimasia.runner.diagnosis_words import latest_words
+    from dokimasia.methods.diagnosis.words import latest_words
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -202,10 +202,10 @@ def _why(
     settings: "Settings", run: str, text: str, *, tree: str | None, top: int, seed: int | None, as_json: bool
 ) -> None:
     from dokimasia.cli.diagnose_view import print_evidence
-    from dokimasia.runner.diagnosing import diagnosis_of
-    from dokimasia.runner.diagnosis_evidence import evidence
-    from dokimasia.runner.diagnosis_material import gather
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
+    from dokimasia.methods.diagnosis.evidence import evidence
+    from dokimasia.methods.diagnosis.material import gather
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -228,7 +228,7 @@ def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
 
     from dokimasia.domain.identity import value_id
     from dokimasia.errors import HomeLocked
-    from dokimasia.runner.diagnosing import keep, kept_id
+    from dokimasia.methods.diagnosis.diagnosing import keep, kept_id
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

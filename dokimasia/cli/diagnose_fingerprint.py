@@ -33,7 +33,7 @@ def fingerprint_run(
     **more: Any,
 ) -> None:
     """Have a judge match reports to responses, or take a person's matches in; with a folder, write all of it there."""
-    from dokimasia.runner.fingerprint_figures import fingerprint_summary
+    from dokimasia.methods.fingerprints.results import fingerprint_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -58,7 +58,7 @@ def fingerprint_run(
 
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print what a test of fingerprints came to."""
-    from dokimasia.runner.fingerprint_figures import fingerprint_summary
+    from dokimasia.methods.fingerprints.results import fingerprint_summary
     from dokimasia.storage.home import Home
 
     if sample is not None:
@@ -71,8 +71,8 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a test of fingerprints under other limits, and print what it came to."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.fingerprint_matching import read_fingerprint_plan
-    from dokimasia.runner.fingerprinting import resume_fingerprints
+    from dokimasia.methods.fingerprints.fingerprinting import resume_fingerprints
+    from dokimasia.methods.fingerprints.matching import read_fingerprint_plan
 
     asked = read_fingerprint_plan(run)[1].model_copy(update=changes)
     result = run_to_end(
@@ -125,7 +125,7 @@ def print_fingerprints(summary: Mapping[str, Any], *, as_json: bool) -> None:
 def _taken_in(settings: "Settings", run: str, path: Path) -> str:
     import asyncio
 
-    from dokimasia.runner.fingerprint_hand import take_matches
+    from dokimasia.methods.fingerprints.by_hand import take_matches
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
@@ -136,8 +136,8 @@ def _taken_in(settings: "Settings", run: str, path: Path) -> str:
 
 def _carried_out(settings: "Settings", asked: Mapping[str, Any], *, by_hand: bool) -> str:
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.diagnosis_plan import FingerprintRequest
-    from dokimasia.runner.fingerprinting import match_fingerprints
+    from dokimasia.methods.diagnosis.plan import FingerprintRequest
+    from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints
 
     request = FingerprintRequest.model_validate(asked)
     result = run_to_end(
@@ -150,8 +150,8 @@ def _carried_out(settings: "Settings", asked: Mapping[str, Any], *, by_hand: boo
 
 
 def _exported(settings: "Settings", id: str, summary: Mapping[str, Any], folder: Path) -> None:
-    from dokimasia.runner.fingerprint_figures import export_figures
-    from dokimasia.runner.fingerprint_hand import write_bundle
+    from dokimasia.methods.fingerprints.by_hand import write_bundle
+    from dokimasia.methods.fingerprints.results import export_figures
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

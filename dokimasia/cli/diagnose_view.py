@@ -14,7 +14,7 @@ from dokimasia.report.data import SIMULATED_NOTE
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Diagnosis, Figure
-    from dokimasia.runner.diagnosing import Changes
+    from dokimasia.methods.diagnosis.diagnosing import Changes
 
 COLOUR = {"weak": "red", "worse": "red", "strong": "green", "better": "green", "unclear": "dim"}
 MOST_ROWS = 40
@@ -34,7 +34,7 @@ def print_notes(out: Any, simulated: Sequence[str], notes: Sequence[str]) -> Non
 
 def print_diagnosis(out: Any, diagnosis: "Diagnosis", *, words: str | None = None) -> None:
     """Print the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.analysis.diagnosis import several
+    from dokimasia.methods.diagnosis.tables import several
 
     print_notes(out, diagnosis.simulated, diagnosis.notes)
     ground = f"{escape(diagnosis.tree)}@{diagnosis.position}" if diagnosis.tree else "the data's categories"

@@ -17,8 +17,8 @@ def write_reports(
 ) -> None:
     """Have a judge write reports on a run, or show those that it wrote, and print them."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.diagnosis_plan import WordsRequest
-    from dokimasia.runner.diagnosis_words import write_diagnosis
+    from dokimasia.methods.diagnosis.plan import WordsRequest
+    from dokimasia.methods.diagnosis.words import write_diagnosis
 
     if judge is None:
         raise click.UsageError("--write needs --judge M: who writes")
@@ -31,7 +31,7 @@ def write_reports(
 
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print the reports of a diagnosis in words."""
-    from dokimasia.runner.diagnosis_words import words_summary
+    from dokimasia.methods.diagnosis.words import words_summary
     from dokimasia.storage.home import Home
 
     if sample is not None:
@@ -44,7 +44,7 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a diagnosis in words under other limits, and print what it came to."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.diagnosis_words import read_words_plan, resume_words
+    from dokimasia.methods.diagnosis.words import read_words_plan, resume_words
 
     asked = read_words_plan(run)[1].model_copy(update=changes)
     result = run_to_end(

@@ -8,7 +8,7 @@ import click
 from dokimasia.cli.shared import common, json_option, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
-    from dokimasia.runner.evaluation import EvaluationRequest
+    from dokimasia.methods.evaluation.evaluation import EvaluationRequest
     from dokimasia.settings import Settings
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -83,7 +83,7 @@ def command(
     scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
     """
     from dokimasia.cli.running import print_result, run_to_end
-    from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 
     request = EvaluationRequest(
         data=data.absolute(),

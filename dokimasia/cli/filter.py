@@ -43,8 +43,8 @@ def command(
     `id` and `image`. The same command continues an interrupted run, or prints what came of it.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.filtering import FILTER, FilterRequest, read_thresholds, write_kept
-    from dokimasia.runner.image_run import run_images
+    from dokimasia.methods.density.filtering import FILTER, FilterRequest, read_thresholds, write_kept
+    from dokimasia.methods.graph.images import run_images
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -63,8 +63,8 @@ def command(
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a run of the filter under other limits, and print what came of it."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.filtering import FILTER
-    from dokimasia.runner.image_run import read_image_plan, resume_images
+    from dokimasia.methods.density.filtering import FILTER
+    from dokimasia.methods.graph.images import read_image_plan, resume_images
 
     request = read_image_plan(FILTER, run)[1].model_copy(update=changes)
     run_to_end(
@@ -79,7 +79,7 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print what the filter kept, by domain; with `sample`, one sample's ratings."""
     from dokimasia.errors import NotFound
-    from dokimasia.runner.filtering import filter_items, filter_summary
+    from dokimasia.methods.density.filtering import filter_items, filter_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

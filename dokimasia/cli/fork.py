@@ -42,7 +42,7 @@ def command(
     """
     from dokimasia.cli.running import print_result, run_to_end
     from dokimasia.cli.shared import prompt_folders
-    from dokimasia.runner.forking import ForkRequest, fork, preview_fork
+    from dokimasia.methods.evaluation.forking import ForkRequest, fork, preview_fork
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

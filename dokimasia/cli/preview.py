@@ -13,9 +13,9 @@ from dokimasia.cli.shared import console
 from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, prepare
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
-from dokimasia.runner.evaluation import EvaluationRequest, prepare
-from dokimasia.runner.inputs import library_of
+from dokimasia.runs.samples import library_of
 from dokimasia.settings import Settings
 from dokimasia.storage.memory import MemoryBlobs
 

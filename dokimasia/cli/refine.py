@@ -81,8 +81,8 @@ def command(
     same command continues an interrupted refinement, or prints its results.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.refining import refine
-    from dokimasia.runner.refining_plan import KIND, RefinementRequest
+    from dokimasia.methods.refinement.plan import KIND, RefinementRequest
+    from dokimasia.methods.refinement.refining import refine
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
@@ -119,7 +119,7 @@ def command(
 
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print a refinement's figures; with `sample`, one sample of it whole."""
-    from dokimasia.runner.refining_results import refined_sample, refinement_summary
+    from dokimasia.methods.refinement.results import refined_sample, refinement_summary
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -135,7 +135,7 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a refinement under other limits, and print what came of it."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.refining import read_refinement, resume_refinement
+    from dokimasia.methods.refinement.refining import read_refinement, resume_refinement
 
     request = read_refinement(run)[1].model_copy(update=changes)
     result = run_to_end(

@@ -41,10 +41,10 @@ def command(
     from dokimasia.cli.kinds import verb_of
     from dokimasia.cli.run import print_graph_run
     from dokimasia.cli.running import print_result, run_to_end
-    from dokimasia.runner.evaluation import read_plan, resume
-    from dokimasia.runner.graph_plan import KIND
-    from dokimasia.runner.graph_run import read_graph_plan, resume_graph
-    from dokimasia.runner.retrying import retryable
+    from dokimasia.methods.evaluation.evaluation import read_plan, resume
+    from dokimasia.methods.graph.plan import KIND
+    from dokimasia.methods.graph.running import read_graph_plan, resume_graph
+    from dokimasia.runs.retrying import retryable
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

@@ -47,8 +47,8 @@ def command(
     command continues an interrupted run, or prints what came of it.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.image_run import run_images
-    from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+    from dokimasia.methods.graph.images import run_images
+    from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -73,8 +73,8 @@ def command(
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a review under other limits, and print what came of it."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.image_run import read_image_plan, resume_images
-    from dokimasia.runner.reviewing import REVIEW
+    from dokimasia.methods.graph.images import read_image_plan, resume_images
+    from dokimasia.methods.review.reviewing import REVIEW
 
     request = read_image_plan(REVIEW, run)[1].model_copy(update=changes)
     run_to_end(
@@ -90,7 +90,7 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
     """Print what came of a review; with `sample`, one review whole, cycle by cycle."""
     from dokimasia.cli.review_view import print_review, print_sample
     from dokimasia.errors import NotFound
-    from dokimasia.runner.reviewing import review_items, review_summary
+    from dokimasia.methods.review.reviewing import review_items, review_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

@@ -51,9 +51,9 @@ def command(
     continues an interrupted run, or prints what came of it.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.rubric_files import schema
-    from dokimasia.runner.rubric_making import make_rubrics
-    from dokimasia.runner.rubric_plan import KIND, RubricRequest
+    from dokimasia.methods.rubrics.files import schema
+    from dokimasia.methods.rubrics.making import make_rubrics
+    from dokimasia.methods.rubrics.plan import KIND, RubricRequest
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run, resolve_run
 
@@ -96,8 +96,8 @@ def command(
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with the making of rubrics under other limits, and print what came of it."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.image_run import read_image_plan, resume_images
-    from dokimasia.runner.rubric_making import RUBRICS
+    from dokimasia.methods.graph.images import read_image_plan, resume_images
+    from dokimasia.methods.rubrics.making import RUBRICS
 
     request = read_image_plan(RUBRICS, run)[1].model_copy(update=changes)
     run_to_end(
@@ -112,7 +112,7 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print what came of the making of rubrics; with `sample`, one set whole, with what was dropped and why."""
     from dokimasia.errors import NotFound
-    from dokimasia.runner.rubric_making import rubric_items, rubric_summary
+    from dokimasia.methods.rubrics.making import rubric_items, rubric_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -135,8 +135,8 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
 
 
 def _export(settings: "Settings", run: "Run", output: Path) -> None:
-    from dokimasia.runner.export_formats import write_whole
-    from dokimasia.runner.rubric_files import encode_sets, sets_of_run
+    from dokimasia.methods.rubrics.files import encode_sets, sets_of_run
+    from dokimasia.runs.export_formats import write_whole
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

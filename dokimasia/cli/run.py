@@ -59,7 +59,7 @@ def command(
     The same command continues an interrupted run, or prints what came of it.
     """
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.graph_run import GraphRequest, run_graph
+    from dokimasia.methods.graph.running import GraphRequest, run_graph
 
     request = GraphRequest(
         graph=graph,
@@ -88,7 +88,7 @@ def print_graph_run(settings: "Settings", run: str, *, as_json: bool, sample: st
     from itertools import islice
 
     from dokimasia.errors import NotFound
-    from dokimasia.runner.graph_results import graph_items, graph_summary
+    from dokimasia.methods.graph.results import graph_items, graph_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

@@ -14,8 +14,8 @@ from dokimasia.cli.shared import console, print_json
 from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
 from dokimasia.errors import Interrupted
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.runner.observer import Observer
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.observer import Observer
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 
 

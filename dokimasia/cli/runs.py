@@ -24,7 +24,7 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
     from rich import box
     from rich.table import Table
 
-    from dokimasia.runner.results import forked_from
+    from dokimasia.methods.evaluation.results import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import list_runs
 
@@ -58,7 +58,7 @@ def delete(settings: "Settings", run: str, yes: bool, as_json: bool) -> None:
     """
     import asyncio
 
-    from dokimasia.runner.deleting import delete_whole_run
+    from dokimasia.runs.deleting import delete_whole_run
     from dokimasia.storage.deletion import run_size
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run

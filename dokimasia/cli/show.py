@@ -24,10 +24,10 @@ def command(settings: "Settings", run: str, sample: str | None, raw: bool, as_js
     from dokimasia.cli.kinds import verb_of
     from dokimasia.cli.run import print_graph_run
     from dokimasia.cli.running import print_result
-    from dokimasia.runner.evaluation import read_plan
-    from dokimasia.runner.graph_plan import KIND
-    from dokimasia.runner.inspection import sample_view
-    from dokimasia.runner.results import summary_of
+    from dokimasia.methods.evaluation.evaluation import read_plan
+    from dokimasia.methods.evaluation.results import summary_of
+    from dokimasia.methods.evaluation.sample_view import sample_view
+    from dokimasia.methods.graph.plan import KIND
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
@@ -61,7 +61,7 @@ def _print_view(view: dict[str, Any]) -> None:
     from rich.markup import escape
 
     from dokimasia.cli.shared import redact
-    from dokimasia.runner.inspection import call_texts, look_line
+    from dokimasia.methods.evaluation.sample_view import call_texts, look_line
 
     out = console()
 

@@ -22,9 +22,9 @@ def command(settings: "Settings", first: str, second: str, as_json: bool) -> Non
     Each is a version (NAME@NUMBER, a tree's name, or the beginning of its id) or a person's CSV file with the columns
     criterion and leaf.
     """
-    from dokimasia.analysis.tree_agreement import mapping_comparison
     from dokimasia.errors import InputError
-    from dokimasia.runner.tree_files import mapping_from
+    from dokimasia.methods.tree.agreement import mapping_comparison
+    from dokimasia.methods.tree.files import mapping_from
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

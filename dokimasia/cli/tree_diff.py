@@ -25,7 +25,7 @@ def command(settings: "Settings", first: str, second: str, top: int, as_json: bo
     A version is NAME@NUMBER, a tree's name (its newest), or the beginning of its id; a number alone is a version of the
     other one's tree.
     """
-    from dokimasia.runner.trees import compare_versions
+    from dokimasia.methods.tree.trees import compare_versions
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -28,9 +28,9 @@ def command(settings: "Settings", tree: str, version: str | None, name: str | No
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
     import sys
 
-    from dokimasia.runner.export_formats import write_whole
-    from dokimasia.runner.tree_files import export_tree, format_of
-    from dokimasia.runner.trees import load_tree
+    from dokimasia.methods.tree.files import export_tree, format_of
+    from dokimasia.methods.tree.trees import load_tree
+    from dokimasia.runs.export_formats import write_whole
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

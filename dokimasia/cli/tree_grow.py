@@ -86,7 +86,7 @@ def command(
 
     from dokimasia.cli.running import run_to_end
     from dokimasia.domain.capability import CATEGORIES
-    from dokimasia.runner.growing import GrowthRequest, grow
+    from dokimasia.methods.tree.growing import GrowthRequest, grow
 
     if (run is None) == (file is None):
         raise click.UsageError("name a RUN, or a file with --criteria FILE; one of the two")
@@ -122,7 +122,7 @@ def command(
 
 def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
     """Print what a growth came to."""
-    from dokimasia.runner.growing_results import growth_summary
+    from dokimasia.methods.tree.results import growth_summary
     from dokimasia.storage.home import Home
 
     if sample is not None:
@@ -137,7 +137,7 @@ def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | N
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a growth under other limits, and print what it came to."""
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.growing import read_growth_plan, resume_growth
+    from dokimasia.methods.tree.growing import read_growth_plan, resume_growth
 
     asked = read_growth_plan(run)[1].model_copy(update=changes)
     grown = run_to_end(

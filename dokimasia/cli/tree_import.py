@@ -24,7 +24,7 @@ def command(settings: "Settings", file: Path, tree: str | None, as_json: bool) -
     """
     import asyncio
 
-    from dokimasia.runner.tree_files import import_tree
+    from dokimasia.methods.tree.files import import_tree
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True) as home:

@@ -20,7 +20,7 @@ def command(settings: "Settings", tree: str | None, as_json: bool) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from dokimasia.runner.trees import SHORT, list_of_trees, list_of_versions
+    from dokimasia.methods.tree.trees import SHORT, list_of_trees, list_of_versions
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

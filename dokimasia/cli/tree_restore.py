@@ -18,7 +18,7 @@ def command(settings: "Settings", version: str, as_json: bool) -> None:
     """Make VERSION (NAME@NUMBER, or the beginning of its id) the newest of its tree; the history stays."""
     import asyncio
 
-    from dokimasia.runner.tree_files import restore_version
+    from dokimasia.methods.tree.files import restore_version
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True, create=False) as home:

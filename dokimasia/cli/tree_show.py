@@ -39,7 +39,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
-    from dokimasia.runner.tree_figures import tree_figures
+    from dokimasia.methods.tree.figures import tree_figures
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -40,8 +40,8 @@ def command(
     A criterion's score is predicted by a model's mean over all other criteria (MAE_G), and over the others of its leaf
     (MAE_I); their difference is the gain. Printed as published, and leaving out criteria of the same sample.
     """
-    from dokimasia.runner.tree_figures import validity_of
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.tree.figures import validity_of
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -55,8 +55,8 @@ def command(
     A node is held against all the model's other criteria: its difference must be more than chance brings when the
     capabilities of whole samples are exchanged, corrected for all nodes looked at.
     """
-    from dokimasia.runner.tree_figures import weaknesses_of
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.tree.figures import weaknesses_of
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -98,21 +98,21 @@ class ReportData:
     Attributes:
         facts: what ran, and with which versions.
         summary: the figures, the very ones of `show --json`.
-        differences: the paired differences of every two models, from `dokimasia.analysis.rivals.rival_differences`.
-        repeats: each model's mean by repeat, from `dokimasia.analysis.repeats.means_by_repeat`.
+        differences: the paired differences of every two models, from `dokimasia.methods.evaluation.rivals.rival_differences`.
+        repeats: each model's mean by repeat, from `dokimasia.methods.evaluation.repeats.means_by_repeat`.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
         samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
             a failed answer.
         pictures: their images by hash.
         tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
-            `dokimasia.analysis.trees.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
-            n}, `findings` {model: what `dokimasia.analysis.weaknesses.model_findings` returns}, and `examples` {node: a
+            `dokimasia.methods.tree.view.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
+            n}, `findings` {model: what `dokimasia.methods.tree.weaknesses.model_findings` returns}, and `examples` {node: a
             few of its criteria's questions}.
-        diagnosis: the diagnosis that was kept with the run, as `dokimasia.runner.diagnosis_report.report_diagnosis` gives
+        diagnosis: the diagnosis that was kept with the run, as `dokimasia.methods.diagnosis.report.report_diagnosis` gives
             it; None where the run was not diagnosed.
         fingerprints: what the newest test of the run's fingerprints came to, as
-            `dokimasia.runner.fingerprint_figures.fingerprint_summary` gives it; None where there was none.
+            `dokimasia.methods.fingerprints.results.fingerprint_summary` gives it; None where there was none.
     """
 
     facts: RunFacts

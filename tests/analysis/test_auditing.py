@@ -5,7 +5,7 @@ import random
 import pytest
 
 from dokimasia.algorithms.gating import summarise
-from dokimasia.analysis.auditing import AuditRow, audit_figures
+from dokimasia.methods.audit.figures import AuditRow, audit_figures
 
 A, B = 3, 4
 

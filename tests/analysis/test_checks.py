@@ -1,7 +1,7 @@
 """Figures of verification by people."""
 
-from dokimasia.analysis.checks import check_figures
 from dokimasia.domain.decision import CheckItem, Decision, Standing
+from dokimasia.methods.checks.figures import check_figures
 
 
 def _standing(number: int, *decisions: tuple[str, str]) -> Standing:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.statistics import clopper_pearson
-from dokimasia.analysis.refinement import refinement_figures
-from dokimasia.analysis.refinement_arms import arm_figures, gain_figures, value_of
-from dokimasia.analysis.refinement_talk import hint_figures, leak_figures, steadiness
 from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow
+from dokimasia.methods.refinement.arms import arm_figures, gain_figures, value_of
+from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
+from dokimasia.methods.refinement.figures import refinement_figures
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from dokimasia.analysis.auditing import AuditRow, audit_figures
-from dokimasia.analysis.rubric_agreement import Rating, agreement, coverage, two_judges
-from dokimasia.analysis.rubric_analyses import consistency, failures_by_domain, length_bias, reliability_gap
+from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
+from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
+from dokimasia.methods.audit.figures import AuditRow, audit_figures
 
 Skill = Callable[[int], float]
 

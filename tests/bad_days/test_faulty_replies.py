@@ -13,7 +13,7 @@ import pytest
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults

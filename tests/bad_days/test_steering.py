@@ -12,6 +12,7 @@ from dokimasia.agents.schemas import checkpoint_scores
 from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 from dokimasia.parsing import (
     parse_checkpoint_scores,
     parse_equivalence,
@@ -19,7 +20,6 @@ from dokimasia.parsing import (
     parse_structured_scores,
 )
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import understand

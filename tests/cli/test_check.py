@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from dokimasia.cli.check import command
 from dokimasia.cli.main import run as dokimasia
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.decisions import draft_file

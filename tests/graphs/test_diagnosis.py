@@ -5,8 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Material, assets_of
-from dokimasia.analysis.trees import Measured
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.diagnosis_report import Report
@@ -15,6 +13,8 @@ from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
 from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
+from dokimasia.methods.diagnosis.tables import Answered, Material, assets_of
+from dokimasia.methods.tree.view import Measured
 from dokimasia.prompts import recognise
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from dokimasia.domain.ports import Transport
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 from dokimasia.report.data import ReportData
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.reporting import report_data
+from dokimasia.runs.reporting import report_data
 from dokimasia.settings import load_settings
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.transport import SimTransport

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.report.sections import diagnosis
-from dokimasia.runner.reporting import write_report
+from dokimasia.runs.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import resolve_run

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.methods.refinement.refining import RefinementRequest, refine
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
 from dokimasia.report.sections import refinement, refinement_samples
-from dokimasia.runner.refining import RefinementRequest, refine
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened

@@ -14,19 +14,19 @@ import pytest
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
+from dokimasia.methods.audit.analysing import ANALYSES, analyse
+from dokimasia.methods.audit.auditing import audit, resume_audit
+from dokimasia.methods.audit.plan import AuditRequest
+from dokimasia.methods.audit.results import audit_items, audit_summary
+from dokimasia.methods.checks.checking import decide, pending_checks
+from dokimasia.methods.graph.images import resume_images, run_images
+from dokimasia.methods.graph.running import GraphResult
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.rubrics.files import encode_sets, read_sets, sets_of_run
+from dokimasia.methods.rubrics.making import RUBRICS, make_rubrics, rubric_items
+from dokimasia.methods.rubrics.plan import RubricRequest
 from dokimasia.prompts import recognise
-from dokimasia.runner.analysing import ANALYSES, analyse
-from dokimasia.runner.audit_plan import AuditRequest
-from dokimasia.runner.audit_results import audit_items, audit_summary
-from dokimasia.runner.auditing import audit, resume_audit
-from dokimasia.runner.checking import decide, pending_checks
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.image_run import resume_images, run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
-from dokimasia.runner.rubric_files import encode_sets, read_sets, sets_of_run
-from dokimasia.runner.rubric_making import RUBRICS, make_rubrics, rubric_items
-from dokimasia.runner.rubric_plan import RubricRequest
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.rubric_judging import holds
 from dokimasia.simulation.transport import SimTransport

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dokimasia.errors import InputError, NotFound
-from dokimasia.runner.checking import all_standings, decide, open_for_people, pending_checks
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.checks.checking import all_standings, decide, open_for_people, pending_checks
+from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.checkpoints import open_saver
@@ -83,7 +83,7 @@ def test_a_decision_made_elsewhere_survives_the_death_of_its_process(settings: S
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from dokimasia.runner.checking import decide\n"
+        "from dokimasia.methods.checks.checking import decide\n"
         "from dokimasia.settings import load_settings\n"
         "settings = load_settings(home=Path(sys.argv[1]), env={})\n"
         "decide(sys.argv[2], 'edit', who='anna', delete=[1], settings=settings)\n"

@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from dokimasia.errors import InputError
-from dokimasia.runner.comparing import compare_runs
-from dokimasia.runner.criteria_files import export_criteria, import_criteria
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.comparing import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -10,9 +10,9 @@ import pytest
 
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import Interrupted
-from dokimasia.runner import crowd
-from dokimasia.runner.crowd import work_through
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs import concurrency as crowd
+from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings
 from dokimasia.simulation.transport import SimTransport
 from tests.runner.conftest import SAMPLES

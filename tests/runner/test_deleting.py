@@ -7,9 +7,9 @@ from typing import NoReturn
 import pytest
 
 from dokimasia.errors import InputError, Interrupted, NotFound
-from dokimasia.runner.deleting import delete_whole_run
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.deletion import run_size

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.diagnosis_report import MOST_WORDS
-from dokimasia.runner import diagnosis_words
-from dokimasia.runner.diagnosing import diagnose, kept
-from dokimasia.runner.diagnosis_evidence import evidence
-from dokimasia.runner.diagnosis_material import gather
-from dokimasia.runner.diagnosis_plan import WordsRequest
-from dokimasia.runner.diagnosis_report import report_diagnosis
-from dokimasia.runner.diagnosis_words import WordsResult, latest_words, resume_words, write_diagnosis
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.diagnosis import words as diagnosis_words
+from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
+from dokimasia.methods.diagnosis.evidence import evidence
+from dokimasia.methods.diagnosis.material import gather
+from dokimasia.methods.diagnosis.plan import WordsRequest
+from dokimasia.methods.diagnosis.report import report_diagnosis
+from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws

@@ -11,11 +11,11 @@ import pytest
 
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.runner.criteria_files import export_criteria, import_criteria
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, prepare, resume
-from dokimasia.runner.inspection import sample_view
-from dokimasia.runner.observer import Silent
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate, prepare, resume
+from dokimasia.methods.evaluation.sample_view import sample_view
+from dokimasia.runs.observer import Silent
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.checkpoints import open_saver

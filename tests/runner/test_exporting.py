@@ -10,9 +10,9 @@ import orjson
 import pytest
 
 from dokimasia.errors import InputError
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.export_formats import FORMATS, Format, encode, format_of, write_whole
-from dokimasia.runner.exporting import COLUMNS, export_rows
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.export_formats import FORMATS, Format, encode, format_of, write_whole
+from dokimasia.runs.exporting import COLUMNS, export_rows
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.transport import SimTransport

@@ -9,9 +9,9 @@ import pytest
 
 from dokimasia.domain.density import DOMAINS, Threshold
 from dokimasia.errors import InputError
-from dokimasia.runner.filtering import FILTER, FilterRequest, filter_items, read_thresholds, write_kept
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.image_run import run_images
+from dokimasia.methods.density.filtering import FILTER, FilterRequest, filter_items, read_thresholds, write_kept
+from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.graph.running import GraphResult
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -10,10 +10,10 @@ import pytest
 
 import dokimasia.prompts
 from dokimasia.errors import ConfigError, InputError, Interrupted, TransportError
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
+from dokimasia.methods.evaluation.forking import ForkRequest, fork, preview_fork
 from dokimasia.prompts import default_library
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
-from dokimasia.runner.forking import ForkRequest, fork, preview_fork
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.home import Home

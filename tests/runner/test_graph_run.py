@@ -16,10 +16,10 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.runner.graph_plan import GraphRequest
-from dokimasia.runner.graph_results import graph_items
-from dokimasia.runner.graph_run import resume_graph, run_graph
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.graph.plan import GraphRequest
+from dokimasia.methods.graph.results import graph_items
+from dokimasia.methods.graph.running import resume_graph, run_graph
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.home import Home

@@ -11,9 +11,9 @@ import pytest
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.runner import growing_walk
-from dokimasia.runner.growing import GrowthResult, grow_tree, resume_growth
-from dokimasia.runner.growing_inputs import file_criteria
+from dokimasia.methods.tree import work as growing_walk
+from dokimasia.methods.tree.criteria import file_criteria
+from dokimasia.methods.tree.growing import GrowthResult, grow_tree, resume_growth
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -14,9 +14,9 @@ from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.growing import GrowthResult, grow_tree
-from dokimasia.runner.tree_figures import weaknesses_of
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree.figures import weaknesses_of
+from dokimasia.methods.tree.growing import GrowthResult, grow_tree
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.transport import SimTransport

@@ -7,8 +7,8 @@ import pytest
 
 import dokimasia.prompts
 from dokimasia.errors import ConfigError
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate, resume
 from dokimasia.prompts import default_library
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, resume
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.server import running_server
 from dokimasia.storage.home import Home

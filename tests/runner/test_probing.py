@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.call import Chat, ChatReply, ModelCall, ModelRef, ModelSpec, Usage
+from dokimasia.endpoints.models import list_models
+from dokimasia.endpoints.probes import COLOURS, bands, draw_bands, probes
+from dokimasia.endpoints.probing import check_models
 from dokimasia.errors import TransportError
-from dokimasia.runner.models import list_models
-from dokimasia.runner.probes import COLOURS, bands, draw_bands, probes
-from dokimasia.runner.probing import check_models
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.probing import colours
 from dokimasia.simulation.server import running_server

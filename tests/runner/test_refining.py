@@ -11,10 +11,16 @@ import pytest
 
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.refining import RefinementRequest, RefinementResult, refine, refinement_rows, resume_refinement
-from dokimasia.runner.refining_results import refined_sample
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.refinement.refining import (
+    RefinementRequest,
+    RefinementResult,
+    refine,
+    refinement_rows,
+    resume_refinement,
+)
+from dokimasia.methods.refinement.results import refined_sample
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.home import Home

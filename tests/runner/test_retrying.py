@@ -9,11 +9,11 @@ import pytest
 from dokimasia.agents.asking import RETRY_STRIDE, draw
 from dokimasia.domain.call import Chat
 from dokimasia.errors import InputError, Interrupted
+from dokimasia.methods.evaluation import worker as worker_module
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
 from dokimasia.prompts import recognise
-from dokimasia.runner import worker as worker_module
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
-from dokimasia.runner.retrying import RETRYABLE, retryable
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.retrying import RETRYABLE, retryable
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import LASTING_FAULTS, spoil, transport_error
 from dokimasia.simulation.transport import SimTransport

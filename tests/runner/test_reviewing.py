@@ -13,12 +13,12 @@ from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.review import Candidate, PeerReview, PeerVote, ReviewRecord
 from dokimasia.errors import ConfigError, DataError, Interrupted
+from dokimasia.methods.graph.images import resume_images, run_images
+from dokimasia.methods.graph.running import GraphResult
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest, review_items
 from dokimasia.prompts import recognise
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.image_run import resume_images, run_images
-from dokimasia.runner.reporting import Format, write_report
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest, review_items
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.reporting import Format, write_report
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

@@ -8,10 +8,10 @@ import pytest
 
 from dokimasia.algorithms.self_preference import own_votes, self_preference
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval
-from dokimasia.analysis.reviewing import vote_rounds
 from dokimasia.domain.review import Candidate, PeerVote, ReviewRecord
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.review.figures import vote_rounds
+from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene

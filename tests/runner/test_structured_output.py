@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, prepare, resume
-from dokimasia.runner.probing import check_models
+from dokimasia.endpoints.probing import check_models
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate, prepare, resume
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.server import running_server
 from dokimasia.simulation.transport import SimTransport

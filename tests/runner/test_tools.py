@@ -10,9 +10,9 @@ from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare, resume
-from dokimasia.runner.forking import ForkRequest, fork
-from dokimasia.runner.inspection import sample_view
+from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare, resume
+from dokimasia.methods.evaluation.forking import ForkRequest, fork
+from dokimasia.methods.evaluation.sample_view import sample_view
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import as_judge, find_profile, profiles
 from dokimasia.simulation.server import running_server

@@ -1,1 +1,1 @@
-"""Leaks."""
+"""Whether a feedback or a hint gives a secret away."""

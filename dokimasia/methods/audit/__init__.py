@@ -1,0 +1,1 @@
+"""Audits: descriptions of images judged by gated rubrics (PerceptionRubrics, 3.4)."""

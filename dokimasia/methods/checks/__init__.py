@@ -1,0 +1,1 @@
+"""What people check: golden captions and rubrics, accepted, edited or rejected."""

@@ -1,0 +1,82 @@
+"""A diagnosis as files: every table as CSV, a picture of it as PNG, and all of them as one JSON."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from dokimasia.domain.diagnosis import Asset, Diagnosis
+from dokimasia.errors import InputError
+from dokimasia.report.diagnosis_pictures import picture_of
+from dokimasia.runs.export_formats import csv_cell, write_whole
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def export(diagnosis: Diagnosis, folder: Path, *, further: Sequence[Asset] = ()) -> list[Path]:
+    """Write all tables of a diagnosis into a folder and return the files, sorted; equal diagnoses give equal bytes.
+
+    Args:
+        diagnosis: the tables.
+        folder: made where there is none; files of the same names are replaced.
+        further: tables beside those of the diagnosis, such as what changed since another run.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder with --export") from error
+    written = [folder / "diagnosis.json"]
+    whole = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
+    write_whole(written[0], orjson.dumps(whole.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
+    names: set[str] = set()
+    for asset in whole.assets:
+        name = file_name(asset.id, names)
+        written.append(folder / f"{name}.csv")
+        write_whole(written[-1], table_csv(asset))
+        drawn = picture_of(asset, simulated=bool(diagnosis.simulated))
+        if drawn is not None:
+            written.append(folder / f"{name}.png")
+            write_whole(written[-1], drawn)
+    return sorted(written)
+
+
+def table_csv(asset: Asset) -> bytes:
+    """Return a table as comma-separated UTF-8: each estimate is followed by the ends of its interval."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    estimated = [any(row.cells[at].estimated for row in asset.rows) for at in range(len(asset.columns))]
+    header = ["row"]
+    for column, has in zip(asset.columns, estimated, strict=True):
+        title = f"{column.name} ({column.unit})" if column.unit else column.name
+        header += [title, f"{column.name}, low", f"{column.name}, high"] if has else [title]
+    writer.writerow([csv_cell(name) for name in (*header, "n", "asked", "coverage", "mark", "model", "node")])
+    for number, row in enumerate(asset.rows, start=1):
+        cells: list[Any] = [number]
+        for cell, has in zip(row.cells, estimated, strict=True):
+            cells += [cell.value, cell.low, cell.high] if has else [cell.value]
+        cells += [row.n, row.held, row.coverage, row.mark, row.model, row.node]
+        writer.writerow([csv_cell(value) for value in cells])
+    return out.getvalue().encode()
+
+
+def file_name(id: str, taken: set[str]) -> str:
+    """Return a file's name for an asset: its id without what a file's name should not hold; all differ."""
+    base = _UNSAFE.sub("-", id).strip("-.")[:120] or "asset"
+    name = next(one for one in _numbered(base) if one.casefold() not in taken)
+    taken.add(name.casefold())
+    return name
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1

@@ -1,0 +1,148 @@
+"""One sample of a run, whole: chain, criteria, every answer with its scores, and, on request, the calls as they were sent."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.look import Look
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import NotFound
+from dokimasia.methods.evaluation.coverage import sample_coverage
+from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.retries import Retry, earlier_outcomes
+from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+
+
+async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
+    """Return everything that a run knows of one sample, ready for JSON.
+
+    Raises:
+        NotFound: the run has no such sample; the message names near ones.
+    """
+    sample = _find(home, run, sample_id)
+    rows = [row for row in results(home, run.id) if row.sample_id == sample.id]
+    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample.id]
+    view = await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
+    if raw:
+        ledger = SqliteLedger(home)
+        keys = dict.fromkeys(key for row in rows for key in row.calls)
+        view["calls"] = [_call(ledger, key) for key in keys]
+    return view
+
+
+async def view_of(
+    store: SqliteRunStore, run: Run, sample: Sample, *, rows: Sequence[ResultRow], earlier: Sequence[Retry]
+) -> dict[str, Any]:
+    """Return what a run knows of a sample from its rows and from what failed before, ready for JSON."""
+    replay = next((row for row in rows if row.kind == "replay"), None)
+    view: dict[str, Any] = {
+        "run": run.id,
+        "sample": sample.model_dump(mode="json"),
+        "replay": await _replay(store, replay),
+        "coverage": await _coverage(store, sample, replay),
+        "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
+    }
+    if earlier:
+        view["earlier"] = [
+            {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
+        ]
+    return view
+
+
+def _find(home: Home, run: Run, sample_id: str) -> Sample:
+    known: list[str] = []
+    for sample in load_samples(home, run.id):
+        if sample.id == sample_id:
+            return sample
+        known.append(sample.id)
+    import difflib
+
+    near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
+    raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
+
+
+async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {
+        **_ending(row),
+        "chain": await _value(store, ReferenceChain, row.chain_id),
+        "criteria": await _value(store, CriteriaSet, row.criteria_id),
+        "looks": await _looks(store, row),
+        "calls": list(row.calls),
+    }
+
+
+async def _coverage(store: SqliteRunStore, sample: Sample, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None or row.criteria_id is None:
+        return None
+    found = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
+    return None if found is None else found.model_dump(mode="json", exclude={"sample"}) | {"share": found.share}
+
+
+async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+    return {
+        "model": shown_name(row.model, row.arm),
+        "repeat": row.repeat,
+        "score": row.score,
+        **_ending(row),
+        "response": await _value(store, Response, row.response_id),
+        "judgement": await _value(store, CheckpointScores, row.judgement_id),
+        "looks": await _looks(store, row),
+        "calls": list(row.calls),
+    }
+
+
+async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
+    """What the judge looked at with its tools, in order."""
+    return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
+
+
+async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
+    return None if id is None else (await store.get(type_, id)).model_dump(mode="json")
+
+
+def _ending(row: ResultRow) -> dict[str, Any]:
+    return {"outcome": row.outcome, "failure": row.failure, "reason": row.reason}
+
+
+def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
+    call, reply = ledger.rebuild(key)
+    used = ledger.calls_for([key])[key]
+    return {
+        "key": key,
+        "label": used.label,
+        "cost": used.cost,
+        "request": call.model_dump(mode="json"),
+        "reply": reply.model_dump(mode="json"),
+    }
+
+
+def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a viewed call's messages and its reply as (who, text), images as a mark."""
+    for message in call["request"].get("messages", ()):
+        parts = [
+            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
+        ]
+        yield message["role"], "\n".join([*parts, *_wishes(message)])
+    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
+
+
+def look_line(look: dict[str, Any]) -> str:
+    """Return a viewed look in one line: the tool, where it looked, what it made, and what it told."""
+    boxes = [
+        "[{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}]".format(**region["box"]) + f" of image {region['image'][:12]}"
+        for region in look["regions"]
+    ]
+    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+    return f"{look['tool']} {' and '.join(boxes) or look['arguments']}{made}: {look['text']}"
+
+
+def _wishes(said: dict[str, Any]) -> list[str]:
+    """The tool calls of a message or a reply, a line each."""
+    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

@@ -1,0 +1,1 @@
+"""Fingerprints: whether reports without names can be matched to responses (ATOM, H)."""

@@ -1,0 +1,1 @@
+"""Runs of a graph that a plug-in brings."""

@@ -1,0 +1,1 @@
+"""Closed-loop self-correction (ATOM, 3.5)."""

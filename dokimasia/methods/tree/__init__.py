@@ -1,0 +1,1 @@
+"""Capability trees: grown, edited, measured (ATOM, 3.4)."""
