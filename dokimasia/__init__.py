@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from dokimasia.methods.audit.auditing import audit
     from dokimasia.methods.audit.plan import AuditRequest
     from dokimasia.methods.checks.checking import decide, pending_checks
-    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate
-    from dokimasia.methods.evaluation.forking import ForkRequest, fork
-    from dokimasia.methods.graph.running import GraphRequest, run_graph
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
+    from dokimasia.methods.graph import GraphRequest, run_graph
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
     from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.methods.rubrics.making import make_rubrics
     from dokimasia.methods.rubrics.plan import RubricRequest
     from dokimasia.methods.tree.growing import GrowthRequest, grow_tree, grow_tree_sync
-    from dokimasia.runs.sync import evaluate_sync
+    from dokimasia.runs.forking import ForkRequest, fork
+    from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
@@ -43,13 +43,12 @@ _HOMES: dict[str, str] = {
     "CriteriaSet": "dokimasia.domain.criterion",
     "Criterion": "dokimasia.domain.criterion",
     "DokimasiaError": "dokimasia.errors",
-    "EvaluationRequest": "dokimasia.methods.evaluation.evaluation",
-    "EvaluationResult": "dokimasia.methods.evaluation.evaluation",
+    "EvaluationRequest": "dokimasia.methods.evaluation",
     "Failed": "dokimasia.domain.judgement",
-    "ForkRequest": "dokimasia.methods.evaluation.forking",
+    "ForkRequest": "dokimasia.runs.forking",
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
-    "GraphRequest": "dokimasia.methods.graph.running",
+    "GraphRequest": "dokimasia.methods.graph",
     "GrowthRequest": "dokimasia.methods.tree.growing",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
@@ -62,6 +61,7 @@ _HOMES: dict[str, str] = {
     "ReferenceChain": "dokimasia.domain.criterion",
     "Refined": "dokimasia.domain.refinement",
     "RefinementRequest": "dokimasia.methods.refinement.refining",
+    "RunResult": "dokimasia.runs.lifecycle",
     "Response": "dokimasia.domain.judgement",
     "RubricRequest": "dokimasia.methods.rubrics.plan",
     "Sample": "dokimasia.domain.sample",
@@ -73,9 +73,9 @@ _HOMES: dict[str, str] = {
     "as_runnable": "dokimasia.graphs.drive",
     "audit": "dokimasia.methods.audit.auditing",
     "decide": "dokimasia.methods.checks.checking",
-    "evaluate": "dokimasia.methods.evaluation.evaluation",
-    "evaluate_sync": "dokimasia.runs.sync",
-    "fork": "dokimasia.methods.evaluation.forking",
+    "evaluate": "dokimasia.methods.evaluation",
+    "evaluate_sync": "dokimasia.methods.evaluation",
+    "fork": "dokimasia.runs.forking",
     "grow_tree": "dokimasia.methods.tree.growing",
     "grow_tree_sync": "dokimasia.methods.tree.growing",
     "load_settings": "dokimasia.settings",
@@ -85,7 +85,7 @@ _HOMES: dict[str, str] = {
     "refine": "dokimasia.methods.refinement.refining",
     "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
-    "run_graph": "dokimasia.methods.graph.running",
+    "run_graph": "dokimasia.methods.graph",
 }
 
 __all__ = [
@@ -97,7 +97,6 @@ __all__ = [
     "Criterion",
     "DokimasiaError",
     "EvaluationRequest",
-    "EvaluationResult",
     "Failed",
     "ForkRequest",
     "FunctionGateway",
@@ -117,6 +116,7 @@ __all__ = [
     "RefinementRequest",
     "Response",
     "RubricRequest",
+    "RunResult",
     "Sample",
     "Sampling",
     "Scored",

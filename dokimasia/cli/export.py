@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @common
 def command(settings: "Settings", run: str, name: str | None, output: Path | None) -> None:
-    """Write one row for each scored or failed answer of RUN; the same run gives the same bytes.
+    """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
     exact.
@@ -34,6 +34,7 @@ def command(settings: "Settings", run: str, name: str | None, output: Path | Non
 
     from dokimasia.runs.export_formats import encode, format_of, write_whole
     from dokimasia.runs.exporting import export_rows
+    from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
@@ -51,4 +52,4 @@ def command(settings: "Settings", run: str, name: str | None, output: Path | Non
         sys.stdout.buffer.flush()
     else:
         write_whole(output, data)
-        click.echo(f"wrote {len(rows)} answers to {output}", err=True)
+        click.echo(f"wrote {len(rows.rows)} {method_of(found).row_name} to {output}", err=True)

@@ -47,19 +47,9 @@ def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) ->
 
 
 @cache
-def straight(name: str) -> CompiledStateGraph[Any, Context]:
-    """Return the named graph compiled without a saver; compiled once a process."""
-    return GRAPHS[name].build().compile(name=name)
-
-
-def checkpointed(name: str, saver: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Context]:
-    """Return the named graph compiled with a saver; its threads can be resumed."""
-    return GRAPHS[name].build().compile(checkpointer=saver, name=name)
-
-
-def thread_id(run: str, item: str, graph: str) -> str:
-    """Return a work item's thread: run, item, graph and the graph's version, so that an outdated thread is never entered."""
-    return f"{run}/{item}/{graph}@{GRAPHS[graph].VERSION}"
+def straight(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
+    """Return a graph compiled without a saver; compiled once a process."""
+    return compiled(graph)
 
 
 async def run(
@@ -97,7 +87,7 @@ def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[st
     LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
     another graph, ours always gets its own.
     """
-    graph = straight(name)
+    graph = straight(GRAPHS[name])
 
     async def call(inputs: dict[str, Any]) -> dict[str, Any]:
         return await run(graph, inputs, context=context)

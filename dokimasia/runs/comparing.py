@@ -1,17 +1,22 @@
-"""Two runs, or two models of one, held against each other sample by sample, and what differs between the runs."""
+"""Two runs, or two models of one, compared sample by sample, and what differs between what the runs are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.errors import InputError
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import shown_name, simulated_models
-from dokimasia.runs.differences import Answer, Place, Side, compare
+from dokimasia.runs.differences import Answer, Place, Side, compare, match_places
+from dokimasia.runs.exporting import exported
+from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.plans import RunPlan, identity
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import results
+from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, judgement_scores, run_samples
 
 Models = tuple[str, str]
+
+LISTED = 20
+"""Items of other content that are named, at most."""
 
 
 def compare_runs(
@@ -22,7 +27,7 @@ def compare_runs(
     Args:
         home: where both runs are.
         first: one run.
-        second: the other, or the same.
+        second: the other of the same method, or the same.
         models: a model of the first run and one of the second, as they are shown (`NAME#blind` for the arm without the
             image); by default every model of the same name.
         top: how many of the samples that changed most are listed for each pair.
@@ -30,51 +35,70 @@ def compare_runs(
 
     Returns:
         first and second {run, status, judge}, simulated, seed, differs [{what, first, second}], pairs [{first_model,
-        second_model, and what `dokimasia.runs.differences.compare` returns}], unpaired {first, second}.
+        second_model, and what `dokimasia.runs.differences.compare` returns, or, for a method without scores, n_shared,
+        same, different, failed {first, second} and items of other content}], unpaired {first, second}.
 
     Raises:
-        InputError: there is nothing to pair.
-        NotFound: a run is not an evaluation.
+        InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
     """
-    plans = [read_plan(run)[0] for run in (first, second)]
-    sides = _sides(home, first), (_sides(home, second) if second.id != first.id else None)
-    ours, theirs = sides[0], sides[0] if sides[1] is None else sides[1]
-    wanted = [models] if models is not None else [(name, name) for name in ours if name in theirs]
-    _check(first, second, ours, theirs, models)
+    method = method_of(first)
+    if isinstance(method.diff, str):
+        raise InputError(f"{method.title} is not compared so: {method.diff}")
+    if first.graph != second.graph:
+        raise InputError(
+            f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
+        )
+    plans = [method.read(run)[0] for run in (first, second)]
+    rows = {run.id: exported(method, results(home, run.id)) for run in (first, second)}
+    names = [_models(rows[run.id]) for run in (first, second)]
+    _check(first, second, names, models)
+    wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
     seed = first.seed if seed is None else seed
+    sides = {run.id: _sides(home, run, rows[run.id]) for run in (first, second)} if method.scale else {}
     return {
         **{
-            name: {"run": run.id, "status": run.status, "judge": plan.judge_of("score").ref.name}
+            name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
             for name, run, plan in zip(("first", "second"), (first, second), plans, strict=True)
         },
-        "simulated": sorted({*simulated_models(first), *simulated_models(second)}),
+        "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
         "seed": seed,
-        "differs": list(_differences(plans[0].identity(), plans[1].identity())),
+        "differs": list(_differences(*map(_identity, (first, second), plans))),
         "pairs": [
             {
                 "first_model": one,
                 "second_model": other,
-                **compare(ours[one], theirs[other], seed=seed, top=top),
+                **(
+                    compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=method.scale)
+                    if method.scale
+                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (one, other))
+                ),
             }
             for one, other in wanted
         ],
         "unpaired": {
-            "first": [name for name in ours if name not in {one for one, _ in wanted}],
-            "second": [name for name in theirs if name not in {other for _, other in wanted}],
+            "first": [name for name in names[0] if name not in {one for one, _ in wanted}],
+            "second": [name for name in names[1] if name not in {other for _, other in wanted}],
         },
     }
 
 
-def _check(
-    first: Run, second: Run, ours: Mapping[str, Side], theirs: Mapping[str, Side], models: Models | None
-) -> None:
+def _identity(run: Run, plan: RunPlan) -> dict[str, Any]:
+    return {**identity(plan), "versions": run.options["versions"]}
+
+
+def _models(rows: Sequence[ResultRow]) -> list[str]:
+    return sorted({shown_name(row.model, row.arm) for row in rows})
+
+
+def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
+    ours, theirs = names
     if models is None:
         if first.id == second.id:
             raise InputError(
                 f"run {first.id} does not differ from itself; compare two of its models with --models A,B "
                 f"({', '.join(ours)})"
             )
-        if not ours.keys() & theirs.keys():
+        if not set(ours) & set(theirs):
             raise InputError(
                 f"no model is in both runs: {first.id} has {', '.join(ours)}; {second.id} has {', '.join(theirs)}. "
                 "Pair one of each with --models A,B"
@@ -89,34 +113,72 @@ def _check(
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
 
-def _sides(home: Home, run: Run) -> dict[str, Side]:
-    places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
-    scores = judgement_scores(home, run.id)
+def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
+    places, scores = _places(home, run), judgement_scores(home, run.id)
     answers: dict[str, list[Answer]] = {}
-    for row in results(home, run.id):
-        if row.kind == "score":
-            answers.setdefault(shown_name(row.model, row.arm), []).append(
-                Answer(
-                    sample_id=row.sample_id,
-                    repeat=row.repeat,
-                    score=row.score,
-                    failure=row.failure,
-                    response=row.response_id,
-                    criteria=row.criteria_id,
-                    criteria_scores=scores.get(row.judgement_id or "", ()),
-                )
+    for row in rows:
+        answers.setdefault(shown_name(row.model, row.arm), []).append(
+            Answer(
+                sample_id=row.sample_id,
+                repeat=row.repeat,
+                score=row.score,
+                failure=row.failure,
+                response=row.response_id,
+                criteria=row.criteria_id,
+                criteria_scores=scores.get(row.judgement_id or "", ()),
             )
+        )
     return {name: Side.of(places, listed) for name, listed in sorted(answers.items())}
+
+
+def _places(home: Home, run: Run) -> list[Place]:
+    return [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+
+
+def _contents(
+    home: Home, runs: tuple[Run, Run], rows: tuple[Sequence[ResultRow], Sequence[ResultRow]], models: Models
+) -> dict[str, Any]:
+    """Return how many items came to the same in two runs without scores, and which did not."""
+    ours, theirs = (
+        {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
+        for listed, name in zip(rows, models, strict=True)
+    )
+    shared, _ = match_places(*(_places(home, run) for run in runs))
+    partner = {one.sample_id: other.sample_id for one, other in shared}
+    same = 0
+    different: list[dict[str, Any]] = []
+    for (sample, repeat), row in ours.items():
+        other = theirs.get((partner.get(sample, sample), repeat))
+        if other is None:
+            continue
+        alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
+        same += alike
+        if not alike:
+            different.append({"sample": sample, "first": _came_to(row), "second": _came_to(other)})
+    return {
+        "n_shared": same + len(different),
+        "same": same,
+        "different": len(different),
+        "failed": {
+            name: sum(row.failure is not None for row in listed.values())
+            for name, listed in (("first", ours), ("second", theirs))
+        },
+        "items": different[:LISTED],
+    }
+
+
+def _came_to(row: ResultRow) -> str:
+    return row.failure or row.outcome
 
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
-    models = [{one["name"] for one in identity["candidates"]} for identity in (first, second)]
-    alone = models[0] ^ models[1]
-    ours, theirs = (_flat(_without(identity, alone)) for identity in (first, second))
+    names = [{one["name"] for one in plan.get("candidates", ())} for plan in (first, second)]
+    alone = names[0] ^ names[1]
+    ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
     for what in sorted(ours.keys() | theirs.keys()):
         one, other = _of(ours, what), _of(theirs, what)
-        if what not in {"fresh", "fork.redone", "fork.taken"} and one != other:
+        if what not in {"fresh", "fork", "fork.redone", "fork.taken"} and one != other:
             yield {"what": what, "first": one, "second": other}
 
 
@@ -127,9 +189,11 @@ def _of(flat: Mapping[str, Any], what: str) -> Any:
     return flat.get(what)
 
 
-def _without(identity: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
+def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
     """Return an identity without some candidates: that only one of two runs has them is said elsewhere."""
-    return {**identity, "candidates": [one for one in identity["candidates"] if one["name"] not in models]}
+    if "candidates" not in plan:
+        return dict(plan)
+    return {**plan, "candidates": [one for one in plan["candidates"] if one["name"] not in models]}
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

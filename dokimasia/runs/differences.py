@@ -6,11 +6,15 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.evaluation.scores import HIGHEST, LEVEL, LOWEST
 
 DIGITS = 6
-WIDEST = HIGHEST - LOWEST
-"""Two scores differ by at most this."""
+LEVEL = 0.95
+
+Scale = tuple[float, float]
+"""The lowest and the highest score."""
+
+ATOMS: Scale = (1.0, 5.0)
+"""The scale of scores by atomic criteria."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Side:
         return side
 
     def score(self, place: Place) -> float | None:
-        """The mean over the sample's scored repeats, 1 to 5; None where none is scored."""
+        """The mean over the sample's scored repeats; None where none is scored."""
         scores = [one.score for one in self.answers.get(place.sample_id, ()) if one.score is not None]
         return sum(scores) / len(scores) if scores else None
 
@@ -74,7 +78,7 @@ class Pair(NamedTuple):
         return self.scores[1] - self.scores[0]
 
 
-def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str, Any]:
+def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale = ATOMS) -> dict[str, Any]:
     """Return the paired differences of two sides, second minus first, ready for JSON.
 
     Samples are paired by the digest of their content: images, question, options and reference. A sample's score is the
@@ -85,10 +89,11 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
         second: the other.
         seed: of the bootstrap and of the permutations.
         top: how many of the samples that changed most are listed.
+        scale: the lowest and the highest score.
 
     Returns:
         n_shared (samples in both runs), n_paired (scored on both sides), coverage (n_paired / n_shared), lost {why: n},
-        first and second (mean scores over the pairs), difference {mean, low, high} (-4 to 4; 95 % bootstrap clustered by
+        first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
         shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
         would have scored), p_value with permutations {patterns, exact} (two-sided sign flips of whole clusters), changed
         {higher, equal, lower}, most_changed (with both scores), same_criteria and same_answers (pairs in which all is
@@ -98,6 +103,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
     shared, unshared = match_places(first.places, second.places)
     pairs: list[Pair] = []
     lost = dict(unshared)
+    lowest, highest = scale
     low = high = 0.0
     for one, other in shared:
         scores = first.score(one), second.score(other)
@@ -105,8 +111,8 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
             pairs.append(Pair(one, other, (scores[0], scores[1])))
             low, high = low + scores[1] - scores[0], high + scores[1] - scores[0]
             continue
-        low += (LOWEST if scores[1] is None else scores[1]) - (HIGHEST if scores[0] is None else scores[0])
-        high += (HIGHEST if scores[1] is None else scores[1]) - (LOWEST if scores[0] is None else scores[0])
+        low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
+        high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
         why = "; ".join(
             f"{name}: {side.loss(place)}"
             for name, side, place, score in (("first", first, one, scores[0]), ("second", second, other, scores[1]))
@@ -122,7 +128,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10) -> dict[str,
         "lost": {why: count for why, count in sorted(lost.items()) if count},
         "first": _mean([pair.scores[0] for pair in pairs]),
         "second": _mean([pair.scores[1] for pair in pairs]),
-        **_sureness(differences, [pair.first.cluster for pair in pairs], seed=seed),
+        **_significance(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
         "bounds": {"low": _round(low / n), "high": _round(high / n)} if n else None,
         "changed": {
             "higher": sum(_round(one) > 0 for one in differences),
@@ -156,10 +162,10 @@ def match_places(
     return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}
 
 
-def _sureness(differences: Sequence[float], clusters: Sequence[str], *, seed: int) -> dict[str, Any]:
+def _significance(differences: Sequence[float], clusters: Sequence[str], *, widest: float, seed: int) -> dict[str, Any]:
     if not differences:
         return {"difference": None, "p_value": None, "permutations": None}
-    interval = bootstrap_interval(differences, clusters=clusters, level=LEVEL, seed=seed, bounds=(-WIDEST, WIDEST))
+    interval = bootstrap_interval(differences, clusters=clusters, level=LEVEL, seed=seed, bounds=(-widest, widest))
     test = sign_flip_test(differences, clusters=clusters, seed=seed)
     return {
         "difference": {"mean": _mean(differences), "low": _round(interval.low), "high": _round(interval.high)},

@@ -7,13 +7,10 @@ from dokimasia.domain.call import ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
-from dokimasia.methods.evaluation.plan import EvaluationPlan
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 750
 INSTRUCTION_TOKENS = 450
-LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
-CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
 
 
 class ModelEstimate(Value):
@@ -86,58 +83,6 @@ def size_of(sample: Sample) -> SampleSize:
         text // CHARACTERS_PER_TOKEN,
         pixels // PIXELS_PER_TOKEN,
         0 if sample.reference_answer is None else 1 + len(sample.reference_answer) // CHARACTERS_PER_TOKEN,
-    )
-
-
-def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
-    """Return what a plan will ask over samples of these sizes."""
-    totals: dict[str, list[int]] = {spec.ref.name: [0, 0, 0] for spec in plan.specs()}
-    asks, judge_of = plan.asks, plan.judge_of
-
-    def add(spec: ModelSpec, sent: int, received: int) -> None:
-        total = totals[spec.ref.name]
-        total[0] += 1
-        total[1] += sent
-        total[2] += received
-
-    def add_looks(spec: ModelSpec, sent: int) -> None:
-        """Every look may be a call of its own, which sends everything before it again."""
-        for look in range(plan.looks + 1):
-            add(spec, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
-
-    samples = 0
-    for size in sizes:
-        samples += 1
-        shown = INSTRUCTION_TOKENS + size.text + size.images
-        if "write_chain" in asks:
-            add(judge_of("write_chain"), shown + size.reference, CHAIN_TOKENS)
-            if plan.tools and size.images:
-                add_looks(judge_of("write_chain"), shown + size.reference)
-        if "extract_criteria" in asks:
-            add(judge_of("extract_criteria"), shown + CHAIN_TOKENS, CRITERIA_TOKENS)
-        if "judge_chain" in asks and size.reference:
-            add(judge_of("judge_chain"), INSTRUCTION_TOKENS + size.text + size.reference * 2, VERDICT_TOKENS)
-        pictures = size.images if plan.show_image or plan.tools else 0
-        for candidate in plan.candidates:
-            for arm in plan.arms:
-                for _ in range(plan.repeats):
-                    if "answer" in asks:
-                        add(candidate, size.text + (0 if arm else size.images), ANSWER_TOKENS)
-                    if "score" in asks:
-                        asked = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
-                        add(judge_of("score"), asked, SCORES_TOKENS)
-                        if plan.tools and size.images:
-                            add_looks(judge_of("score"), asked)
-    specs = {spec.ref.name: spec for spec in plan.specs()}
-    return Estimate(
-        samples=samples,
-        models={
-            name: ModelEstimate(
-                calls=calls, input_tokens=sent, output_tokens=received, cost=_cost(specs[name], sent, received)
-            )
-            for name, (calls, sent, received) in totals.items()
-            if calls
-        },
     )
 
 

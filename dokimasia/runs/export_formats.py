@@ -12,7 +12,7 @@ from typing import Any, Literal
 import orjson
 
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.exporting import COLUMNS, in_order
+from dokimasia.runs.exporting import Export
 
 Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
@@ -30,18 +30,18 @@ def format_of(name: str | None, path: Path | None) -> Format:
     return "jsonl"
 
 
-def encode(rows: list[dict[str, Any]], format: Format) -> bytes:
-    """Return the rows in a format.
+def encode(export: Export, format: Format) -> bytes:
+    """Return an export in a format.
 
     Raises:
         ConfigError: Parquet is asked for, and pyarrow is not installed.
     """
-    encoders: Mapping[Format, Callable[[list[dict[str, Any]]], bytes]] = {
+    encoders: Mapping[Format, Callable[[Export], bytes]] = {
         "jsonl": _jsonl,
         "csv": _csv,
         "parquet": _parquet,
     }
-    return encoders[format](rows)
+    return encoders[format](export)
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -65,12 +65,12 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def _jsonl(rows: list[dict[str, Any]]) -> bytes:
-    lines = (dict(zip(COLUMNS, values, strict=True)) for values in in_order(rows))
+def _jsonl(export: Export) -> bytes:
+    lines = ({name: row[name] for name in export.columns} for row in export.rows)
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 
 
-def _csv(rows: list[dict[str, Any]]) -> bytes:
+def _csv(export: Export) -> bytes:
     """Comma-separated UTF-8 with a header; lists are JSON, null is an empty cell.
 
     A text that a spreadsheet would take for a formula gets an apostrophe in front: answers are written by models, and
@@ -78,8 +78,8 @@ def _csv(rows: list[dict[str, Any]]) -> bytes:
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(value) for value in values] for values in in_order(rows))
+    writer.writerow(export.columns)
+    writer.writerows([csv_cell(row[name]) for name in export.columns] for row in export.rows)
     return out.getvalue().encode()
 
 
@@ -94,7 +94,7 @@ def csv_cell(value: Any) -> Any:
     return orjson.dumps(value).decode() if isinstance(value, Sequence) else value
 
 
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet(export: Export) -> bytes:
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -108,7 +108,7 @@ def _parquet(rows: list[dict[str, Any]]) -> bytes:
         "integers": pa.list_(pa.int64()),
         "texts": pa.list_(pa.string()),
     }
-    schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    schema = pa.schema([(name, types[kind]) for name, kind in export.columns.items()])
     out = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(rows, schema=schema), out, compression="zstd")
+    parquet.write_table(pa.Table.from_pylist(export.rows, schema=schema), out, compression="zstd")
     return out.getvalue()

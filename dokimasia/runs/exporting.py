@@ -1,21 +1,23 @@
-"""A run's answers as a table for other tools: one row a scored or failed answer, in the run's order, without times."""
+"""A run's results as a table for other tools: one row an item, in the run's order, without times."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import simulated_models
+import orjson
+
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
+from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import retries
-from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+from dokimasia.storage.runs import Run, load_samples
 
 ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
 
-COLUMNS: dict[str, ColumnType] = {
+FIRST: dict[str, ColumnType] = {
     "run": "text",
     "sample": "text",
     "sample_digest": "text",
@@ -28,14 +30,13 @@ COLUMNS: dict[str, ColumnType] = {
     "failure": "text",
     "reason": "text",
     "score": "number",
-    "criteria_scores": "integers",
-    "weights": "integers",
-    "response": "text",
-    "flags": "texts",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+}
+"""What every row begins with; where there is no value it is null."""
+
+MADE: dict[str, ColumnType] = {"made": "texts"}
+"""What stands between where a method names no columns of its own: the values that an item made, as JSON."""
+
+LAST: dict[str, ColumnType] = {
     "calls": "integer",
     "input_tokens": "integer",
     "output_tokens": "integer",
@@ -43,71 +44,76 @@ COLUMNS: dict[str, ColumnType] = {
     "call_keys": "texts",
     "simulated": "truth",
 }
-"""The columns of an export, in order, and what each holds; where there is no value it is null."""
-
+"""What every row ends with: what it used, and whether a model of it is simulated."""
 
 _UNKNOWN = CallFigures(None, None, None, "", "")
 
 
-async def export_rows(home: Home, run: Run) -> list[dict[str, Any]]:
-    """Return one row an answer, by the columns above; a failed one has no score, and null stands for what is unknown.
+class Export:
+    """A run's rows with their columns, in order."""
 
-    `attempt` is 0 but for answers that failed and were asked anew; `input_tokens`, `output_tokens` and `cost` (US
-    dollars) sum over the row's calls and are null if any of them is unknown. Calls that make criteria belong to a
+    def __init__(self, columns: Mapping[str, ColumnType], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Hold rows whose values go by the columns' names."""
+        self.columns, self.rows = dict(columns), list(rows)
+
+
+async def export_rows(home: Home, run: Run) -> Export:
+    """Return one row an item: for an evaluation one an answer; a failed one has no score, and null stands for unknown.
+
+    `attempt` is 0 but for items that failed and were asked anew; `input_tokens`, `output_tokens` and `cost` (US dollars)
+    sum over the row's calls and are null if any of them is unknown. An evaluation's calls that make criteria belong to a
     sample, not to an answer, and are in no row.
 
     Raises:
-        NotFound: the run is not an evaluation.
         StorageError: a value of it is missing or damaged.
     """
-    plan, _ = read_plan(run)
-    judge = plan.judge_of("score").ref.name
-    simulated = set(simulated_models(run))
-    store, ledger = SqliteRunStore(home, run.id), SqliteLedger(home)
+    method = method_of(run)
+    plan, _ = method.read(run)
+    fake = set(simulated(plan.models.values()))
+    judged_by_fake = plan.judge_name in fake
     categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
-    rows = [row for row in results(home, run.id) if row.kind == "score"]
-    figures = ledger.calls_for(key for row in rows for key in row.calls)
-    return [
-        {
-            "run": run.id,
-            "sample": row.sample_id,
-            "sample_digest": row.sample_digest,
-            "category": categories.get(row.sample_id),
-            "model": row.model,
-            "arm": row.arm,
-            "repeat": row.repeat,
-            "attempt": attempts.get(row.item, 0),
-            "outcome": row.outcome,
-            "failure": row.failure,
-            "reason": row.reason,
-            "score": row.score,
-            "judge": judge,
-            **await _judged(store, row),
-            **_used(row, figures),
-            "simulated": row.model in simulated or judge in simulated,
-        }
-        for row in rows
-    ]
+    rows = exported(method, results(home, run.id))
+    figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
+    own = await _cells(method, home, run, rows)
+    return Export(
+        {**FIRST, **(method.columns or MADE), **LAST},
+        [
+            {
+                "run": run.id,
+                "sample": row.sample_id,
+                "sample_digest": row.sample_digest,
+                "category": categories.get(row.sample_id),
+                "model": row.model,
+                "arm": row.arm,
+                "repeat": row.repeat,
+                "attempt": attempts.get(row.item, 0),
+                "outcome": row.outcome,
+                "failure": row.failure,
+                "reason": row.reason,
+                "score": row.score,
+                **cells,
+                **_used(row, figures),
+                "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
+            }
+            for row, cells in zip(rows, own, strict=True)
+        ],
+    )
 
 
-async def _judged(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
-    response = None if row.response_id is None else await store.get(Response, row.response_id)
-    criteria = None if row.criteria_id is None else await store.get(CriteriaSet, row.criteria_id)
-    judgement = None if row.judgement_id is None else await store.get(CheckpointScores, row.judgement_id)
-    origin = None if judgement is None else judgement.provenance
-    return {
-        "criteria_scores": None if judgement is None else list(judgement.scores),
-        "weights": None if criteria is None else list(criteria.weights),
-        "response": None if response is None else response.text,
-        "flags": None if response is None else list(response.flags),
-        "prompt": None if origin is None else origin.prompt,
-        "prompt_version": None if origin is None else origin.prompt_version,
-        "prompt_hash": None if origin is None else origin.prompt_hash,
-    }
+def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
+    """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
+    kind = method.row_kind or method.name
+    return [row for row in rows if row.kind == kind]
 
 
-def _used(row: ResultRow, figures: dict[str, CallFigures]) -> dict[str, Any]:
+async def _cells(method: Method[Any, Any], home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    if method.cells is not None:
+        return await method.cells(home, run, rows)
+    return [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+
+
+def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, Any]:
     keys = list(dict.fromkeys(row.calls))
     used = [figures.get(key, _UNKNOWN) for key in keys]
     return {
@@ -122,9 +128,3 @@ def _used(row: ResultRow, figures: dict[str, CallFigures]) -> dict[str, Any]:
 def _sum(values: list[Any]) -> Any:
     """The sum, or None if any value is unknown: a part of a cost is not the cost."""
     return None if any(value is None for value in values) else sum(values)
-
-
-def in_order(rows: list[dict[str, Any]]) -> Iterator[list[Any]]:
-    """Yield each row's values in the order of the columns."""
-    for row in rows:
-        yield [row[column] for column in COLUMNS]

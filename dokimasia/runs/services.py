@@ -31,13 +31,14 @@ SIMULATED = "sim/"
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What a run works with."""
+class Services:
+    """What a run works with: the way to models, the store of values, the ledger, and where graphs keep their steps."""
 
     gateway: ModelGateway
     store: SqliteRunStore
     ledger: SqliteLedger
     saver: "Saver"
+    specs: Mapping[str, ModelSpec]
 
 
 class Stop:
@@ -104,7 +105,7 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
 
 
 @asynccontextmanager
-async def open_workshop(
+async def open_services(
     home: Home,
     settings: Settings,
     specs: Mapping[str, ModelSpec],
@@ -116,7 +117,7 @@ async def open_workshop(
     transports: Mapping[str, Transport] | None = None,
     blobs: BlobStore | None = None,
     prompts: PromptLibrary | None = None,
-) -> AsyncIterator[Workshop]:
+) -> AsyncIterator[Services]:
     """Open everything a run works with; at the end the calls in flight are finished and committed.
 
     Decisions that people left as files while the home was held are taken in at both ends.
@@ -153,7 +154,7 @@ async def open_workshop(
 
         draining = asyncio.create_task(drain_when_asked())
         try:
-            yield Workshop(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver)
+            yield Services(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver, specs=specs)
         finally:
             draining.cancel()
             if stop.at_once:

@@ -22,9 +22,10 @@ from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "density_filter"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 NEEDS_PROMPT = False
 
 T = TypeVar("T")

@@ -28,9 +28,10 @@ from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "diagnosis"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 EVERYONE = ""

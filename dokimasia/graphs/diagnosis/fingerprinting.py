@@ -20,9 +20,10 @@ from dokimasia.domain.identity import value_id
 from dokimasia.errors import CallFailed
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.reasking import mended
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "fingerprinting"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):

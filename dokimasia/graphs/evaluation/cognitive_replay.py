@@ -33,6 +33,7 @@ from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
 NAME = COGNITIVE_REPLAY
 VERSION = VERSIONS[NAME]
+CHECKPOINTED = True
 
 
 class State(TypedDict, total=False):

@@ -34,9 +34,11 @@ from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.refinement.final_answer import by_judge, by_rule
 from dokimasia.graphs.refinement.hinting import PointState
 from dokimasia.graphs.refinement.leak_checking import secrets_of
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "refinement"
-VERSION = 1
+VERSION = VERSIONS[NAME]
+CHECKPOINTED = True
 
 
 class State(Failure, TypedDict, total=False):

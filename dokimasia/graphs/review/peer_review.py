@@ -41,9 +41,10 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.together import each
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "peer_review"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 NEEDS_PROMPT = False
 

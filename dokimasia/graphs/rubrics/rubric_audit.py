@@ -23,9 +23,10 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.together import each
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_audit"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 
 
 class Item(Failure, TypedDict, total=False):

@@ -45,9 +45,10 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_making"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 NEEDS_PROMPT = False
 

@@ -2,22 +2,19 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 from pydantic import Field
 
 from dokimasia.agents import BLIND, PromptLibrary
-from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
-from dokimasia.graphs.versions import VERSIONS
+from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.evaluation.steps import JUDGED
-from dokimasia.prompts import default_library
+from dokimasia.runs.plans import AnyOrder, DataPlan, model_identity, prompts_used
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
-
-RUN_ID_LENGTH = 16
 
 
 class Fork(Value):
@@ -33,7 +30,7 @@ class Fork(Value):
     taken: str
 
 
-class EvaluationPlan(Value):
+class EvaluationPlan(DataPlan):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
@@ -42,39 +39,34 @@ class EvaluationPlan(Value):
     and `fork` says what the run branched off.
     """
 
-    data: str
     judge: ModelSpec
-    candidates: tuple[ModelSpec, ...]
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
     repeats: int = 1
     no_image: bool = False
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
-    limit: int | None = None
-    seed: int = 0
     criteria: str | None = None
     responses: str | None = None
-    prompts: dict[str, str]
-    fresh: int = 0
     judges: dict[str, ModelSpec] = Field(default_factory=dict)
     fork: Fork | None = None
 
     @property
     def options(self) -> GraphOptions:
         """The plan as the graphs need it."""
-        models = {spec.ref.name: spec for spec in self.specs()}
         judges = {node: spec.ref.name for node, spec in self.judges.items()}
         return GraphOptions(
             judge=self.judge.ref.name,
             judges=judges,
-            models=models,
+            models=self.models,
             show_image=self.show_image,
             tools=self.tools,
             looks=self.looks,
         )
 
-    def specs(self) -> tuple[ModelSpec, ...]:
-        """All models of the plan, the judge last.
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models of the plan by name, the judge last.
 
         Raises:
             ConfigError: two that are asked differently bear one name.
@@ -83,14 +75,19 @@ class EvaluationPlan(Value):
         for spec in (*self.candidates, *self.judges.values(), self.judge):
             other = found.pop(spec.ref.name, spec)
             given = self.responses is not None and other in self.candidates
-            same = model_identity if other in self.candidates else judge_identity
-            if not given and same(other) != same(spec):
+            schemas = other not in self.candidates
+            if not given and model_identity(other, schemas=schemas) != model_identity(spec, schemas=schemas):
                 raise ConfigError(
                     f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them another "
                     "name in dokimasia.toml"
                 )
             found[spec.ref.name] = spec
-        return tuple(found.values())
+        return found
+
+    @property
+    def judge_name(self) -> str:
+        """The shown name of the judge that scores."""
+        return self.judge_of("score").ref.name
 
     def judge_of(self, step: str) -> ModelSpec:
         """The judge that serves a step."""
@@ -114,39 +111,6 @@ class EvaluationPlan(Value):
     def arms(self) -> tuple[str, ...]:
         """The arms of every candidate: with the image, and with `no_image` also without."""
         return ("", BLIND) if self.no_image else ("",)
-
-    def identity(self) -> dict[str, Any]:
-        """What is hashed: models by what they are asked and how they are sampled, never how they are reached or priced."""
-        forked: dict[str, Any] = {}
-        if self.fork is not None:
-            forked["fork"] = self.fork.model_dump(mode="json")
-            forked["judges"] = {node: judge_identity(spec) for node, spec in sorted(self.judges.items())}
-        tools: dict[str, Any] = {}
-        if self.tools:
-            tools["tools"] = {"names": list(self.tools), "looks": self.looks, "version": TOOLS_VERSION}
-        return {
-            **forked,
-            **tools,
-            "command": "evaluate",
-            "data": self.data,
-            "judge": judge_identity(self.judge),
-            "candidates": sorted((model_identity(spec) for spec in self.candidates), key=lambda one: one["name"]),
-            "repeats": self.repeats,
-            "arms": list(self.arms),
-            "show_image": self.show_image,
-            "limit": self.limit,
-            "seed": self.seed,
-            "criteria": self.criteria,
-            "responses": self.responses,
-            "prompts": dict(self.prompts),
-            "graphs": dict(sorted(VERSIONS.items())),
-            "fresh": self.fresh,
-        }
-
-    @property
-    def run_id(self) -> str:
-        """The run's id: 16 hexadecimal digits over its identity."""
-        return digest("run", self.identity())[:RUN_ID_LENGTH]
 
     def items(self, sample_id: str) -> Iterator["ScoreItem"]:
         """The answers that are asked and scored for one sample, in a fixed order."""
@@ -176,29 +140,20 @@ def replay_item(sample_id: str) -> str:
     return f"replay/{sample_id}"
 
 
-def prompt_identity(
-    library: PromptLibrary | None, *, structured_output: bool = False, tools: bool = False
+def prompts_of_evaluation(
+    library: PromptLibrary, *, structured_output: bool = False, tools: bool = False
 ) -> dict[str, str]:
     """Return the prompts of the evaluation with version and hash.
 
     `structured` is one where a judge takes a schema, `looking` where it is offered tools.
     """
-    known = (library or default_library()).identity()
     used = ("candidate", "checkpoints", "criteria", "equivalence", "repair", "solver")
-    added = (*(("structured",) if structured_output else ()), *(("looking",) if tools else ()))
-    return {name: known[name] for name in (*used, *added)}
+    return prompts_used(
+        library, [*used, *(["structured"] if structured_output else []), *(["looking"] if tools else [])]
+    )
 
 
-def model_identity(spec: ModelSpec) -> dict[str, Any]:
-    """Return what of a model decides its results: what it is asked as and how it is sampled."""
-    return {
-        "name": spec.ref.name,
-        "model": spec.ref.model,
-        "endpoint": spec.ref.endpoint,
-        "sampling": spec.sampling.model_dump(mode="json", exclude_none=True),
-    }
-
-
-def judge_identity(spec: ModelSpec) -> dict[str, Any]:
-    """Return what of a judge decides its results: as for any model, and whether it is held to JSON schemas."""
-    return model_identity(spec) | ({"structured_output": True} if takes_schema(spec) else {})
+def graphs_of(plan: EvaluationPlan) -> dict[str, int]:
+    """Return the graphs of an evaluation with their versions, and that of its tools where it offers any."""
+    names = (COGNITIVE_REPLAY, CHECKPOINT_SCORING)
+    return {name: VERSIONS[name] for name in names} | ({"tools": TOOLS_VERSION} if plan.tools else {})

@@ -1,6 +1,7 @@
-"""One sample of a run, whole: chain, criteria, every answer with its scores, and, on request, the calls as they were sent."""
+"""One sample of an evaluation, whole: chain, criteria, every answer with its scores."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
@@ -8,31 +9,21 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation.coverage import sample_coverage
 from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+from dokimasia.storage.runs import Run, SqliteRunStore
 
 
-async def sample_view(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
-    """Return everything that a run knows of one sample, ready for JSON.
-
-    Raises:
-        NotFound: the run has no such sample; the message names near ones.
-    """
-    sample = _find(home, run, sample_id)
-    rows = [row for row in results(home, run.id) if row.sample_id == sample.id]
-    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample.id]
-    view = await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
-    if raw:
-        ledger = SqliteLedger(home)
-        keys = dict.fromkeys(key for row in rows for key in row.calls)
-        view["calls"] = [_call(ledger, key) for key in keys]
-    return view
+def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+    """Return everything that a run knows of one sample, ready for JSON."""
+    sample = samples_of(home, run.id, [sample_id])[sample_id]
+    rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
+    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample_id]
+    return asyncio.run(view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier))
 
 
 async def view_of(
@@ -52,18 +43,6 @@ async def view_of(
             {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
         ]
     return view
-
-
-def _find(home: Home, run: Run, sample_id: str) -> Sample:
-    known: list[str] = []
-    for sample in load_samples(home, run.id):
-        if sample.id == sample_id:
-            return sample
-        known.append(sample.id)
-    import difflib
-
-    near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
-    raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
 
 
 async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any] | None:
@@ -111,28 +90,6 @@ def _ending(row: ResultRow) -> dict[str, Any]:
     return {"outcome": row.outcome, "failure": row.failure, "reason": row.reason}
 
 
-def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
-    call, reply = ledger.rebuild(key)
-    used = ledger.calls_for([key])[key]
-    return {
-        "key": key,
-        "label": used.label,
-        "cost": used.cost,
-        "request": call.model_dump(mode="json"),
-        "reply": reply.model_dump(mode="json"),
-    }
-
-
-def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a viewed call's messages and its reply as (who, text), images as a mark."""
-    for message in call["request"].get("messages", ()):
-        parts = [
-            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
-        ]
-        yield message["role"], "\n".join([*parts, *_wishes(message)])
-    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
-
-
 def look_line(look: dict[str, Any]) -> str:
     """Return a viewed look in one line: the tool, where it looked, what it made, and what it told."""
     boxes = [
@@ -141,8 +98,3 @@ def look_line(look: dict[str, Any]) -> str:
     ]
     made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
     return f"{look['tool']} {' and '.join(boxes) or look['arguments']}{made}: {look['text']}"
-
-
-def _wishes(said: dict[str, Any]) -> list[str]:
-    """The tool calls of a message or a reply, a line each."""
-    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

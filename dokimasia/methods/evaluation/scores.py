@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval
+from dokimasia.runs.differences import ATOMS, LEVEL
 from dokimasia.storage.usage import Used
 
-LOWEST, HIGHEST = 1.0, 5.0
-LEVEL = 0.95
+LOWEST, HIGHEST = ATOMS
 DIGITS = 6
 
 

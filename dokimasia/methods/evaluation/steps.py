@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 STEPS: tuple[Step, ...] = (
     Step("write_chain", "the judge writes the reference chain of a sample", "judge", ("solver",)),
-    Step("check_chain", "a rule holds the chain's answer against the reference", "nobody", (), ("write_chain",)),
+    Step("check_chain", "a rule checks the chain's answer against the reference", "nobody", (), ("write_chain",)),
     Step(
         "judge_chain",
         "the judge says whether they agree where no rule can",
@@ -51,7 +51,7 @@ NAMES = tuple(step.name for step in STEPS)
 JUDGED = tuple(step.name for step in STEPS if step.asks == "judge")
 
 
-def from_step(name: str) -> tuple[Step, ...]:
+def from_step(name: str | None) -> tuple[Step, ...]:
     """Return the step of that name and those that come after it.
 
     Raises:
@@ -60,7 +60,8 @@ def from_step(name: str) -> tuple[Step, ...]:
     if name not in NAMES:
         width = max(map(len, NAMES))
         listed = "\n".join(f"  {step.name:<{width}}  {step.does}" for step in STEPS)
-        raise InputError(f"an evaluation has no step {name!r}; its steps are, in order:\n{listed}")
+        said = "name the step to begin at with --from" if name is None else f"an evaluation has no step {name!r}"
+        raise InputError(f"{said}; its steps are, in order:\n{listed}")
     return STEPS[NAMES.index(name) :]
 
 

@@ -8,13 +8,13 @@ from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
+from dokimasia.methods.evaluation.retrying import judge_agreed
 from dokimasia.methods.evaluation.steps import NAMES, STEPS
-from dokimasia.runs.retrying import judge_agreed
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import retries
-from dokimasia.storage.runs import run_samples
+from dokimasia.storage.runs import Run, run_samples
 
 
 class Beginning(NamedTuple):
@@ -84,7 +84,7 @@ def may_ask(items: Iterable[str], taken: Mapping[str, Beginning]) -> set[str]:
     return steps
 
 
-def taken_by(home: Home, plan: EvaluationPlan) -> dict[str, Beginning]:
+def taken_by(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, Beginning]:
     """Return what a forked run takes over, checked to be what it took over when it was accepted; else nothing.
 
     Raises:
@@ -96,23 +96,24 @@ def taken_by(home: Home, plan: EvaluationPlan) -> dict[str, Beginning]:
     taken = taken_over(home, fork.parent, fork.redone)
     if taken_digest(taken) != fork.taken:
         raise InputError(
-            f"run {plan.run_id} was forked from run {fork.parent}, which has changed since or was deleted, so that what "
+            f"run {run_id} was forked from run {fork.parent}, which has changed since or was deleted, so that what "
             "was to be taken over is not there as it was; fork anew"
         )
     return taken
 
 
-def models_of_fork(
-    home: Home, run_id: str, plan: EvaluationPlan, taken: Mapping[str, Beginning], retry: Collection[FailureKind] = ()
-) -> dict[str, ModelSpec]:
-    """Return the models that a fork may have to ask: a model whose steps are all taken over needs no key.
+def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+    """Return the models that a run may have to ask: in a fork, a model whose steps are all taken over needs no key.
 
     A retry may go back to any step, also to one whose failure was taken over.
     """
-    samples = [place.sample_id for place in run_samples(home, run_id)]
+    if plan.fork is None:
+        return plan.models_for(plan.asks)
+    taken = taken_by(home, run.id, plan)
+    samples = [place.sample_id for place in run_samples(home, run.id)]
     items = [item.name for sample in samples for item in plan.items(sample)]
     steps = may_ask([*map(replay_item, samples), *items], taken)
-    if retry or retries(home, run_id):
+    if retry or retries(home, run.id):
         failures = any(one.row is not None and one.row.outcome == "failed" for one in taken.values())
         steps |= set(NAMES) if failures or "extract_criteria" in plan.asks else plan.asks
     return plan.models_for(steps)

@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.runs.figures import forked_from, shown_name, simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
@@ -13,6 +14,7 @@ from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, u
 
 def summary_of(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of an evaluation, ready for JSON; the same stored rows give the same bytes."""
+    plan = EvaluationPlan.model_validate(run.options["plan"])
     with ThreadPoolExecutor(1) as aside:
         using = aside.submit(usage_of, home, run.id)
         samples, rows = count_items(home, run.id)
@@ -23,12 +25,12 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "run": run.id,
         "status": run.status,
         "samples": samples,
-        "open_items": _open_items(run, samples, done=rows),
+        "open_items": _open_items(run, plan, samples, done=rows),
         "skipped": run.options.get("skipped", []),
-        "judge": _judge(run),
+        "judge": plan.judge.ref.name,
         "forked_from": forked_from(run),
         "seed": run.seed,
-        "simulated": simulated_models(run),
+        "simulated": simulated(plan.models.values()),
         **summarise(
             answers,
             seed=run.seed,
@@ -43,24 +45,11 @@ def scored_rows(home: Home, run: Run) -> Iterator[Row]:
     return map(_row, scored_answers(home, run.id))
 
 
-def shown_name(model: str, arm: str) -> str:
-    """Return a model's name with its arm: `NAME#blind` for the arm without images."""
-    return f"{model}#{arm}" if arm else model
-
-
-def _open_items(run: Run, samples: int, *, done: int) -> int:
+def _open_items(run: Run, plan: EvaluationPlan, samples: int, *, done: int) -> int:
     """How many chains and answers of a run have no result yet; 0 for a finished run."""
     if run.status == "done":
         return 0
-    plan = EvaluationPlan.model_validate(run.options["plan"])
     return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
-
-
-def forked_from(run: Run) -> dict[str, str] | None:
-    """Return the run that a run branched off, and the step; None where it is no fork."""
-    plan: Any = run.options.get("plan")
-    fork = plan.get("fork") if isinstance(plan, dict) else None
-    return None if fork is None else {"run": fork["parent"], "node": fork["node"]}
 
 
 def _row(answer: ScoredAnswer) -> Row:
@@ -75,16 +64,6 @@ def _row(answer: ScoredAnswer) -> Row:
     )
 
 
-def _specs(run: Run) -> list[dict[str, Any]]:
-    plan: Any = run.options["plan"]
-    return [plan["judge"], *plan["candidates"], *plan.get("judges", {}).values()]
-
-
-def _judge(run: Run) -> str:
-    return _specs(run)[0]["ref"]["name"]
-
-
 def simulated_models(run: Run) -> list[str]:
-    """Names of the run's models that are simulated, so that every report can say so."""
-    named = (spec["ref"] for spec in _specs(run))
-    return sorted({ref["name"] for ref in named if "sim" in ref["model"].split("/")[:-1]})
+    """Return the names of a run's models that are simulated."""
+    return simulated(EvaluationPlan.model_validate(run.options["plan"]).models.values())

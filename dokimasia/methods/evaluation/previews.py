@@ -1,23 +1,16 @@
-"""`--dry-run`: what a run would ask and cost, and one rendered prompt of each kind, without any call."""
+"""One prompt of each kind that an evaluation asks by, rendered for a sample; what models would write is a placeholder."""
 
-from typing import Any
-
-import click
+from collections.abc import Sequence
 
 from dokimasia.agents import schemas
 from dokimasia.agents.extractor import chain_text
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.agents.scorer import criteria_text
 from dokimasia.agents.solver import question_inputs
-from dokimasia.cli.shared import console
-from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, prepare
+from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
-from dokimasia.runs.samples import library_of
-from dokimasia.settings import Settings
-from dokimasia.storage.memory import MemoryBlobs
 
 PLACEHOLDER_CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
 PLACEHOLDER_CRITERIA = CriteriaSet(
@@ -25,37 +18,14 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
 )
 
 
-def preview(request: EvaluationRequest, settings: Settings) -> dict[str, Any]:
-    """Return the estimate and the prompts of the first sample, ready for JSON."""
-    plan, samples, estimate = prepare(request, settings=settings, blobs=MemoryBlobs())
-    library = library_of(request.prompts)
-    prompts = _prompts(samples[0], library, show_image=request.show_image or bool(plan.tools))
+def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts as they would be put to solver, judge and candidates."""
+    prompts = _prompts(sample, library, show_image=plan.show_image or bool(plan.tools))
     if plan.tools:
         prompts = [_with_tools(one, plan.looks, library) for one in prompts]
     if takes_schema(plan.judge):
         prompts = [_as_object(one, library) for one in prompts]
-    return {
-        "run": plan.run_id,
-        "samples": estimate.samples,
-        "calls": estimate.calls,
-        "cost": estimate.cost,
-        "models": {name: one.model_dump(mode="json") for name, one in estimate.models.items()},
-        "prompts": {one.name: _messages(one) for one in prompts},
-    }
-
-
-def print_preview(shown: dict[str, Any]) -> None:
-    """Print a preview for people."""
-    out = console()
-    out.print(f"[bold]{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}[/bold]")
-    for name, model in shown["models"].items():
-        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
-    for name, messages in shown["prompts"].items():
-        out.rule(f"prompt {name}")
-        for message in messages:
-            images = f" + {message['images']} image(s)" if message["images"] else ""
-            click.echo(f"[{message['role']}{images}]\n{message['text']}\n")
+    return prompts
 
 
 def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool) -> list[Rendered]:
@@ -94,9 +64,3 @@ def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
     }
     form = forms.get(rendered.name)
     return rendered if form is None else with_form(rendered, form, library=library)
-
-
-def _messages(rendered: Rendered) -> list[dict[str, Any]]:
-    return [
-        {"role": message.role, "text": message.text, "images": len(message.images)} for message in rendered.messages
-    ]
