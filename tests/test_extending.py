@@ -13,7 +13,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.datasets import READERS
-from dokimasia.methods.evaluation.evaluation import read_plan
+from dokimasia.methods.evaluation import METHOD
 from dokimasia.plugins import listing
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
@@ -84,7 +84,7 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
     assert {one.status for one in runs(acme)} == {"done"}
     first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
     assert len({first.id, strict.id, fork.id, table.id, floor.id}) == 5
-    origin = read_plan(fork)[0].fork
+    origin = METHOD.read(fork)[0].fork
     assert origin is not None
     assert origin.parent == first.id
     assert "first-option" in printed[" ".join(COMMANDS[-1])]

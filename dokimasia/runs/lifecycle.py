@@ -202,6 +202,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
         "samples": hash_of(ids),
         "versions": {"method": method.version, **method.graphs_of(plan)},
         "skipped": list(accepted.skipped),
+        "needs": list(accepted.needs),
         **accepted.notes,
         **more,
     }

@@ -7,7 +7,7 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.plan import AuditPlan
-from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.runs.figures import shown_name
 from dokimasia.methods.graph.images import simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
