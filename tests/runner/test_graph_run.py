@@ -16,7 +16,8 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.methods.graph import GraphRequest, items, run_graph
+from dokimasia.methods.graph import GraphRequest, run_graph
+from dokimasia.methods.graph import items as graph_items
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -126,7 +127,7 @@ async def test_every_sample_is_walked_through_for_every_model(settings: Settings
     assert result.summary["models"]["sim/weak"] == {"n": 14, "made": 14, "scored": 0, "failures": {}}
     assert result.summary["open_items"] == 0
     with Home.open(settings.home, write=False) as home:
-        items = list(items(home, get_run(home, result.run)))
+        items = list(graph_items(home, get_run(home, result.run)))
     assert len(items) == 28
     assert all([value["type"] for value in item["values"]] == ["Response", "Response"] for item in items)
     assert all(item["values"][0]["value"]["text"] for item in items)
@@ -154,7 +155,7 @@ async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpoint
         stop = Stop()
         transport = Counting(stop=stop, after=7)
         options: dict[str, Any] = {
-            "graph": graph,
+            "given": graph,
             "settings": settings,
             "stop": stop,
             "transports": {"sim": transport},
