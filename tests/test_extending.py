@@ -75,14 +75,14 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
     """In the document's order, each command ends with exit code 0, and each run in it is complete."""
     printed: dict[str, str] = {}
     for command in COMMANDS:
-        evaluations = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+        evaluations = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
         arguments = [evaluations[0].id if word == "RUN" else word for word in command]
         assert run(arguments) == 0, (command, capsys.readouterr().err)
         printed[" ".join(command)] = capsys.readouterr().out
-    kinds = [one.graph for one in reversed(runs(acme))]
+    kinds = [one.method for one in reversed(runs(acme))]
     assert kinds == ["agreement", "evaluate", "evaluate", "evaluate", "evaluate", "evaluate"]
     assert {one.status for one in runs(acme)} == {"done"}
-    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
     assert len({first.id, strict.id, fork.id, table.id, floor.id}) == 5
     origin = METHOD.read(fork)[0].fork
     assert origin is not None

@@ -209,7 +209,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
     shown = {name: one.model_dump(mode="json") if isinstance(one, Value) else one for name, one in kept.items()}
     return Run(
         id=run_id(method, plan),
-        graph=method.name,
+        method=method.name,
         command=command or request.command,
         data_name=accepted.data_name,
         data_hash=accepted.data_hash,

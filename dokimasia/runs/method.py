@@ -139,6 +139,6 @@ class Method(Generic[Q, P]):
         Raises:
             NotFound: it is a run of another method.
         """
-        if run.graph != self.name:
-            raise NotFound(f"run {run.id} is of kind {run.graph!r}, not {self.title}")
+        if run.method != self.name:
+            raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         return self.plan.model_validate(run.options["plan"]), self.request.model_validate(run.options["request"])

@@ -81,7 +81,7 @@ async def test_a_run_can_be_deleted_before_it_is_finished(settings: Settings, re
 async def test_a_run_that_an_unfinished_fork_needs_stays(settings: Settings, request_of: Requests) -> None:
     """The fork is named; once it is done, or gone, the run can be deleted."""
     result = await evaluate(request_of(limit=2), settings=settings)
-    fork = Run(id="fork", graph="evaluate", options={"needs": [result.run]})
+    fork = Run(id="fork", method="evaluate", options={"needs": [result.run]})
     with Home.open(settings.home, write=True) as home:
         await create_run(home, fork)
         with pytest.raises(InputError, match=rf"run {result.run} is needed by fork, which is unfinished"):

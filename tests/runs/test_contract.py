@@ -48,7 +48,7 @@ def row_of(settings: Settings, run: str) -> Run:
 
 def newest(settings: Settings, kind: Kind) -> Run:
     with Home.open(settings.home, write=False) as home:
-        return next(one for one in list_runs(home) if one.graph == kind.name)
+        return next(one for one in list_runs(home) if one.method == kind.name)
 
 
 def watched(**stages: Any) -> CountingTransport:
