@@ -198,6 +198,7 @@ async def carry_out(
     taken = taken_by(home, plan)
     reached = plan.models_for(plan.asks) if plan.fork is None else models_of_fork(home, run.id, plan, taken, retry)
     check_prices(reached, max_cost=request.max_cost)
+    candidates = [spec.ref.name for spec in plan.candidates if spec.ref.name in reached]
     watching.planned(run.id, estimate(plan, sizes))
     async with at_work(
         home,
@@ -219,7 +220,7 @@ async def carry_out(
             saver=workshop.saver,
             observer=watching,
             stats=workshop.gateway.stats,
-            uneven=workshop.gateway.uneven,
+            uneven=lambda: workshop.gateway.uneven(candidates),
             criteria=_collected(home, plan),
             responses=responses,
             taken=taken,

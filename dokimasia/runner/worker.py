@@ -1,6 +1,6 @@
 """The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from dokimasia.domain.identity import digest, value_id
@@ -44,7 +44,7 @@ class EvaluationWorker:
         saver: Saver,
         observer: Observer,
         stats: Callable[[], GatewayStats],
-        uneven: Callable[[Iterable[str]], bool],
+        uneven: Callable[[], bool],
         criteria: Mapping[str, CollectedCriteria] | None = None,
         responses: Mapping[tuple[str, str, int], str] | None = None,
         taken: Mapping[str, Beginning] | None = None,
@@ -52,7 +52,8 @@ class EvaluationWorker:
     ) -> None:
         """Prepare the work; `criteria` by sample digest and `responses` by (sample id, model, repeat) replace calls.
 
-        `taken` says, by item, what a fork takes over from the run that it branched off. `keep_checkpoints` keeps every
+        `uneven` says whether one candidate's requests wait while another's endpoint has room (`work_through`). `taken`
+        says, by item, what a fork takes over from the run that it branched off. `keep_checkpoints` keeps every
         step of every thread for inspection.
         """
         self._home = home
@@ -86,13 +87,12 @@ class EvaluationWorker:
         progress.samples = count
         progress.items = count * (1 + len(list(self._plan.items(""))))
         concurrency = max(spec.max_concurrency for spec in (*self._plan.candidates, self._plan.judge))
-        candidates = [spec.ref.name for spec in self._plan.candidates] if self._responses is None else []
         await work_through(
             samples,
             self._one,
             width=min(WINDOW * concurrency, count),
             report=self._report,
-            uneven=lambda: self._uneven(candidates),
+            uneven=self._uneven,
         )
 
     async def _one(self, sample: Sample) -> None:
