@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from benchmarks.calibration.planted_trees import BASE, MET, MISSED, WEAK, WEAK_BRANCH
 from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Material
 from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.analysis.diagnosis_material import Answered, Material
 from dokimasia.analysis.diagnosis_samples import pairs
 from dokimasia.analysis.trees import Measured
 from dokimasia.domain.diagnosis import Asset, Figure

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.analysis.diagnosis import LIMIT, Material, slugs_of
 from dokimasia.analysis.diagnosis_cells import ADJUSTED, NOTHING, POINTS, VERDICT, mark_of, mean_of, number, text
 from dokimasia.analysis.diagnosis_leaves import leaves_in_order, name_of
+from dokimasia.analysis.diagnosis_material import LIMIT, Material, slugs_of
 from dokimasia.analysis.differences import Place
 from dokimasia.analysis.trees import BEST, WORST, mapping_of
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
-from dokimasia.analysis.diagnosis import LIMIT, MIN_SUPPORT, Material, several, slugs_of
 from dokimasia.analysis.diagnosis_cells import (
     ADJUSTED,
     MODEL,
@@ -21,6 +20,7 @@ from dokimasia.analysis.diagnosis_cells import (
     number,
     text,
 )
+from dokimasia.analysis.diagnosis_material import LIMIT, MIN_SUPPORT, Material, several, slugs_of
 from dokimasia.analysis.trees import BEST, WORST, in_order, mapping_of, members_below, rounded
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from dokimasia.analysis.diagnosis import Answered, Material, several, slugs_of
 from dokimasia.analysis.diagnosis_cells import MODEL, STEPS, number, share_of, text
+from dokimasia.analysis.diagnosis_material import Answered, Material, several, slugs_of
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 

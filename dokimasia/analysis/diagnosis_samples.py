@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.analysis.diagnosis import LIMIT, Answered, Material, several
 from dokimasia.analysis.diagnosis_cells import (
     ADJUSTED,
     MODEL,
@@ -21,6 +20,7 @@ from dokimasia.analysis.diagnosis_cells import (
     share_of,
     text,
 )
+from dokimasia.analysis.diagnosis_material import LIMIT, Answered, Material, several
 from dokimasia.analysis.evaluation import HIGHEST, LOWEST
 from dokimasia.analysis.trees import BEST, WORST
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure

@@ -3,8 +3,8 @@
 from collections import Counter
 from itertools import combinations
 
-from dokimasia.analysis.diagnosis import Material
 from dokimasia.analysis.diagnosis_cells import number, share_of, text
+from dokimasia.analysis.diagnosis_material import Material
 from dokimasia.analysis.diagnosis_samples import TIE, seen
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 

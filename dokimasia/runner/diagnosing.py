@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from dokimasia.analysis.diagnosis import Material, assets_of
+from dokimasia.analysis.diagnosis import assets_of
 from dokimasia.analysis.diagnosis_changes import change_tables
+from dokimasia.analysis.diagnosis_material import Material
 from dokimasia.analysis.differences import Place, match_places
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.domain.identity import value_id

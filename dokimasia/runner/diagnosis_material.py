@@ -7,7 +7,7 @@ from dokimasia.agents import stated_answer
 from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.algorithms.trees.node_link import from_version
-from dokimasia.analysis.diagnosis import Answered, Final, Material
+from dokimasia.analysis.diagnosis_material import Answered, Final, Material
 from dokimasia.analysis.trees import Measured, mapping_of
 from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.diagnosis import Grouping

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from dokimasia.algorithms.text.anonymising import anonymise
-from dokimasia.analysis.diagnosis import Material
+from dokimasia.analysis.diagnosis_material import Material
 from dokimasia.analysis.trees import Measured
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.fingerprint import FingerprintTask

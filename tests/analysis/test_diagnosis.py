@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Final, Material, assets_of, slugs_of
+from dokimasia.analysis.diagnosis import assets_of
 from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.analysis.diagnosis_material import Answered, Final, Material, slugs_of
 from dokimasia.analysis.diagnosis_reasons import answer_tables, reasons
 from dokimasia.analysis.diagnosis_samples import failures, overall, pairs, ranks, stability
 from dokimasia.analysis.diagnosis_ties import ties, top_ties

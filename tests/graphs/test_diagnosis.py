@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Material, assets_of
+from dokimasia.analysis.diagnosis import assets_of
+from dokimasia.analysis.diagnosis_material import Answered, Material
 from dokimasia.analysis.trees import Measured
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.diagnosis import Diagnosis
