@@ -7,8 +7,8 @@ from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis import Asset, Figure
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.measured import Answered, Material
 from dokimasia.methods.diagnosis.samples import pairs
-from dokimasia.methods.diagnosis.tables import Answered, Material
 from dokimasia.methods.tree.view import Measured
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 

@@ -2,17 +2,15 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.simulation.server import running_server
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 
 def test_through_http_by_both_transports(program: Program, tmp_path: Path, world: Path) -> None:
@@ -37,7 +35,7 @@ def test_through_http_by_both_transports(program: Program, tmp_path: Path, world
 
 
 def test_killed_and_resumed(program: Program, tmp_path: Path) -> None:
-    """Killed twice and gone on with by `resume`, a growth ends as one that was never killed."""
+    """Killed twice and gone on with by `resume`, a growth ends as one that was never killed, and asks nothing twice."""
     lines = [
         json.dumps({"criterion": f"What does step {number} {word}?", "sample_id": f"s{number % 17}"})
         for number in range(60)
@@ -46,25 +44,18 @@ def test_killed_and_resumed(program: Program, tmp_path: Path) -> None:
     (tmp_path / "criteria.jsonl").write_text("\n".join(lines))
     grow = ("tree", "grow", "--criteria", "criteria.jsonl", "--judge", "J", "--min-support", "2", "--batch", "4")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with running_server(latency=0.03) as url:
+    log = tmp_path / "server.log"
+    with running_server(latency=0.03, log_path=log) as url:
         write_config(tmp_path, url, transport="direct")
         expected = program(*grow, "--json", "--home", whole)
         assert expected.returncode == 0, expected.stderr
         total = committed(whole)
-        for number in range(1, 3):
-            arguments = grow if number == 1 else ("resume", "last")
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < total * number / 3:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        witness = Witness(killed, log)
+        for arguments, third in ((grow, 1), (("resume", "last"), 2)):
+            witness.kill(start_program((*arguments, "--home", killed), tmp_path), at=total * third // 3)
         result = program("resume", "last", "--json", "--home", killed)
+        witness.check()
+    assert witness.deaths
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == json.loads(expected.stdout)
 

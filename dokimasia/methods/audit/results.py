@@ -7,8 +7,8 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.plan import AuditPlan
-from dokimasia.runs.figures import shown_name
 from dokimasia.methods.graph.images import simulated
+from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value, find_values

@@ -22,7 +22,7 @@ from dokimasia.methods.diagnosis.cells import (
     number,
     text,
 )
-from dokimasia.methods.diagnosis.tables import LIMIT, MIN_SUPPORT, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
 from dokimasia.methods.tree.view import BEST, WORST, in_order, mapping_of, members_below, rounded
 
 GROUPS = {

@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.cells import (
     share_of,
     text,
 )
-from dokimasia.methods.diagnosis.tables import LIMIT, Answered, Material, several
+from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
 from dokimasia.methods.evaluation.scores import HIGHEST, LOWEST
 from dokimasia.methods.tree.view import BEST, WORST
 

@@ -7,7 +7,6 @@ from typing import Any
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.errors import InputError, NotFound, StorageError
-from dokimasia.runs.figures import simulated_models
 from dokimasia.methods.tree.baselines import baseline_groupings, picture_features
 from dokimasia.methods.tree.files import read_mapping
 from dokimasia.methods.tree.scores import measured_of
@@ -15,6 +14,7 @@ from dokimasia.methods.tree.trees import LoadedTree, evaluation_of, load_tree, s
 from dokimasia.methods.tree.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
 from dokimasia.methods.tree.view import Measured, leaf_mapping, members_below, tree_view
 from dokimasia.methods.tree.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
+from dokimasia.runs.figures import simulated_models
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 from dokimasia.storage.trees.versions import get_version
