@@ -14,7 +14,7 @@ from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
 from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
 from dokimasia.methods.diagnosis.tables import Answered, Material, assets_of
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.prompts import recognise
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
