@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.methods.rubrics.making import make_rubrics
     from dokimasia.methods.rubrics.plan import RubricRequest
-    from dokimasia.methods.tree.growing import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
     from dokimasia.runs.forking import ForkRequest, fork
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
@@ -49,7 +49,7 @@ _HOMES: dict[str, str] = {
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
     "GraphRequest": "dokimasia.methods.graph",
-    "GrowthRequest": "dokimasia.methods.tree.growing",
+    "GrowthRequest": "dokimasia.methods.tree",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -76,8 +76,8 @@ _HOMES: dict[str, str] = {
     "evaluate": "dokimasia.methods.evaluation",
     "evaluate_sync": "dokimasia.methods.evaluation",
     "fork": "dokimasia.runs.forking",
-    "grow_tree": "dokimasia.methods.tree.growing",
-    "grow_tree_sync": "dokimasia.methods.tree.growing",
+    "grow_tree": "dokimasia.methods.tree",
+    "grow_tree_sync": "dokimasia.methods.tree",
     "load_settings": "dokimasia.settings",
     "make_rubrics": "dokimasia.methods.rubrics.making",
     "memory_context": "dokimasia.methods.refinement.embedding",

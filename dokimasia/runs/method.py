@@ -18,7 +18,7 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
-    from dokimasia.runs.exporting import ColumnType
+    from dokimasia.runs.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
     from dokimasia.runs.work import Job, Stage
 
@@ -91,6 +91,7 @@ class Method(Generic[Q, P]):
         row_kind: the kind of result rows that stand for what a run came to, by default the method's name.
         row_name: what these rows are called.
         columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
+        export: the whole table of an export, where a run ends in something else than result rows.
         scale: the lowest and the highest score of a row; None for a method without scores.
         previews: one prompt of each kind, rendered for a sample.
         fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
@@ -121,6 +122,7 @@ class Method(Generic[Q, P]):
     row_name: str = "results"
     columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
+    export: "Callable[[Home, Run], Export] | None" = None
     scale: tuple[float, float] | None = None
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None

@@ -174,8 +174,8 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
 
 def _tree(home: Home, run: Run) -> dict[str, Any] | None:
     """Return what the report says of the run's capability tree; None where its criteria are mapped to none."""
-    from dokimasia.methods.tree.figures import report_tree
-    from dokimasia.methods.tree.trees import find_tree_of_run, load_stored
+    from dokimasia.methods.tree.reading.figures import report_tree
+    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
 
     stored = find_tree_of_run(home, run)
     return None if stored is None else report_tree(home, run, load_stored(home, stored))

@@ -81,11 +81,45 @@ def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert all(verb in listed for verb in ("grow", "show", "diff", "export", "import", "weaknesses"))
 
 
+def test_other_verbs_know_a_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dry run keeps nothing; a growth is exported and deleted; what makes no sense for it says what to do instead."""
+    path, folder = tmp_path / "c.csv", tmp_path / "home"
+    rows = [f"Does step {number} count the things?,s{number}" for number in range(12)]
+    path.write_text("criterion,sample_id\n" + "\n".join(rows) + "\n")
+    home = ["--home", str(folder)]
+    grow = ["tree", "grow", "--criteria", str(path), "--judge", "sim/judge", "--name", "counts", *home]
+    assert run([*grow, "--dry-run", "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    assert (expected["samples"], expected["calls"]) == (12, 2 + 8 + 1)
+    assert not folder.exists()
+    assert run([*grow, "--json"]) == 0
+    grown = json.loads(capsys.readouterr().out)
+    assert grown["run"] == expected["run"]
+    assert run(["export", "last", *home]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["text"] for line in lines} == {row.partition(",")[0] for row in rows}
+    assert {line["leaf"] for line in lines} == {leaf["leaf"] for leaf in grown["leaves"]}
+    for arguments, said in (
+        (["fork", "last", "--judge", "sim/judge-noisy"], "tree agreement"),
+        (["diff", "last", "last"], "tree diff A B"),
+        (["resume", "last", "--retry-failed"], "--onto TREE"),
+        (["show", "last", "--sample", "s1"], "no samples"),
+    ):
+        assert run([*arguments, *home]) == 2
+        assert said in capsys.readouterr().err
+    assert run(["runs", "delete", "last", "--yes", *home]) == 0
+    capsys.readouterr()
+    assert run([*grow, "--json"]) == 0
+    again = capsys.readouterr()
+    assert json.loads(again.out) == grown
+    assert "0 calls answered by models" in again.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["tree", "grow", "--judge", "sim/judge"], "one of the two"),
-        (["tree", "grow", "nothing", "--judge", "sim/judge"], "no run"),
+        (["tree", "grow", "nothing", "--judge", "sim/judge"], "no home"),
         (["tree", "grow", "--criteria", "{empty}", "--judge", "sim/judge"], "no criterion in it"),
         (["tree", "grow", "--criteria", "{one}", "--judge", "sim/judge", "--onto", "T"], "no tree"),
         (["tree", "grow", "--criteria", "{one}", "--judge", "sim/judge", "--onto", "T", "--name", "U"], "leave --name"),

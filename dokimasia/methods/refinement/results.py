@@ -13,7 +13,7 @@ from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
 from dokimasia.methods.refinement.figures import refinement_figures
 from dokimasia.methods.refinement.plan import KIND, RefinementPlan
-from dokimasia.methods.tree.view import mapping_of
+from dokimasia.methods.tree.reading.view import mapping_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -240,7 +240,7 @@ def refined_samples(
 
 def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None]:
     """Return the tree that the source run's criteria are mapped to, `NAME@POSITION`, and criterion to node; None without."""
-    from dokimasia.methods.tree.trees import find_tree_of_run, load_stored
+    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
 
     stored = find_tree_of_run(home, get_run(home, source))
     if stored is None:

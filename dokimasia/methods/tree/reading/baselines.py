@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from io import BytesIO
 
 from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
-from dokimasia.methods.tree.known_taxonomies import GENERALIST, HANDMADE
-from dokimasia.methods.tree.validity import Grouping
+from dokimasia.methods.tree.reading.known_taxonomies import GENERALIST, HANDMADE
+from dokimasia.methods.tree.reading.validity import Grouping
 
 SIDE = 8
 """A picture is compared by its colours on a grid of so many fields a side."""

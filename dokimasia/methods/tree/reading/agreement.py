@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.domain.identity import unit_interval
-from dokimasia.methods.tree.view import LEVEL, rounded
+from dokimasia.methods.tree.reading.view import LEVEL, rounded
 
 LISTED = 20
 MOST_LEFT_OUT = 200

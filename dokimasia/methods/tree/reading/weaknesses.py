@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT, CapabilityPath
-from dokimasia.methods.tree.view import BEST, LEVEL, WORST, Measured, members_below, rounded, tally
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, members_below, rounded, tally
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree

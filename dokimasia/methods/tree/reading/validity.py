@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia.algorithms.taxonomy import Validity, permutation_null, validity
 from dokimasia.domain.identity import unit_interval
-from dokimasia.methods.tree.view import Measured, rounded
+from dokimasia.methods.tree.reading.view import Measured, rounded
 
 PERMUTATIONS = 200
 RESAMPLES = 100

@@ -10,7 +10,8 @@ from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import NotFound
-from dokimasia.methods.tree.plan import KIND
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree.request import NAME, tree_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run, list_runs, resolve_run
 from dokimasia.storage.trees.lookup import knows_run
@@ -112,14 +113,14 @@ def evaluation_of(home: Home, text: str) -> tuple[Run, str | None]:
         NotFound: there is no such run, or a growth from no run of this home.
     """
     if text == "last":
-        run = next((one for one in list_runs(home) if one.options.get("kind") is None), None)
+        run = next((one for one in list_runs(home) if one.graph == EVALUATION.name), None)
         if run is None:
             raise NotFound(f"{home.path} has no evaluation yet")
         return run, None
     run = resolve_run(home, text)
-    if run.options.get("kind") != KIND:
+    if run.graph != NAME:
         return run, None
-    tree = str(run.options["tree"])
+    tree = tree_of(run)
     source = source_run(home, tree)
     if source is None:
         raise NotFound(f"run {run.id} grew the tree {tree!r} from criteria that are of no run of this home: name a run")
@@ -205,7 +206,7 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
 
     Returns:
         first and second {tree, position, id, phase, capabilities, criteria}, added, removed, merged, moved, support (as
-        `algorithms.tree_checks.TreeDiff`), edits [{version, kind, node, into, reason, by, model, prompt, criteria}] from
+        `algorithms.trees.checks.TreeDiff`), edits [{version, kind, node, into, reason, by, model, prompt, criteria}] from
         the first to the second, None where the second did not come from the first.
 
     Raises:

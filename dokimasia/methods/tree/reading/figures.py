@@ -7,14 +7,15 @@ from typing import Any
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.errors import InputError, NotFound, StorageError
-from dokimasia.methods.tree.baselines import baseline_groupings, picture_features
-from dokimasia.methods.tree.files import read_mapping
-from dokimasia.methods.tree.scores import measured_of
-from dokimasia.methods.tree.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
-from dokimasia.methods.tree.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
-from dokimasia.methods.tree.view import Measured, leaf_mapping, members_below, tree_view
-from dokimasia.methods.tree.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
-from dokimasia.runs.figures import simulated_models
+from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
+from dokimasia.methods.tree.reading.files import read_mapping
+from dokimasia.methods.tree.reading.scores import measured_of
+from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
+from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
+from dokimasia.methods.tree.reading.view import Measured, leaf_mapping, members_below, tree_view
+from dokimasia.methods.tree.reading.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 from dokimasia.storage.trees.versions import get_version
@@ -30,14 +31,14 @@ def tree_figures(
 
     Args:
         home: where it is.
-        text: as `runner.trees.load_tree` takes it.
+        text: as `load_tree` takes it.
         version: another version of the same tree.
         run: the run whose scores are shown; by default the one that the tree was grown from, if it is there.
         models: whose scores; by default those of all models of the run.
 
     Returns:
         tree, position, version, phase, source, run (None without scores), simulated, unplaced {kind: n}, and what
-        `analysis.trees.tree_view` returns.
+        `tree_view` returns.
 
     Raises:
         NotFound: there is no such tree, version, run or model.
@@ -53,7 +54,7 @@ def tree_figures(
     return {
         **_facts(loaded),
         "run": found.id,
-        "simulated": simulated_models(found),
+        "simulated": _simulated(found),
         **tree_view(loaded.tree, measured, models=chosen, seed=found.seed),
     }
 
@@ -87,7 +88,7 @@ def weaknesses_of(
 
     Returns:
         tree, position, version, run, status, model, simulated, seed, unplaced, and what `model_findings` or
-        `evident_findings` of `analysis.weaknesses` returns; each example has the criterion's text, too.
+        `evident_findings` returns; each example has the criterion's text, too.
 
     Raises:
         NotFound: there is no such tree or model.
@@ -115,7 +116,7 @@ def weaknesses_of(
         "run": run.id,
         "status": run.status,
         "model": name,
-        "simulated": simulated_models(run),
+        "simulated": _simulated(run),
         "seed": chosen,
         **found,
     }
@@ -147,7 +148,7 @@ def validity_of(
         seed: by default the run's.
 
     Returns:
-        tree, position, version, run, status, simulated, seed, unplaced, and what `analysis.tree_validity.validity_table`
+        tree, position, version, run, status, simulated, seed, unplaced, and what `validity_table`
         returns.
 
     Raises:
@@ -175,7 +176,7 @@ def validity_of(
         **_facts(loaded),
         "run": run.id,
         "status": run.status,
-        "simulated": simulated_models(run),
+        "simulated": _simulated(run),
         "seed": used,
         **validity_table(groupings, measured, models=chosen, seed=used, permutations=permutations, resamples=resamples),
     }
@@ -197,6 +198,10 @@ def report_tree(home: Home, run: Run, loaded: LoadedTree) -> dict[str, Any]:
             for node, criteria in below.items()
         },
     }
+
+
+def _simulated(run: Run) -> list[str]:
+    return simulated(method_of(run).read(run)[0].models.values())
 
 
 def _facts(loaded: LoadedTree) -> dict[str, Any]:

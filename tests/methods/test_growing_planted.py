@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import permutation_null
 from dokimasia.algorithms.trees.node_link import from_version
@@ -15,8 +16,7 @@ from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.tree.figures import weaknesses_of
-from dokimasia.methods.tree.growing import GrowthResult, grow_tree
+from dokimasia.methods.tree.reading.figures import weaknesses_of
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.transport import SimTransport
@@ -53,7 +53,7 @@ async def grown(home: Path, criteria: list[PlantedCriterion], judge: JudgeProfil
     )
     id_of = {(one.question, one.sample): one.id for one in criteria}
     with Home.open(home, write=False) as opened:
-        keys = {one.key: id_of[one.text, one.sample_id] for one in tree_criteria(opened, result.tree)}
+        keys = {one.key: id_of[one.text, one.sample_id] for one in tree_criteria(opened, result.summary["tree"])}
         leaf_of = {keys[one.criterion]: one.leaf for one in mappings(opened, result.summary["version"])}
     return result, leaf_of
 
@@ -135,11 +135,11 @@ async def test_planted_weaknesses_are_named_in_a_grown_tree(tmp_path: Path) -> N
     assert all(findings[0].node.startswith(node) for node in named_weak), f"all lie above {weak} in {branch}"
 
 
-async def stored_tree(home: Path, result: GrowthResult, criteria: list[PlantedCriterion]):
+async def stored_tree(home: Path, result: RunResult, criteria: list[PlantedCriterion]):
     """The keys of criteria in a grown tree, and the tree."""
     id_of = {(one.question, one.sample): one.id for one in criteria}
     with Home.open(home, write=False) as opened:
-        keys = {id_of[one.text, one.sample_id]: one.key for one in tree_criteria(opened, result.tree)}
+        keys = {id_of[one.text, one.sample_id]: one.key for one in tree_criteria(opened, result.summary["tree"])}
         return keys, from_version(get_version(opened, result.summary["version"]))
 
 
@@ -166,7 +166,7 @@ async def test_a_run_of_the_planted_scenes_gets_its_tree_and_its_weaknesses(tmp_
     result = await grow_tree(judge="sim/judge", run=run.run, settings=settings)
     capability = {step.question: step.capability for _, question in make_world(140, 11) for step in question.steps}
     with Home.open(settings.home, write=False) as home:
-        text_of = {one.key: one.text for one in tree_criteria(home, result.tree)}
+        text_of = {one.key: one.text for one in tree_criteria(home, result.summary["tree"])}
         leaf_of = {one.criterion: one.leaf for one in mappings(home, result.summary["version"])}
         found = weaknesses_of(home, get_run(home, run.run), "sim/nearsighted")
     truth = {key: capability[text] for key, text in text_of.items()}

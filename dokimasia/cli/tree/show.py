@@ -17,7 +17,7 @@ LOW, HIGH = 50.0, 75.0
 """Below the first a bar is red, from the second on green: 3 and 4 of 5."""
 
 
-@click.command()
+@click.command("show")
 @click.argument("tree", default="last")
 @click.option("--version", help="Another version of the tree: its number, or the beginning of its id.")
 @click.option("--depth", type=click.IntRange(1, 3), default=3, show_default=True, help="Show so many layers.")
@@ -28,7 +28,7 @@ LOW, HIGH = 50.0, 75.0
 @click.option("--all", "everything", is_flag=True, help="Show nodes without criteria, too.")
 @json_option
 @common
-def command(
+def show(
     settings: "Settings",
     tree: str,
     version: str | None,
@@ -39,7 +39,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
-    from dokimasia.methods.tree.figures import tree_figures
+    from dokimasia.methods.tree.reading.figures import tree_figures
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -54,7 +54,7 @@ def command(
 def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool) -> None:
     from rich.markup import escape
 
-    from dokimasia.cli.running import SIMULATED_NOTE
+    from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
     if found["simulated"]:

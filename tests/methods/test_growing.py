@@ -10,10 +10,13 @@ import pytest
 
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.node_link import from_version
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import ConfigError, DataError, InputError
+from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree import work as growing_walk
 from dokimasia.methods.tree.criteria import file_criteria
-from dokimasia.methods.tree.growing import GrowthResult, grow_tree, resume_growth
+from dokimasia.runs.export_formats import FORMATS, Format, encode
+from dokimasia.runs.exporting import export_rows
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -24,7 +27,7 @@ JUDGE = "sim/judge"
 OPTIONS: dict[str, Any] = {"judge": JUDGE, "min_support": 2, "batch": 7, "name": "T"}
 
 
-async def grown(settings: Settings, judge: JudgeTransport | None = None, **options: Any) -> GrowthResult:
+async def grown(settings: Settings, judge: JudgeTransport | None = None, **options: Any) -> RunResult:
     """Grow a tree of forty criteria on four skills, unless others are given."""
     options = {**OPTIONS, **options}
     if not {"criteria", "run", "file"} & set(options):
@@ -108,7 +111,7 @@ async def test_death_inside_a_phase(settings: Settings, tmp_path: Path, share: f
     with Home.open(other.home, write=False) as home:
         run = get_run(home, list_trees(home)[0].run_id)
     rest = JudgeTransport()
-    result = await resume_growth(run, settings=other, transports={"sim": rest})
+    result = await resume(run, settings=other, transports={"sim": rest})
     assert result.complete
     assert history(other) == history(settings)
     assert len(dying.asked) + len(rest.asked) == len(whole.asked)
@@ -222,7 +225,7 @@ async def test_growing_on_keeps_what_has_its_place(settings: Settings) -> None:
     judge = JudgeTransport()
     more = [*pairs(4, skills=("count",)), *[(f"{text} Again.", f"n{sample}", c) for text, sample, c in pairs(8)]]
     second = await grown(settings, judge, criteria=more, onto="T", name=None)
-    assert second.tree == "T"
+    assert second.summary["tree"] == "T"
     assert second.summary["moved_count"] == 0
     assert second.summary["new_criteria"] == 32
     assert second.summary["mapped"] == second.summary["n"] == 52
@@ -244,6 +247,64 @@ async def test_growing_on_with_what_fits_proposes_nothing(settings: Settings) ->
     assert set(judge.asked) == {"tree_map"}
     assert second.summary["new_leaves"] == []
     assert second.summary["mapped"] == 52
+
+
+async def test_growing_on_asked_again_asks_nothing(settings: Settings) -> None:
+    """The growth that made the tree's newest version is not done once more; only `fresh` grows it on again."""
+    await grown(settings)
+    more = [(f"{text} Again.", sample, category) for text, sample, category in pairs(3)]
+    first = await grown(settings, criteria=more, onto="T", name=None)
+    judge = JudgeTransport()
+    assert await grown(settings, judge, criteria=more, onto="T", name=None) == first
+    assert judge.asked == []
+    assert (await grown(settings, judge, criteria=more, onto="T", name=None, fresh=True)).run != first.run
+
+
+async def test_what_has_no_place_is_asked_again(settings: Settings) -> None:
+    """Growing a tree on with the same criteria asks again only those that have no leaf."""
+
+    def reply(prompt: str, inputs: dict[str, str]) -> str:
+        return answer(prompt, inputs) if prompt != "tree_map" or "in case 3?" not in inputs["criteria"] else "no idea"
+
+    first = await grown(settings, JudgeTransport(reply))
+    lost = first.summary["unplaced"]["unparsable"]
+    assert 0 < lost < 40
+    judge = JudgeTransport()
+    second = await grown(settings, judge, onto="T", name=None)
+    assert second.summary["mapped"] == 40
+    assert second.summary["phases"][0]["asked"] == lost
+    assert set(judge.asked) == {"tree_map"}
+
+
+async def test_a_tree_that_has_changed_is_not_gone_on_with(settings: Settings) -> None:
+    """An unfinished growth refuses a tree that has got further criteria since; a finished one is shown as it was."""
+    first = await grown(settings)
+    more = [(f"{text} Again.", sample, category) for text, sample, category in pairs(3)]
+    cut = await grown(settings, criteria=more, onto="T", name=None, max_calls=1)
+    assert not cut.complete
+    others = [(f"{text} Once more.", sample, category) for text, sample, category in pairs(3)]
+    assert (await grown(settings, criteria=others, onto="T", name=None)).complete
+    with Home.open(settings.home, write=False) as home:
+        unfinished, finished = get_run(home, cut.run), get_run(home, first.run)
+    with pytest.raises(InputError, match="does not have the criteria any more"):
+        await resume(unfinished, settings=settings, transports={"sim": JudgeTransport()})
+    assert await resume(finished, settings=settings) == first
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_a_growth_is_exported(settings: Settings, format: Format) -> None:
+    """The export of a growth has a row for each criterion: its leaf by the judge's word, or why it has none."""
+    criteria = [*pairs(8, skills=("count", "colour")), ("What does the solution read in case 1?", "s1", "c1")]
+    result = await grown(settings, criteria=criteria, min_support=5)
+    with Home.open(settings.home, write=False) as home:
+        export = await export_rows(home, get_run(home, result.run))
+        placements = mappings(home, result.summary["version"])
+    assert [(row["criterion"], row["leaf"]) for row in export.rows] == [(one.criterion, one.leaf) for one in placements]
+    assert {(row["text"], row["sample"], row["stratum"]) for row in export.rows} == set(criteria)
+    (without,) = (row for row in export.rows if row["leaf"] is None)
+    assert (without["failure"], without["text"]) == ("unplaced", criteria[-1][0])
+    assert all(row["simulated"] and row["call_key"] and row["prompt"] == "tree_map@1" for row in export.rows)
+    assert encode(export, format)
 
 
 async def test_one_criterion_and_none(settings: Settings) -> None:
