@@ -12,7 +12,8 @@ from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, polarity_of
 from dokimasia.errors import DataError, NotFound
-from dokimasia.methods.checks.checking import checked_texts
+from dokimasia.methods.checks import checked_texts
+from dokimasia.runs.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run
@@ -76,6 +77,18 @@ def encode_sets(sets: Iterable[RubricSet]) -> bytes:
         for one in sets
     )
     return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) for line in lines)
+
+
+def write_sets(home: Home, run: Run, path: Path) -> str:
+    """Write a run's rubric sets as they stand after people's decisions, whole or not at all; return what to say of it.
+
+    Raises:
+        NotFound: the run made no rubrics.
+        InputError: the file cannot be written.
+    """
+    sets = sets_of_run(home, run)
+    write_whole(path, encode_sets(sets))
+    return f"wrote the rubrics of {len(sets)} images to {path}"
 
 
 def read_sets(path: Path) -> list[RubricSet]:
