@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from dokimasia.agents import BLIND
+from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import AnyOrder, JudgedPlan, Outside
