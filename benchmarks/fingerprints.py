@@ -17,7 +17,7 @@ from benchmarks.figures import Figure, Report
 from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.log import configure
 from dokimasia.methods.diagnosis.plan import FingerprintRequest
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints
 from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.settings import load_settings

@@ -15,9 +15,8 @@ from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.gateway import limiter
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.methods.evaluation import worker
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate, worker
 from dokimasia.methods.evaluation.criteria_files import import_criteria
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress
 from dokimasia.settings import load_settings

@@ -53,7 +53,7 @@ def evaluation_step(
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.running import print_result, run_to_end
-    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truth import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)

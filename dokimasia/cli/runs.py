@@ -24,14 +24,14 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
     from rich import box
     from rich.table import Table
 
-    from dokimasia.methods.evaluation.results import forked_from
+    from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
         runs = list_runs(home)
     if as_json:
-        fields = {"id", "graph", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
+        fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
         print_json([run.model_dump(mode="json", include=fields) | {"forked_from": forked_from(run)} for run in runs])
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

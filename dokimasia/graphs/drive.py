@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
@@ -48,12 +47,6 @@ def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) ->
     return graph.build().compile(checkpointer=saver, name=graph.NAME)
 
 
-@cache
-def straight(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
-    """Return a graph compiled without a saver; compiled once a process."""
-    return compiled(graph)
-
-
 async def run(
     graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context
 ) -> dict[str, Any]:
@@ -89,7 +82,7 @@ def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[st
     LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
     another graph, ours always gets its own.
     """
-    graph = straight(GRAPHS[name])
+    graph = compiled(GRAPHS[name])
 
     async def call(inputs: dict[str, Any]) -> dict[str, Any]:
         return await run(graph, inputs, context=context)

@@ -40,6 +40,7 @@ class Accepted(Generic[P]):
         values: what is kept with the run.
         skipped: problems of the data whose samples were left out.
         notes: what the figures need to know beside the plan; stored as it is, by name.
+        needs: ids of other runs that it cannot go on without until it is finished.
         keep: what else is kept once the run is accepted.
         first: the first sample, from which a preview is made.
         request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
@@ -54,6 +55,7 @@ class Accepted(Generic[P]):
     values: Sequence[Value] = ()
     skipped: Sequence[str] = ()
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
     keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
     first: Sample | None = None
     request: RunRequest | None = None
@@ -116,7 +118,7 @@ class Method(Generic[Q, P]):
     after: Callable[[Home, Run, Q], Iterable[str]] | None = None
     items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
     items_shown: bool = True
-    sample: Callable[[Home, Run, str], dict[str, Any]] | None = None
+    sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
     row_kind: str = ""
     row_name: str = "results"
     columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
@@ -139,6 +141,6 @@ class Method(Generic[Q, P]):
         Raises:
             NotFound: it is a run of another method.
         """
-        if run.graph != self.name:
-            raise NotFound(f"run {run.id} is of kind {run.graph!r}, not {self.title}")
+        if run.method != self.name:
+            raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         return self.plan.model_validate(run.options["plan"]), self.request.model_validate(run.options["request"])

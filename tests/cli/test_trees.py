@@ -12,7 +12,7 @@ import pytest
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.cli.main import run
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.planted_trees import plant_tree

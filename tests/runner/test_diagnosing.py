@@ -14,7 +14,7 @@ from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.files import export
 from dokimasia.methods.diagnosis.material import category_tree, gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.files import import_tree
 from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.methods.tree.trees import load_tree

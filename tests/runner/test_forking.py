@@ -10,9 +10,10 @@ import pytest
 
 import dokimasia.prompts
 from dokimasia.errors import ConfigError, InputError, Interrupted, TransportError
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
-from dokimasia.methods.evaluation.forking import ForkRequest, fork, preview_fork
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
+from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.transport import SimTransport
@@ -62,9 +63,7 @@ def labels_of(settings: Settings, rows: dict[str, ResultRow]) -> dict[str, list[
     return {item: [used[key].label for key in row.calls] for item, row in rows.items()}
 
 
-async def forked(
-    settings: Settings, parent: EvaluationResult, node: str, **changes: Any
-) -> tuple[EvaluationResult, Counter[str]]:
+async def forked(settings: Settings, parent: RunResult, node: str, **changes: Any) -> tuple[RunResult, Counter[str]]:
     transport = Counting()
     request = ForkRequest(node=node, **changes)
     result = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
@@ -287,9 +286,8 @@ async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of:
     """The preview names each step's fate, its models and the calls at most, and makes no run."""
     parent = await evaluate(request_of(), settings=settings)
     with Home.open(settings.home, write=False) as home:
-        shown = preview_fork(
-            home, get_run(home, parent.run), ForkRequest(node="extract_criteria", judge=OTHER), settings=settings
-        )
+        request = ForkRequest(node="extract_criteria", judge=OTHER)
+        shown = (await prepare_fork(home, get_run(home, parent.run), request, settings=settings)).preview
     assert {step["step"]: step["again"] for step in shown["steps"]} == {
         "write_chain": False,
         "check_chain": False,
@@ -314,7 +312,7 @@ async def test_responses_from_a_file_are_taken_over(settings: Settings, request_
     assert child.summary["models"]["someone"]["n"] == 14
 
 
-def rows_of_first(result: EvaluationResult, settings: Settings) -> list[ResultRow]:
+def rows_of_first(result: RunResult, settings: Settings) -> list[ResultRow]:
     return [row for row in rows_of(settings, result.run).values() if row.kind == "replay"]
 
 

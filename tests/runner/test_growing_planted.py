@@ -14,7 +14,7 @@ from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.figures import weaknesses_of
 from dokimasia.methods.tree.growing import GrowthResult, grow_tree
 from dokimasia.settings import Settings, load_settings

@@ -11,7 +11,7 @@ import pytest
 
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement.refining import (
     RefinementRequest,
     RefinementResult,

@@ -9,7 +9,7 @@ import pytest
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.refinement import RefinementRow
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement.refining import RefinementRequest, refine, refinement_rows
 from dokimasia.settings import load_settings
 from dokimasia.simulation.hinting import guides

@@ -9,7 +9,7 @@ from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.changes import change_tables
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
 from dokimasia.methods.diagnosis.tables import Material, assets_of
-from dokimasia.methods.evaluation.results import simulated_models
+from dokimasia.runs.figures import simulated_models
 from dokimasia.methods.tree.scores import measured_of
 from dokimasia.methods.tree.trees import LoadedTree
 from dokimasia.runs.differences import Place, match_places

@@ -14,7 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.tables import Answered, Final, Material
 from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.runs.figures import shown_name
 from dokimasia.methods.tree.scores import measured_of
 from dokimasia.methods.tree.trees import LoadedTree, find_tree_of_run, load_stored, load_tree
 from dokimasia.methods.tree.view import Measured, mapping_of

@@ -14,7 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.tables import Material
 from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.runs.figures import shown_name
 from dokimasia.methods.tree.view import Measured
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

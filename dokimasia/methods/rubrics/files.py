@@ -129,7 +129,7 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
     """
     made = made_values(home, run.id, RubricSet)
     if not made:
-        raise NotFound(f"run {run.id} ({run.graph}) has no rubrics: `dokimasia rubrics` makes them")
+        raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
     standings = checked_texts(home, run.id)
     return [_decided(row.id, one, standings) for row, one in made]
 

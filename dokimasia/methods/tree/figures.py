@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.errors import InputError, NotFound, StorageError
-from dokimasia.methods.evaluation.results import simulated_models
+from dokimasia.runs.figures import simulated_models
 from dokimasia.methods.tree.baselines import baseline_groupings, picture_features
 from dokimasia.methods.tree.files import read_mapping
 from dokimasia.methods.tree.scores import measured_of

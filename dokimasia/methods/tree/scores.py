@@ -1,7 +1,7 @@
 """A run's scores criterion by criterion, under the keys that capability trees know criteria by."""
 
 from dokimasia.algorithms.scoring import normalise
-from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.runs.figures import shown_name
 from dokimasia.methods.tree.view import Measured
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
