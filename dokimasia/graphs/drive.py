@@ -19,8 +19,10 @@ RECURSION_LIMIT = 60
 class GraphFile(Protocol):
     """What a file in this room offers: its name, the version of its nodes and state, and the graph."""
 
-    NAME: str
-    VERSION: int
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def VERSION(self) -> int: ...
 
     def build(self) -> StateGraph[Any, Context]:
         """Return the graph, not compiled."""

@@ -43,6 +43,7 @@ class Accepted(Generic[P]):
         needs: ids of other runs that it cannot go on without until it is finished.
         keep: what else is kept once the run is accepted.
         first: the first sample, from which a preview is made.
+        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
     """
 
     plan: P
@@ -57,6 +58,7 @@ class Accepted(Generic[P]):
     needs: Sequence[str] = ()
     keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
     first: Sample | None = None
+    request: RunRequest | None = None
 
 
 def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
