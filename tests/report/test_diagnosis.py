@@ -52,7 +52,7 @@ def test_the_report_is_the_same_twice_and_in_markdown_too(diagnosed: Finished, t
     assert "Right answer, wrong reason" in text
     assert "In words, by sim/judge-fabulist" in text
     assert "printed by the program" in text
-    assert re.search(r"\*[\d.]+ points of 100 \(95 % interval [\d.]+ to [\d.]+\)\*", text)
+    assert re.search(r"\*[\d.]+ points of 100 \\\[95 % interval [\d.]+ to [\d.]+\\\]\*", text)
     assert "unverified: " in text
 
 

@@ -8,6 +8,7 @@ MOST_ROWS = 120
 """Rows of one table that are shown; those that a rule marks come first into the choice."""
 
 LEVEL = "95 % interval"
+"""What the intervals of all tables are."""
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -86,7 +87,7 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     --------
     >>> score = AssetColumn(name="score", unit="points, 1 to 5", kind="score")
     >>> figure_text(Figure(value=4.357, low=3.58, high=4.81), score)
-    '4.36 points (scale 1 to 5; 95 % interval 3.58 to 4.81)'
+    '4.36 points [scale 1 to 5; 95 % interval 3.58 to 4.81]'
     """
     if not isinstance(figure.value, int | float):
         return figure.value or ""
@@ -95,7 +96,7 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     if figure.low is not None and figure.high is not None:
         behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
     written = " ".join(filter(None, (number_text(figure.value, column), unit)))
-    return f"{written} ({'; '.join(behind)})" if behind else written
+    return f"{written} [{'; '.join(behind)}]" if behind else written
 
 
 def _line(asset: Asset, at: int, row: AssetRow) -> str:

@@ -13,6 +13,11 @@ NAMED_DIGITS = 5
 _PLACE = re.compile(r"\{([^{}\n]{1,600})\}")
 _KEYWORD = re.compile(r"(compare|quote)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
+_LEVEL = re.compile(r"(?<![\w.,])95\s?% intervals?\b", re.IGNORECASE)
+"""What all intervals of the tables are, as they are printed."""
+
+_BETWEEN = re.compile(r"(?:,|\s)\s*(?:and\s+)?(?=[a-z0-9-]+(?:/[^\s:]+)?:)")
+"""What parts the two cells of a comparison."""
 
 
 class Unprintable(Exception):
@@ -41,7 +46,7 @@ def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
     -------
     Sentence
         A place that cannot be printed stays as it was written and is a fault, and so is every digit outside of a place
-        and of a name that the tables hold. Words are not looked at.
+        and of a name that the tables hold; "95 % interval" is such a name. Words are not looked at.
 
     References
     ----------
@@ -87,9 +92,9 @@ def _printed(place: str, tables: Tables) -> tuple[str, str]:
 def _compared(wanted: str, tables: Tables) -> tuple[str, str]:
     """Return how two cells compare; both references may hold spaces, so that they are parted where both lead to a cell."""
     problem: Missing | None = None
-    for space in re.finditer(r"\s+(?=[a-z0-9-]+(?:/[^\s:]+)?:)", wanted):
+    for gap in _BETWEEN.finditer(wanted):
         try:
-            first, second = tables.cell(wanted[: space.start()]), tables.cell(wanted[space.end() :])
+            first, second = tables.cell(wanted[: gap.start()]), tables.cell(wanted[gap.end() :])
         except Missing as missing:
             problem = missing
             continue
@@ -115,6 +120,7 @@ def _outside(text: str, tables: Tables) -> Iterator[Fault]:
     """Yield what is wrong with the text outside of places: stray braces, and digits that are in no name."""
     if "{" in text or "}" in text:
         yield _fault("no_such_place", "a brace has no partner, so that nothing is printed there")
+    text = _LEVEL.sub(" ", text)
     folded = text.casefold()
     for name in tables.numbered_names:
         if name.casefold() in folded:
