@@ -21,7 +21,7 @@ def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]
             "distinguishable from) and quotations were ",
             Span("printed by the program", "cited"),
             " from the tables",
-            ", and lead to the rows that they come from" if links else "",
+            "; on the page each leads to the row that it comes from" if links else "",
             f". All other words are {words['judge']}'s, and nobody checked them: also of which model a figure is said. ",
             Span(
                 f"{unverified:,} of {totals['sentences']:,} sentences {'is' if unverified == 1 else 'are'} unverified",
