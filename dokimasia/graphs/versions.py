@@ -7,7 +7,7 @@ VERSIONS: dict[str, int] = {
     COGNITIVE_REPLAY: 2,
     CHECKPOINT_SCORING: 2,
     "density_filter": 1,
-    "diagnosis": 1,
+    "diagnosis": 2,
     "fingerprinting": 1,
     "peer_review": 1,
     "refinement": 1,
