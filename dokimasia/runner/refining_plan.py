@@ -195,7 +195,9 @@ def plan_of(
 def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary | None, *, leak_judge: bool) -> dict[str, str]:
     """Return the prompts that the arms ask by, with version and hash."""
     known = (library or default_library()).identity()
-    used = {name for arm in arms for name in PROMPTS[arm]} | ({"leak_check"} if leak_judge else set[str]())
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
     return {name: known[name] for name in sorted(used)}
 
 
