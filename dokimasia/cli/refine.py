@@ -40,8 +40,12 @@ if TYPE_CHECKING:
 @click.option(
     "--judgements", type=click.IntRange(1, 5), default=1, show_default=True, help="Judgements of each new answer."
 )
-@click.option("--leak-judge", is_flag=True, help="Let the judge, too, look at feedback and hints before they are sent.")
-@click.option("--embedding", help="An embedding model, by which near paraphrases are found to leak, too.")
+@click.option(
+    "--leak-judge/--no-leak-judge",
+    default=True,
+    show_default=True,
+    help="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
+)
 @click.option("--show-answer", is_flag=True, help="Show the model its earlier answer.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which atoms are withheld.")
 @prompts_option
@@ -62,7 +66,6 @@ def command(
     withhold: float,
     judgements: int,
     leak_judge: bool,
-    embedding: str | None,
     show_answer: bool,
     seed: int,
     prompts: tuple[str, ...],
@@ -101,7 +104,6 @@ def command(
             "withhold": withhold,
             "judgements": judgements,
             "leak_judge": leak_judge,
-            "embedding": embedding,
             "show_answer": show_answer,
             "seed": seed,
             "prompts": prompt_folders(prompts),

@@ -10,7 +10,7 @@ VERSIONS: dict[str, int] = {
     "diagnosis": 2,
     "fingerprinting": 1,
     "peer_review": 1,
-    "refinement": 1,
+    "refinement": 2,
     "rubric_audit": 1,
     "rubric_making": 1,
     "taxonomy_growth": 1,

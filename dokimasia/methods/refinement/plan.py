@@ -48,8 +48,8 @@ class RefinementRequest(Value):
     `models` are those whose failures are taken up, `peers` those that may give hints; empty means all of the run.
     `threshold` takes up answers whose weighted score lies below it in place of those whose final answer is wrong.
     `withhold` is the share of the failed atoms that no feedback names. `judgements` are independent draws of the judge
-    for every new answer. `embedding` is a model by which near paraphrases of secrets are found. `show_answer` shows the
-    model its earlier answer. `max_cost` is in US dollars.
+    for every new answer. `leak_judge` has the judge look for leaks in what the certain rules let pass. `show_answer`
+    shows the model its earlier answer. `max_cost` is in US dollars.
     """
 
     run: str
@@ -60,8 +60,7 @@ class RefinementRequest(Value):
     peers: tuple[str, ...] = ()
     withhold: float = Field(default=0.5, ge=0, lt=1)
     judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS)
-    leak_judge: bool = False
-    embedding: str | None = None
+    leak_judge: bool = True
     show_answer: bool = False
     seed: int = Field(default=0, ge=0)
     prompts: tuple[Path, ...] = ()
@@ -83,10 +82,9 @@ class RefinementRequest(Value):
             value = getattr(self, name)
             if name in {"run", "strategy", "prompts"} or value == field.get_default(call_default_factory=True):
                 continue
-            option = f"--{name.replace('_', '-')}"
-            words += (
-                [option] if value is True else [option, ",".join(value) if isinstance(value, tuple) else str(value)]
-            )
+            option = f"{'--no' if value is False else '-'}-{name.replace('_', '-')}"
+            given = [] if isinstance(value, bool) else [",".join(value) if isinstance(value, tuple) else str(value)]
+            words += [option, *given]
         for folder in self.prompts:
             words += ["--prompts", folder.name]
         return " ".join(words)
@@ -109,8 +107,7 @@ class RefinementPlan(Value):
     threshold: float | None = None
     withhold: float = 0.5
     judgements: int = 1
-    leak_judge: bool = False
-    embedding: ModelSpec | None = None
+    leak_judge: bool = True
     show_answer: bool = False
     show_image: bool = False
     tools: tuple[str, ...] = ()
@@ -122,8 +119,7 @@ class RefinementPlan(Value):
     @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
-        embedding = () if self.embedding is None else (self.embedding,)
-        models = {spec.ref.name: spec for spec in (*embedding, *self.peers, *self.candidates, self.judge)}
+        models = {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
         return GraphOptions(
             judge=self.judge.ref.name,
             models=models,
@@ -135,13 +131,12 @@ class RefinementPlan(Value):
     @property
     def run_id(self) -> str:
         """The run's id: 16 hexadecimal digits over everything that decides its results."""
-        identity: dict[str, Any] = self.model_dump(mode="json", exclude={"judge", "candidates", "peers", "embedding"})
+        identity: dict[str, Any] = self.model_dump(mode="json", exclude={"judge", "candidates", "peers"})
         identity |= {
             "command": KIND,
             "judge": judge_identity(self.judge),
             "candidates": sorted((model_identity(spec) for spec in self.candidates), key=lambda one: one["name"]),
             "peers": sorted((model_identity(spec) for spec in self.peers), key=lambda one: one["name"]),
-            "embedding": None if self.embedding is None else model_identity(self.embedding),
             "graph": refinement.VERSION,
         }
         return digest("run", identity)[:RUN_ID_LENGTH]
@@ -188,7 +183,6 @@ def plan_of(
         withhold=request.withhold,
         judgements=request.judgements,
         leak_judge=request.leak_judge,
-        embedding=with_known_price(resolve_model(settings, request.embedding)) if request.embedding else None,
         show_answer=request.show_answer,
         show_image=source.show_image,
         tools=source.tools,
@@ -201,7 +195,9 @@ def plan_of(
 def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary | None, *, leak_judge: bool) -> dict[str, str]:
     """Return the prompts that the arms ask by, with version and hash."""
     known = (library or default_library()).identity()
-    used = {name for arm in arms for name in PROMPTS[arm]} | ({"leak_check"} if leak_judge else set[str]())
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
     return {name: known[name] for name in sorted(used)}
 
 

@@ -185,7 +185,7 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
         "table": figures["table"],
         "tree": tree,
         "hints": hint_figures(rows),
-        "leaks": leak_figures(rows),
+        "leaks": leak_figures(rows, judged=plan.leak_judge),
         "judge_steadiness": steadiness(rows),
         "calls": len({key for row in rows for key in row.calls}),
     }
