@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from dokimasia.analysis.refinement_talk import unlooked
+from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.cli.tables import cost_text
 
 NOTHING = "–"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dokimasia.analysis.refinement_talk import unlooked
+from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
