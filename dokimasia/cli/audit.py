@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.data_run import data_options, named_models
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, json_option
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -45,11 +45,10 @@ def command(
     A line of DATA needs only `id` and `image`; rubrics are found by the sample's name, else by its image. A file of
     rubrics needs no other run. The same command continues an interrupted audit, or prints its results.
     """
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.audit_plan import AuditRequest
     from dokimasia.runner.auditing import audit
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
 
     request = AuditRequest.model_validate(
         {
@@ -67,13 +66,12 @@ def command(
     result = run_to_end(
         lambda observer, stop: audit(request, settings=settings, observer=observer, stop=stop), settings
     )
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, result.run)
-    show_run(settings, run, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json)
 
 
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with an audit under other limits, and print what came of it."""
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.auditing import read_audit, resume_audit
 
@@ -82,26 +80,4 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
         lambda observer, stop: resume_audit(run, settings=settings, request=request, observer=observer, stop=stop),
         settings,
     )
-    show_run(settings, run, as_json=as_json)
-
-
-def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-    """Print an audit's table; with `sample`, each response to it with what holds and what does not."""
-    from dokimasia.cli.audit_view import print_audit, print_responses
-    from dokimasia.errors import NotFound
-    from dokimasia.runner.audit_results import audit_items, audit_summary
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
-
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, run.id)
-        summary = audit_summary(home, run)
-        items = list(audit_items(home, run, sample)) if sample is not None or as_json else []
-    if sample is not None and not items:
-        raise NotFound(f"run {run.id} has no finished item of a sample {sample!r}")
-    if as_json:
-        print_json(summary | ({"items": items} if sample is not None else {}))
-    elif sample is not None:
-        print_responses(console(), items)
-    else:
-        print_audit(console(), summary)
+    print_run(settings, run.id, as_json=as_json)

@@ -82,7 +82,8 @@ def command(
     The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
     scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
     """
-    from dokimasia.cli.running import print_result, run_to_end
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.running import run_to_end
     from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 
     request = EvaluationRequest(
@@ -114,7 +115,7 @@ def command(
     result = run_to_end(
         lambda observer, stop: evaluate(request, settings=settings, observer=observer, stop=stop), settings
     )
-    print_result(result.summary, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
 
 
 def _dry_run(request: "EvaluationRequest", settings: "Settings", *, as_json: bool) -> None:

@@ -40,7 +40,8 @@ def command(
     The steps, in order: write_chain, check_chain, judge_chain, extract_criteria, answer, score. `--from score --judge
     OTHER` keeps criteria and answers and has another judge score them; `dokimasia diff` then shows what that changed.
     """
-    from dokimasia.cli.running import print_result, run_to_end
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.running import run_to_end
     from dokimasia.cli.shared import prompt_folders
     from dokimasia.runner.forking import ForkRequest, fork, preview_fork
     from dokimasia.storage.home import Home
@@ -67,7 +68,7 @@ def command(
     result = run_to_end(
         lambda observer, stop: fork(parent, request, settings=settings, observer=observer, stop=stop), settings
     )
-    print_result(result.summary, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
         click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
 
@@ -90,7 +91,7 @@ def _print_preview(shown: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
-    from dokimasia.cli.tables import cost_text
+    from dokimasia.report.figures import cost_text
 
     out = console()
     origin = shown["forked_from"]

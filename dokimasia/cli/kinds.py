@@ -1,4 +1,4 @@
-"""The kinds of run beside evaluations, each with the verb that shows it and goes on with it."""
+"""The kinds of run beside evaluations, each with the verb that goes on with it."""
 
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -22,10 +22,6 @@ VERB_OF_KIND: dict[str, str] = {
 
 class KindOfRun(Protocol):
     """What such a module offers beside its `command`."""
-
-    def show_run(self, settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-        """Print what came of a run; with `sample`, one sample of it whole."""
-        ...
 
     def resume_run(self, settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
         """Go on with a run under other limits, and print what came of it."""

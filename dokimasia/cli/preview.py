@@ -10,10 +10,10 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.agents.scorer import criteria_text
 from dokimasia.agents.solver import question_inputs
 from dokimasia.cli.shared import console
-from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
+from dokimasia.report.figures import cost_text
 from dokimasia.runner.evaluation import EvaluationRequest, prepare
 from dokimasia.runner.inputs import library_of
 from dokimasia.settings import Settings

@@ -4,11 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json, prompt_folders, prompts_option
+from dokimasia.cli.shared import common, json_option, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
 
@@ -80,6 +78,7 @@ def command(
     (told the questions of the failed atoms, never their answers), peer (with hints of models that solved them). The
     same command continues an interrupted refinement, or prints its results.
     """
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.refining import refine
     from dokimasia.runner.refining_plan import KIND, RefinementRequest
@@ -114,26 +113,12 @@ def command(
     result = run_to_end(
         lambda observer, stop: refine(request, settings=settings, observer=observer, stop=stop), settings
     )
-    print_refinement(result.summary, as_json=as_json)
-
-
-def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-    """Print a refinement's figures; with `sample`, one sample of it whole."""
-    from dokimasia.runner.refining_results import refined_sample, refinement_summary
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        view = refinement_summary(home, run) if sample is None else refined_sample(home, run, sample)
-    if sample is None or as_json:
-        print_refinement(view, as_json=as_json)
-        return
-    from dokimasia.cli.refine_view import print_refined_sample
-
-    print_refined_sample(view)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
 
 
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a refinement under other limits, and print what came of it."""
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.refining import read_refinement, resume_refinement
 
@@ -142,46 +127,7 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
         lambda observer, stop: resume_refinement(run, settings=settings, request=request, observer=observer, stop=stop),
         settings,
     )
-    print_refinement(result.summary, as_json=as_json)
-
-
-def print_refinement(
-    summary: dict[str, Any], *, as_json: bool, planted: "Mapping[str, Mapping[str, float]] | None" = None
-) -> None:
-    """Print a refinement's figures: JSON for machines, tables for people; simulated models are named first.
-
-    `planted` is the accuracy that the planted parameters make expected, by model and arm.
-    """
-    if as_json:
-        print_json({**summary, "planted": planted} if planted is not None else summary)
-        return
-    from dokimasia.cli import refine_tables as tables
-    from dokimasia.report.data import SIMULATED_NOTE
-
-    out = console()
-    if summary["simulated"]:
-        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
-    state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
-    out.print(f"[bold]run {summary['run']} · refines run {summary['source']} · judge {summary['judge']}[/bold]{state}")
-    for name, model in summary["models"].items():
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in model["answered"].items()) or "none was checked"
-        out.print(f"[dim]{name}: final answers: {counts}; taken up: {model['failed']}[/dim]")
-    if not summary["failed"]:
-        out.print("no answer failed: there is nothing to refine")
-        return
-    for table in tables.category_tables(summary):
-        out.print(table)
-    out.print("[dim]above: accuracy in percent; below: mean atom score, 1 to 5; gain in points[/dim]")
-    for table in tables.gains_tables(summary):
-        out.print(table)
-    out.print(tables.arms_table(summary))
-    apart = tables.apart_table(summary)
-    if apart is not None:
-        out.print(apart)
-    if planted is not None:
-        out.print(tables.planted_table(summary, planted))
-    for line in tables.notes(summary):
-        out.print(line, style="dim", markup=False)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
 
 
 def _names(listed: str) -> tuple[str, ...]:

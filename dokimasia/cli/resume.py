@@ -38,9 +38,9 @@ def command(
     --retry-failed asks what failed anew, as a new draw, from the step that failed: an answer that exists is not asked
     again. What was open as `budget` is taken up in any case.
     """
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.kinds import verb_of
-    from dokimasia.cli.run import print_graph_run
-    from dokimasia.cli.running import print_result, run_to_end
+    from dokimasia.cli.running import run_to_end
     from dokimasia.runner.evaluation import read_plan, resume
     from dokimasia.runner.graph_plan import KIND
     from dokimasia.runner.graph_run import read_graph_plan, resume_graph
@@ -69,7 +69,7 @@ def command(
             lambda observer, stop: resume_graph(found, settings=settings, request=asked, observer=observer, stop=stop),
             settings,
         )
-        print_graph_run(settings, done.run, as_json=as_json)
+        print_run(settings, done.run, as_json=as_json)
         return
     request = read_plan(found)[1].model_copy(update=changes)
     result = run_to_end(
@@ -78,4 +78,4 @@ def command(
         ),
         settings,
     )
-    print_result(result.summary, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.data_run import data_options, named_models
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, json_option
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
-
-SHOWN_ITEMS = 10
 
 
 @click.command()
@@ -46,11 +44,10 @@ def command(
     has is not asked. Accepted descriptions are unverified until a person has checked them (dokimasia check). The same
     command continues an interrupted run, or prints what came of it.
     """
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.image_run import run_images
     from dokimasia.runner.reviewing import REVIEW, ReviewRequest
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
 
     request = ReviewRequest.model_validate(
         {
@@ -65,13 +62,12 @@ def command(
     result = run_to_end(
         lambda observer, stop: run_images(REVIEW, request, settings=settings, observer=observer, stop=stop), settings
     )
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, result.run)
-    show_run(settings, run, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json)
 
 
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a review under other limits, and print what came of it."""
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.image_run import read_image_plan, resume_images
     from dokimasia.runner.reviewing import REVIEW
@@ -83,26 +79,4 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
         ),
         settings,
     )
-    show_run(settings, run, as_json=as_json)
-
-
-def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-    """Print what came of a review; with `sample`, one review whole, cycle by cycle."""
-    from dokimasia.cli.review_view import print_review, print_sample
-    from dokimasia.errors import NotFound
-    from dokimasia.runner.reviewing import review_items, review_summary
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
-
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, run.id)
-        summary = review_summary(home, run)
-        items = list(review_items(home, run, sample))
-    if sample is not None and not items:
-        raise NotFound(f"run {run.id} has no finished item of a sample {sample!r}")
-    if as_json:
-        print_json(summary | {"items": items})
-    elif sample is not None:
-        print_sample(console(), items[0])
-    else:
-        print_review(console(), summary, items, most=SHOWN_ITEMS)
+    print_run(settings, run.id, as_json=as_json)

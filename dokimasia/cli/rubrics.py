@@ -1,19 +1,16 @@
 """`dokimasia rubrics`: must-right and easy-wrong rubrics from golden captions, and rubric sets as files."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dokimasia.cli.data_run import data_options, named_models
-from dokimasia.cli.shared import common, console, json_option, print_json, redact
+from dokimasia.cli.shared import common, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
-
-SHOWN_ITEMS = 5
 
 
 @click.command()
@@ -50,6 +47,7 @@ def command(
     --judge), SOURCE is a run that made rubrics, and they are written as they stand after people's checks. The same command
     continues an interrupted run, or prints what came of it.
     """
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.rubric_files import schema
     from dokimasia.runner.rubric_making import make_rubrics
@@ -88,13 +86,14 @@ def command(
     )
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
-    show_run(settings, run, as_json=as_json)
+    print_run(settings, run.id, as_json=as_json)
     if output is not None:
         _export(settings, run, output)
 
 
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with the making of rubrics under other limits, and print what came of it."""
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.image_run import read_image_plan, resume_images
     from dokimasia.runner.rubric_making import RUBRICS
@@ -106,32 +105,7 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
         ),
         settings,
     )
-    show_run(settings, run, as_json=as_json)
-
-
-def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-    """Print what came of the making of rubrics; with `sample`, one set whole, with what was dropped and why."""
-    from dokimasia.errors import NotFound
-    from dokimasia.runner.rubric_making import rubric_items, rubric_summary
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
-
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, run.id)
-        summary = rubric_summary(home, run)
-        items = list(rubric_items(home, run, sample))
-    if sample is not None and not items:
-        raise NotFound(f"run {run.id} has no finished item of a sample {sample!r}")
-    if as_json:
-        print_json(summary | {"items": items})
-        return
-    out = console()
-    if sample is None:
-        _print_summary(out, summary)
-    for item in items if sample is not None else items[:SHOWN_ITEMS]:
-        _print_set(out, item, whole=sample is not None)
-    if sample is None and len(items) > SHOWN_ITEMS:
-        out.print(f"[dim]and {len(items) - SHOWN_ITEMS} more; show RUN --sample ID shows one whole, --json all[/dim]")
+    print_run(settings, run.id, as_json=as_json)
 
 
 def _export(settings: "Settings", run: "Run", output: Path) -> None:
@@ -143,61 +117,3 @@ def _export(settings: "Settings", run: "Run", output: Path) -> None:
         sets = sets_of_run(home, run)
     write_whole(output, encode_sets(sets))
     click.echo(f"wrote the rubrics of {len(sets)} images to {output}", err=True)
-
-
-def _print_summary(out: Any, summary: Mapping[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from dokimasia.cli.figures import heading
-    from dokimasia.cli.tables import cost_text
-
-    heading(out, summary, f"run {summary['run']} · rubrics · judge {summary['judge']}")
-    panel = ", ".join(summary["panel"]) or "none: nobody cross-checked"
-    out.print(f"pool {', '.join(summary['pool'])} · panel {panel}")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("", "rubrics", "per image"):
-        table.add_column(name, justify="left" if not name else "right")
-    for name, title in (("must_right", "must-right"), ("easy_wrong", "easy-wrong"), ("rubrics", "together")):
-        mean = summary["per_image"][name]
-        table.add_row(title, str(summary[name]), "–" if mean is None else f"{mean:.2f}")
-    out.print(table)
-    dropped, kinds = summary["dropped"], summary["kinds"]
-    out.print(
-        f"{summary['sets']} images of {summary['samples']}, {summary['verified']} captions verified, "
-        f"{summary['checked']} sets checked by a person"
-    )
-    out.print(
-        f"dropped: {dropped['rules']} by the rules, {dropped['panel']} by the panel · mended: {summary['repaired']} · "
-        f"forbidding: {summary['negative']}"
-    )
-    if kinds:
-        out.print("kinds of error: " + ", ".join(f"{kind} {count}" for kind, count in kinds.items()), style="dim")
-    if summary["failures"]:
-        failed = ", ".join(f"{count} {kind}" for kind, count in summary["failures"].items())
-        out.print(f"failed: {failed}", style="red")
-    out.print(f"[dim]{summary['calls']} calls, cost {cost_text(summary['cost'])}[/dim]")
-
-
-def _print_set(out: Any, item: Mapping[str, Any], *, whole: bool) -> None:
-    from rich.markup import escape
-
-    def say(text: str, style: str = "") -> None:
-        out.print(escape(redact(text)), style=style, overflow="fold" if whole else "ellipsis", no_wrap=not whole)
-
-    if item["set"] is None:
-        say(f"{item['sample']}: {item['failure']}: {item['reason']}", "red")
-        return
-    made = item["set"]
-    say(f"\n{item['sample']} ({made['domain']})", "bold")
-    if whole:
-        say(made["caption"], "dim")
-    for rubric in made["rubrics"]:
-        mark = "gate" if rubric["stream"] == "must_right" else "fine"
-        support = f" ← {', '.join(rubric['support'])}" if rubric["support"] else ""
-        say(f"  {mark}  {rubric['statement']}{support}")
-        if whole and rubric["evidence"]:
-            say(f'        "{rubric["evidence"]}"', "dim")
-    gone: Sequence[Mapping[str, Any]] = made["dropped"] if whole else ()
-    for one in gone:
-        say(f"  dropped by the {one['by']}: {one['rubric']['statement']} ({one['reason']})", "yellow")

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json, prompt_folders, prompts_option
+from dokimasia.cli.shared import common, json_option, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
-
-SHOWN_LEAVES, SHOWN_MOVES = 60, 20
 
 
 @click.command()
@@ -84,6 +82,7 @@ def command(
     """
     from pydantic import ValidationError
 
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.domain.capability import CATEGORIES
     from dokimasia.runner.growing import GrowthRequest, grow
@@ -117,25 +116,12 @@ def command(
         first = error.errors()[0]
         raise click.UsageError(f"--{'.'.join(map(str, first['loc'])).replace('_', '-')}: {first['msg']}") from None
     result = run_to_end(lambda observer, stop: grow(request, settings=settings, observer=observer, stop=stop), settings)
-    print_growth(result.summary, as_json=as_json)
-
-
-def show_run(settings: "Settings", run: "Run", *, as_json: bool, sample: str | None = None) -> None:
-    """Print what a growth came to."""
-    from dokimasia.runner.growing_results import growth_summary
-    from dokimasia.storage.home import Home
-
-    if sample is not None:
-        raise click.UsageError(
-            f"a growth has no samples to show; see the tree: dokimasia tree show {run.options['tree']}"
-        )
-    with Home.open(settings.home, write=False) as home:
-        summary = growth_summary(home, run)
-    print_growth(summary, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
 
 
 def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_json: bool) -> None:
     """Go on with a growth under other limits, and print what it came to."""
+    from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.runner.growing import read_growth_plan, resume_growth
 
@@ -144,64 +130,4 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
         lambda observer, stop: resume_growth(run, settings=settings, request=asked, observer=observer, stop=stop),
         settings,
     )
-    print_growth(grown.summary, as_json=as_json)
-
-
-def print_growth(summary: dict[str, Any], *, as_json: bool) -> None:
-    """Print what a growth came to: JSON for machines, the phases and the leaves for people."""
-    if as_json:
-        print_json(summary)
-        return
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    from dokimasia.report.data import SIMULATED_NOTE
-
-    out = console()
-    if summary["simulated"]:
-        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
-    state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
-    out.print(
-        f"[bold]tree {escape(summary['tree'])} · grown from {escape(summary['source'])} · judge "
-        f"{escape(summary['judge'])}[/bold]{state}"
-    )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("phase", "round", "calls", "added", "merged", "pruned", "placed", "without place", "rejected"):
-        table.add_column(column, justify="left" if column == "phase" else "right")
-    for one in summary["phases"]:
-        without = sum(one["unplaced"].values())
-        figures = (one["round"] or "", one["calls"], one["added"], one["merged"], one["pruned"], one["placed"])
-        table.add_row(
-            one["phase"], *(str(figure or "–") for figure in figures), str(without or "–"), str(one["rejected"] or "–")
-        )
-    out.print(table)
-    if summary["version"] is None or summary["coverage"] is None:
-        out.print("[red]no criterion is mapped yet[/red]")
-        return
-    unplaced = ", ".join(f"{count} {kind}" for kind, count in summary["unplaced"].items()) or "none without a place"
-    out.print(
-        f"{summary['mapped']} of {summary['n']} criteria ({summary['coverage']:.1%}) are mapped to "
-        f"{len(summary['leaves'])} capabilities below {summary['parents']} parents; {unplaced}"
-    )
-    for one in sorted(summary["leaves"], key=lambda leaf: (-leaf["support"], leaf["leaf"]))[:SHOWN_LEAVES]:
-        out.print(f"{one['support']:>7}  {escape(one['leaf'].strip('<>').replace('><', ' > '))}", soft_wrap=True)
-    if len(summary["leaves"]) > SHOWN_LEAVES:
-        out.print(f"[dim]and {len(summary['leaves']) - SHOWN_LEAVES} more[/dim]")
-    if "moved" in summary:
-        out.print(
-            f"{summary['new_criteria']} criteria are new, {len(summary['new_leaves'])} capabilities; "
-            f"{summary['moved_count']} criteria that the tree had are elsewhere now"
-        )
-        for one in summary["moved"][:SHOWN_MOVES]:
-            out.print(
-                f"  {escape(one['text'][:60])}: {escape(one['from'] or 'nowhere')} → {escape(one['to'] or 'nowhere')}"
-            )
-    if summary["rejected"]:
-        out.print(f"[yellow]{summary['rejected']} proposals or lines of the judge were refused, such as:[/yellow]")
-        for one in summary["rejections"][:5]:
-            out.print(f"  {escape(one['what'][:80])}: {escape(one['reason'][:160])}", style="dim")
-    out.print(
-        f"[dim]version {summary['version'][:12]} · {summary['calls']} calls of the judge, "
-        f"{summary['calls_per_criterion']:.2f} a criterion. See it: dokimasia tree show {escape(summary['tree'])}[/dim]"
-    )
+    print_run(settings, grown.run, as_json=as_json, figures=grown.summary)

@@ -54,7 +54,7 @@ def command(
 def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool) -> None:
     from rich.markup import escape
 
-    from dokimasia.cli.running import SIMULATED_NOTE
+    from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
     if found["simulated"]:

@@ -71,7 +71,7 @@ def _named(text: str) -> tuple[str, Path]:
 def _print(found: Mapping[str, Any]) -> None:
     from rich.markup import escape
 
-    from dokimasia.cli.running import SIMULATED_NOTE
+    from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
     if found["simulated"]:

@@ -82,7 +82,7 @@ def command(
 def _print(found: Mapping[str, Any]) -> None:
     from rich.markup import escape
 
-    from dokimasia.cli.running import SIMULATED_NOTE
+    from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
     if found["simulated"]:

@@ -1,6 +1,6 @@
 """One sample of a run, whole: chain, criteria, every answer with its scores, and, on request, the calls as they were sent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
@@ -121,28 +121,3 @@ def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
         "request": call.model_dump(mode="json"),
         "reply": reply.model_dump(mode="json"),
     }
-
-
-def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a viewed call's messages and its reply as (who, text), images as a mark."""
-    for message in call["request"].get("messages", ()):
-        parts = [
-            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
-        ]
-        yield message["role"], "\n".join([*parts, *_wishes(message)])
-    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
-
-
-def look_line(look: dict[str, Any]) -> str:
-    """Return a viewed look in one line: the tool, where it looked, what it made, and what it told."""
-    boxes = [
-        "[{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}]".format(**region["box"]) + f" of image {region['image'][:12]}"
-        for region in look["regions"]
-    ]
-    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
-    return f"{look['tool']} {' and '.join(boxes) or look['arguments']}{made}: {look['text']}"
-
-
-def _wishes(said: dict[str, Any]) -> list[str]:
-    """The tool calls of a message or a reply, a line each."""
-    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]
