@@ -19,11 +19,11 @@ ANSWER = 400
 
 
 def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
-    """Yield what a reader must know first."""
+    """Yield what a reader must know first, with the commands in it unbroken."""
     if simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     for note in said:
-        yield Paragraph(note, "warning")
+        yield Paragraph(Span(note, "code"), "warning")
 
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:

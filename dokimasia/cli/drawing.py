@@ -34,11 +34,8 @@ def print_run(
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
-    import asyncio
     from dataclasses import replace
 
-    from dokimasia.report.terminal import draw_run
-    from dokimasia.runner.reporting import run_data
     from dokimasia.runner.run_views import kind_of, shown
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
@@ -46,9 +43,12 @@ def print_run(
     with Home.open(settings.home, write=False) as home:
         found = resolve_run(home, run)
         if not as_json and sample is None and not raw:
+            from dokimasia.report.terminal import draw_run
+            from dokimasia.runner.reporting import run_data
+
             draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
             return
-        view = dict(figures) if figures is not None else asyncio.run(shown(home, found, sample, raw=raw))
+        view = dict(figures) if figures is not None else shown(home, found, sample, raw=raw)
     if as_json:
         print_json(view)
     elif sample is not None:

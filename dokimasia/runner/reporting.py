@@ -13,11 +13,8 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
 from dokimasia.report.data import Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runner.audit_plan import KIND as AUDIT
-from dokimasia.runner.diagnosis_report import report_diagnosis
 from dokimasia.runner.export_formats import write_whole
 from dokimasia.runner.inspection import view_of
-from dokimasia.runner.refining_plan import KIND as REFINEMENT
 from dokimasia.runner.results import scored_rows
 from dokimasia.runner.run_facts import facts_of
 from dokimasia.runner.run_views import kind_of, view_of_kind
@@ -77,16 +74,14 @@ async def report_data(
         StorageError: the home is damaged; a missing image alone is said in its place.
     """
     view = view_of_kind(run)
-    if figures is None and kind_of(run) == AUDIT:
-        from dokimasia.runner.analysing import analyse
-
-        figures = analyse(home, run)
+    if figures is None and view.reported is not None:
+        figures = view.reported(home, run)
     data = run_data(home, run, figures)
     graphs = view.graphs(run, view.plan.model_validate(run.options["plan"]))
     data = replace(data, facts=replace(data.facts, graphs=graphs))
     if data.kind == "":
         data = await _with_samples(home, run, data, samples)
-    elif data.kind == REFINEMENT:
+    elif data.kind == "refine":
         data = _with_refined(home, run, data, samples)
     else:
         data = _with_items(run, data, samples)
@@ -95,6 +90,8 @@ async def report_data(
 
 async def _with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of an evaluation with what the page alone shows: differences, samples, tree and diagnosis."""
+    from dokimasia.runner.diagnosis_report import report_diagnosis
+
     rows = list(scored_rows(home, run))
     places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
     sides = {

@@ -1,6 +1,7 @@
 """What there is to see of a run of any kind: its figures, its items, one sample of it whole; each kind in one row."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ class RunView:
         items: yields its finished items, ready for JSON; with a sample's id only that sample's.
         listed: whether the items belong to the figures of the whole run.
         sample: makes one sample whole where that is more than its items; with True also the calls as they were sent.
+        reported: makes the figures of a report where these are more than those of `show`.
         roles: by the plan's field, what its models are asked for.
     """
 
@@ -33,7 +35,8 @@ class RunView:
     graphs: Callable[[Run, Any], Mapping[str, int] | None]
     items: Callable[[Home, Run, str | None], Iterable[Figures]] | None = None
     listed: bool = True
-    sample: Callable[[Home, Run, str, bool], Awaitable[Figures]] | None = None
+    sample: Callable[[Home, Run, str, bool], Figures] | None = None
+    reported: Callable[[Home, Run], Figures] | None = None
     roles: Mapping[str, Role] | None = None
 
     def roles_of(self) -> Mapping[str, Role]:
@@ -58,7 +61,7 @@ def view_of_kind(run: Run) -> RunView:
     return VIEWS[kind]()
 
 
-async def shown(home: Home, run: Run, sample: str | None = None, *, raw: bool = False) -> Figures:
+def shown(home: Home, run: Run, sample: str | None = None, *, raw: bool = False) -> Figures:
     """Return what `show --json` prints of a run, or of one sample of it.
 
     Raises:
@@ -66,7 +69,7 @@ async def shown(home: Home, run: Run, sample: str | None = None, *, raw: bool = 
     """
     view = view_of_kind(run)
     if sample is not None and view.sample is not None:
-        return await view.sample(home, run, sample, raw)
+        return view.sample(home, run, sample, raw)
     if raw:
         raise NotFound("--raw shows the calls of a sample of an evaluation")
     if sample is not None and view.items is None:
@@ -88,8 +91,8 @@ def _evaluation() -> RunView:
     def graphs(run: Run, plan: EvaluationPlan) -> Mapping[str, int] | None:
         return dict(sorted(VERSIONS.items())) if plan.run_id == run.id else None
 
-    async def whole(home: Home, run: Run, sample: str, raw: bool) -> Figures:
-        return await sample_view(home, run, sample, raw=raw)
+    def whole(home: Home, run: Run, sample: str, raw: bool) -> Figures:
+        return asyncio.run(sample_view(home, run, sample, raw=raw))
 
     return RunView(EvaluationPlan, summary_of, graphs, sample=whole)
 
@@ -114,20 +117,21 @@ def _rubrics() -> RunView:
 
 
 def _audit() -> RunView:
+    from dokimasia.runner.analysing import analyse
     from dokimasia.runner.audit_plan import AuditPlan
     from dokimasia.runner.audit_results import audit_items, audit_summary
 
     def graphs(_: Run, plan: AuditPlan) -> Mapping[str, int]:
         return {"rubric_audit": plan.version}
 
-    return RunView(AuditPlan, audit_summary, graphs, audit_items, listed=False)
+    return RunView(AuditPlan, audit_summary, graphs, audit_items, listed=False, reported=analyse)
 
 
 def _refinement() -> RunView:
     from dokimasia.runner.refining_plan import RefinementPlan
     from dokimasia.runner.refining_results import refined_sample, refinement_summary
 
-    async def whole(home: Home, run: Run, sample: str, raw: bool) -> Figures:
+    def whole(home: Home, run: Run, sample: str, raw: bool) -> Figures:
         if raw:
             raise NotFound("--raw shows the calls of a sample of an evaluation")
         return refined_sample(home, run, sample)

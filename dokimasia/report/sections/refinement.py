@@ -62,7 +62,7 @@ def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
         *(Column(name) for name in table["columns"]),
         Column("average", meaning="with its 95 % interval"),
         Column("n", meaning="answers; where some have no verdict or score, those that have one of all"),
-        Column("gain", meaning="over retry, on the same answers, with its 95 % interval"),
+        Column("gain over retry", meaning="on the same answers, with its 95 % interval"),
     ]
     for name, model in summary["models"].items():
         rows = [_strategy(number, one) for number, one in enumerate(table["rows"]) if one["model"] == name]
