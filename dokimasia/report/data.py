@@ -1,12 +1,12 @@
 """What a report is made from: one frozen value that holds a run's figures and chosen samples, read from no store."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
-Role = Literal["candidate", "judge", "member", "peer"]
+Role = Literal["candidate", "judge", "member", "peer", "pool", "model", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,20 @@ class Selection:
 class ReportData:
     """Everything that a report says.
 
+    What a kind of run has no use for is left empty; a view on a terminal needs the first three alone.
+
     Attributes:
+        kind: what kind of run it is, the word under `kind` in the run's options; "" for an evaluation.
         facts: what ran, and with which versions.
         summary: the figures, the very ones of `show --json`.
-        differences: the paired differences of every two models, from `dokimasia.methods.evaluation.rivals.rival_differences`.
-        repeats: each model's mean by repeat, from `dokimasia.methods.evaluation.repeats.means_by_repeat`.
+        planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
+            where nothing is known to be planted.
+        differences: the paired differences of every two models, from `dokimasia.analysis.rivals.rival_differences`.
+        repeats: each model's mean by repeat, from `dokimasia.analysis.repeats.means_by_repeat`.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
         samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
-            a failed answer.
+            a failed answer; of runs that make an item a sample, the items of `show --json`.
         pictures: their images by hash.
         tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
             `dokimasia.methods.tree.reading.view.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
@@ -115,14 +120,16 @@ class ReportData:
             `dokimasia.methods.fingerprints.results.fingerprint_summary` gives it; None where there was none.
     """
 
+    kind: str
     facts: RunFacts
     summary: Mapping[str, Any]
-    differences: Sequence[Mapping[str, Any]]
-    repeats: Mapping[str, Sequence[Mapping[str, Any]]]
-    reasons: Mapping[str, str]
-    selection: Selection
-    samples: Sequence[Mapping[str, Any]]
-    pictures: Mapping[str, Picture]
+    planted: Mapping[str, Any] | None = None
+    differences: Sequence[Mapping[str, Any]] = ()
+    repeats: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
+    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    selection: Selection = Selection(failed=0, failed_shown=0, others=0, others_shown=0, seed=0)
+    samples: Sequence[Mapping[str, Any]] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
     tree: Mapping[str, Any] | None = None
     diagnosis: Mapping[str, Any] | None = None
     fingerprints: Mapping[str, Any] | None = None
@@ -130,7 +137,9 @@ class ReportData:
     @property
     def simulated(self) -> Sequence[str]:
         """The names of the simulated models, of which the report's first line speaks."""
-        return self.summary["simulated"]
+        named: Sequence[str] = self.summary.get("simulated", ())
+        asked = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
+        return sorted({*named, *asked})
 
     def ranked(self) -> list[str]:
         """The models' shown names, best mean score first, those without a score last."""

@@ -1,32 +1,23 @@
 """A run's report: its figures, its versions and some of its samples gathered from the store, drawn and written whole."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from dokimasia import __version__
-from dokimasia.domain.call import ModelSpec
+from dokimasia.analysis.differences import Answer, Place, Side
+from dokimasia.analysis.repeats import means_by_repeat
+from dokimasia.analysis.rivals import rival_differences
+from dokimasia.analysis.selection import choose
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
-from dokimasia.graphs.versions import VERSIONS
-from dokimasia.methods.audit.analysing import analyse
-from dokimasia.methods.audit.report import audit_report
-from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.methods.evaluation.repeats import means_by_repeat
-from dokimasia.methods.evaluation.results import scored_rows, summary_of
-from dokimasia.methods.evaluation.rivals import rival_differences
-from dokimasia.methods.evaluation.sample_view import view_of
-from dokimasia.methods.refinement.plan import KIND as REFINEMENT
-from dokimasia.methods.refinement.report import refinement_report
-from dokimasia.methods.review.report import review_report
-from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
+from dokimasia.report.data import Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runs.differences import Answer, Place, Side
-from dokimasia.runs.export_formats import write_whole
-from dokimasia.runs.selection import choose
+from dokimasia.runner.export_formats import write_whole
+from dokimasia.runner.inspection import view_of
+from dokimasia.runner.results import scored_rows
+from dokimasia.runner.run_facts import facts_of
+from dokimasia.runner.run_views import kind_of, view_of_kind
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.retries import Retry, earlier_outcomes
@@ -48,70 +39,115 @@ class Written(NamedTuple):
     samples: int
 
 
-async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str) -> ReportData:
+def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> ReportData:
+    """Return what a terminal shows of a run: which run it is, its figures, and its items where it has any.
+
+    Args:
+        home: where the run is, open for reading at least.
+        run: a run of any kind, finished or not.
+        figures: its figures where they were made already.
+
+    Raises:
+        NotFound: the run is of a kind that this program does not know.
+    """
+    view = view_of_kind(run)
+    facts = facts_of(run, view.plan.model_validate(run.options["plan"]), roles=view.roles_of(), graphs={})
+    summary = view.figures(home, run) if figures is None else figures
+    items = list(view.items(home, run, None)) if view.items is not None and view.listed else []
+    return ReportData(kind_of(run), facts, summary, samples=items)
+
+
+async def report_data(
+    home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str, figures: Mapping[str, Any] | None = None
+) -> ReportData:
     """Gather what a report says; equal rows give equal data.
 
     Args:
         home: where the run is, open for reading at least.
-        run: an evaluation, a review, an audit or a refinement, finished or not.
+        run: a run of any kind, finished or not.
         samples: how many samples are shown at most, failures first.
         redact: applied to every text.
+        figures: its figures where they were made already; by default an audit's have its analyses.
 
     Raises:
-        NotFound: the run is none of these.
+        NotFound: the run is of a kind that this program does not know.
         StorageError: the home is damaged; a missing image alone is said in its place.
     """
-    if run.options.get("kind") == "review":
-        return redacted_report(review_report(home, run), redact)
-    if run.options.get("kind") == "audit":
-        return redacted_report(audit_report(run, analyse(home, run)), redact)
-    if run.options.get("kind") == REFINEMENT:
-        found = refinement_report(home, run, samples=samples, pictures=_pictures)
-        return replace(redacted_report(found, redact), samples=_redacted(found.samples, redact))
-    plan, _ = read_plan(run)
-    summary = summary_of(home, run)
+    view = view_of_kind(run)
+    if figures is None and view.reported is not None:
+        figures = view.reported(home, run)
+    data = run_data(home, run, figures)
+    graphs = view.graphs(run, view.plan.model_validate(run.options["plan"]))
+    data = replace(data, facts=replace(data.facts, graphs=graphs))
+    if data.kind == "":
+        data = await _with_samples(home, run, data, samples)
+    elif data.kind == "refine":
+        data = _with_refined(home, run, data, samples)
+    else:
+        data = _with_items(run, data, samples)
+    return _redacted_data(data, redact)
+
+
+async def _with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
+    """Return the data of an evaluation with what the page alone shows: differences, samples, tree and diagnosis."""
+    from dokimasia.runner.diagnosis_report import report_diagnosis
+
     rows = list(scored_rows(home, run))
     places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
     sides = {
         name: Side.of(
             places, (Answer(row.sample_id, row.repeat, row.score, row.failure) for row in rows if row.model == name)
         )
-        for name in summary["models"]
-        if name not in {f"{one}#blind" for one in summary.get("blind", {})}
+        for name in data.ranked()
+        if name not in data.blind_arms
     }
-    failed = failed_samples(home, run.id)
-    chosen = choose([place.sample_id for place in places], failed, limit=samples, seed=run.seed)
-    shown = (*chosen.failed, *chosen.others)
-    views, images = await _views(home, run, shown)
-    data = ReportData(
-        facts=_facts(run, plan),
-        summary=summary,
-        differences=(),
-        repeats=means_by_repeat(rows),
-        reasons=failure_reasons(home, run.id),
-        selection=Selection(
-            failed=len(failed),
-            failed_shown=len(chosen.failed),
-            others=len(places) - len(failed),
-            others_shown=len(chosen.others),
-            seed=run.seed,
-        ),
-        samples=views,
-        pictures=_pictures(home, images),
-    )
-    differences = rival_differences(sides, [name for name in data.ranked() if name in sides], seed=run.seed)
+    chosen, selection = _chosen(run, [place.sample_id for place in places], failed_samples(home, run.id), samples)
+    views, images = await _views(home, run, chosen)
     return replace(
         data,
-        summary=_redacted(summary, redact),
-        differences=_redacted(differences, redact),
-        repeats=_redacted(data.repeats, redact),
-        reasons=_redacted(data.reasons, redact),
-        samples=_redacted(views, redact),
-        tree=_redacted(_tree(home, run), redact),
-        diagnosis=_redacted(report_diagnosis(home, run), redact),
-        fingerprints=_redacted(_fingerprints(home, run), redact),
-        facts=_redacted_facts(data.facts, redact),
+        differences=rival_differences(sides, list(sides), seed=run.seed),
+        repeats=means_by_repeat(rows),
+        reasons=failure_reasons(home, run.id),
+        selection=selection,
+        samples=views,
+        pictures=_pictures(home, images),
+        tree=_tree(home, run),
+        diagnosis=report_diagnosis(home, run),
+        fingerprints=_fingerprints(home, run),
     )
+
+
+def _with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
+    """Return the data of a refinement with failed answers before and after."""
+    from dokimasia.runner.refining_results import refined_samples, refinement_rows
+
+    failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
+    chosen, selection = _chosen(run, failed, failed, samples)
+    images = {image.sha256: image for one in samples_of(home, run.id, chosen).values() for image in one.images}
+    views = refined_samples(home, run, chosen, only_failed=True)
+    return replace(data, selection=selection, samples=views, pictures=_pictures(home, images))
+
+
+def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
+    """Return the data of another kind of run with the items that are shown, failures first."""
+    ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
+    failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
+    chosen, selection = _chosen(run, ids, failed, samples)
+    shown = {id: [item for item in data.samples if item["sample"] == id] for id in chosen}
+    return replace(data, selection=selection, samples=[item for each in shown.values() for item in each])
+
+
+def _chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
+    """Return which samples are shown, failures first, and how many of how many these are."""
+    chosen = choose(ids, failed, limit=samples, seed=run.seed)
+    selection = Selection(
+        failed=len(failed),
+        failed_shown=len(chosen.failed),
+        others=len(ids) - len(failed),
+        others_shown=len(chosen.others),
+        seed=run.seed,
+    )
+    return (*chosen.failed, *chosen.others), selection
 
 
 def render(data: ReportData, format: Format) -> bytes:
@@ -133,25 +169,27 @@ async def write_report(
     format: Format | None = None,
     samples: int = SAMPLES,
     redact: Redact = str,
+    figures: Mapping[str, Any] | None = None,
 ) -> Written:
     """Write a run's report whole or not at all, by default as `reports/RUN.html` in the home.
 
     Args:
         home: where the run is.
-        run: an evaluation, finished or not.
+        run: a run of any kind, finished or not.
         output: another file.
         format: by default as the file's name ends.
         samples: how many samples are shown at most.
         redact: applied to every text.
+        figures: the run's figures where they were made already.
 
     Raises:
         InputError: the file cannot be written.
-        NotFound: the run is not an evaluation.
+        NotFound: the run is of a kind that this program does not know.
     """
     ending = "" if output is None else output.suffix.lower()
     chosen: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
     path = output or home.path / "reports" / f"{run.id}.{chosen}"
-    data = await report_data(home, run, samples=samples, redact=redact)
+    data = await report_data(home, run, samples=samples, redact=redact, figures=figures)
     body = render(data, chosen)
     if output is None:
         try:
@@ -204,62 +242,6 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
     return picture(data, image.sha256, (image.width, image.height), share=share)
 
 
-def _facts(run: Run, plan: EvaluationPlan) -> RunFacts:
-    others = {
-        name: tuple(step for step, spec in plan.judges.items() if spec.ref.name == name) for name in plan.options.models
-    }
-    models = [_model("candidate", spec) for spec in plan.candidates]
-    models.append(_model("judge", plan.judge))
-    seen: set[str] = set()
-    for spec in plan.judges.values():
-        if spec.ref.name not in seen and spec.ref != plan.judge.ref:
-            seen.add(spec.ref.name)
-            models.append(_model("judge", spec, steps=others[spec.ref.name]))
-    prompts = []
-    for name, identity in sorted(plan.prompts.items()):
-        version, _, hashed = identity.partition(":")
-        prompts.append(PromptFacts(name, version, hashed))
-    same = plan.run_id == run.id
-    return RunFacts(
-        run=run.id,
-        status=run.status,
-        command=run.command,
-        data_name=Path(run.data_name).name,
-        data_hash=run.data_hash,
-        seed=run.seed,
-        accepted_by=run.version,
-        written_by=__version__,
-        models=tuple(models),
-        prompts=tuple(prompts),
-        graphs=dict(sorted(VERSIONS.items())) if same else None,
-        settings=tuple(_settings(plan)),
-    )
-
-
-def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> ModelFacts:
-    sampling = spec.sampling.model_dump(mode="json", exclude_none=True)
-    return ModelFacts(role, spec.ref.name, spec.ref.model, spec.ref.endpoint, sampling, steps)
-
-
-def _settings(plan: EvaluationPlan) -> list[tuple[str, str]]:
-    settings = [
-        ("Repeats", str(plan.repeats)),
-        ("Blind arm", "yes" if plan.no_image else "no"),
-        ("Judge sees the image when it scores", "yes" if plan.show_image else "no"),
-    ]
-    if plan.tools:
-        settings.append(("Judge's tools", f"{', '.join(plan.tools)}, at most {plan.looks} looks"))
-    if plan.limit is not None:
-        settings.append(("Limit", f"the first {plan.limit} samples of the file"))
-    if plan.criteria is not None:
-        settings.append(("Criteria", f"imported collection {plan.criteria}"))
-    if plan.responses is not None:
-        settings.append(("Answers", f"read from a file (hash {plan.responses})"))
-    if plan.fresh:
-        settings.append(("Done anew", f"{plan.fresh} times with --fresh"))
-    return settings
-
-
 def _redacted(value: Any, redact: Redact) -> Any:
     """Return plain JSON with every text redacted, names of members included."""
     if isinstance(value, str):
@@ -271,9 +253,11 @@ def _redacted(value: Any, redact: Redact) -> Any:
     return value
 
 
-def redacted_report(data: ReportData, redact: Redact) -> ReportData:
-    """Return a report of figures and facts alone with every text redacted."""
-    return replace(data, summary=_redacted(data.summary, redact), facts=_redacted_facts(data.facts, redact))
+def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
+    """Return a report's data with every text redacted."""
+    fields = ("summary", "differences", "repeats", "reasons", "samples", "tree", "diagnosis", "fingerprints")
+    changed = {name: _redacted(getattr(data, name), redact) for name in fields}
+    return replace(data, facts=_redacted_facts(data.facts, redact), **changed)
 
 
 def _redacted_facts(facts: RunFacts, redact: Redact) -> RunFacts:

@@ -117,7 +117,6 @@ def test_nothing_failed_is_said(source: Finished) -> None:
 
 def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
     """An evaluation's report is as it was."""
-    assert refinement.section(source.data(samples=0)) is None
     assert "What was mended" not in render_page(source.data(samples=0))
 
 
