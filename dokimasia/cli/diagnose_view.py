@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.errors import NotFound
+from dokimasia.methods.diagnosis.blocks.tables import shortened, table
 from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.sections.diagnosis import shortened, table
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis import Asset, Diagnosis

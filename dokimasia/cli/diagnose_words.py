@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks import whole_sample
 from dokimasia.report.blocks import (
     Block,
     Browser,
@@ -23,7 +24,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.browser import Clip, failures_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
-from dokimasia.report.sections import sections_of, whole_sample
+from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 _AT_START = re.compile(r"^([#+=-]|\d+(?=[.)]))")

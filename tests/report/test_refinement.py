@@ -12,7 +12,8 @@ from dokimasia.methods.refinement.refining import RefinementRequest, refine
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections import refinement, refinement_samples
+from dokimasia.methods.refinement.blocks import refinement
+from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened

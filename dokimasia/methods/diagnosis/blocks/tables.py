@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
+from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
-from dokimasia.report.diagnosis_charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
-from dokimasia.report.diagnosis_prose import prose
 
 TONES = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
 SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons")
@@ -20,7 +20,7 @@ Asset = Mapping[str, Any]
 
 def section(data: ReportData) -> Section | None:
     """Return the diagnosis; None where the run was not diagnosed."""
-    found = data.diagnosis
+    found = data.addition("diagnosis")
     if found is None:
         return None
     assets: Mapping[str, Asset] = {asset["id"]: asset for asset in found["assets"]}

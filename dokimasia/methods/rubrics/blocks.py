@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
-from dokimasia.report.data import ReportData
-from dokimasia.report.sections.samples import selection_text
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 MOST_PRINTED = 5
 STREAMS = (("must_right", "must-right"), ("easy_wrong", "easy-wrong"), ("rubrics", "together"))
@@ -87,3 +88,10 @@ def _rubrics(item: Mapping[str, Any], *, evidence: bool = False) -> Iterator[Blo
         lines.append((Span(f"{mark}  ", "cited"), rubric["statement"], Span(f"{support}{quoted}", "muted")))
     if lines:
         yield Bullets(lines)
+
+
+DRAWING = Drawing(
+    "rubrics",
+    (section, sets, skipped.section, provenance.section),
+    sample=lambda views: sample(views[0]),
+)

@@ -5,7 +5,8 @@ from typing import Any
 
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
-from dokimasia.report.data import ReportData
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 COLUMNS = (
     Column("domain", numeric=False),
@@ -69,3 +70,10 @@ def _item(item: Mapping[str, Any]) -> list[Cell]:
     ]
     kept = Span("kept", "good") if rating["kept"] else Span("dropped", "muted")
     return [Span(item["sample"], "strong"), rating["domain"], *cells, kept]
+
+
+DRAWING = Drawing(
+    "filter",
+    (section, images, skipped.section, provenance.section),
+    sample=lambda views: sample(*views),
+)

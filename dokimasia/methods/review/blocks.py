@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -17,8 +18,8 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
 )
-from dokimasia.report.data import ReportData
-from dokimasia.report.sections.samples import selection_text
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 MOST_PRINTED, PREVIEW = 10, 160
 
@@ -232,3 +233,10 @@ def _signed(one: Mapping[str, Any], name: str, place: str) -> list[Cell]:
         return [figures.NOTHING, figures.NOTHING]
     value = Span(figures.signed_text(one[name]), "strong", f"{place}/{name}", one[name])
     return [value, figures.interval(one, place, signed=True)]
+
+
+DRAWING = Drawing(
+    "review",
+    (section, captions, skipped.section, provenance.section),
+    sample=lambda views: sample(views[0]),
+)

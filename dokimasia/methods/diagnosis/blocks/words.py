@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.report.blocks import Block, Fold, Paragraph, Section, Span
 from dokimasia.report.data import ReportData
-from dokimasia.report.diagnosis_prose import prose
 
 
 def section(data: ReportData) -> Section:

@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
-from dokimasia.report.data import ReportData
-from dokimasia.report.sections.samples import selection_text
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 MOST_PRINTED, PREVIEW = 20, 160
 
@@ -63,3 +64,10 @@ def _preview(item: Mapping[str, Any]) -> Iterator[Block]:
         text = " ".join(str(value["value"].get("text") or json.dumps(value["value"], ensure_ascii=False)).split())
         shown = text if len(text) <= PREVIEW else f"{text[: PREVIEW - 1]}…"
         yield Paragraph(f"  {value['type']}: {shown}", "note")
+
+
+DRAWING = Drawing(
+    "graph",
+    (section, items, skipped.section, provenance.section),
+    sample=lambda views: sample(*views),
+)

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.diagnosis.blocks.charts import heat_map
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
-from dokimasia.report.data import ReportData
-from dokimasia.report.diagnosis_charts import heat_map
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance
 
 COLUMNS = (
     Column("first", numeric=False),
@@ -24,7 +25,8 @@ COLUMNS = (
 
 def section(data: ReportData) -> Section | None:
     """Return what the newest test of the run's fingerprints came to; None where there was none."""
-    return None if data.fingerprints is None else _section(data.fingerprints)
+    found = data.addition("fingerprint")
+    return None if found is None else _section(found)
 
 
 def test(data: ReportData) -> Section:
@@ -120,3 +122,6 @@ def _row(row: Mapping[str, Any]) -> list[Cell]:
 
 def _range(row: Mapping[str, Any]) -> str:
     return f"{row['low']:.0%} to {row['high']:.0%}"
+
+
+DRAWING = Drawing("fingerprints", (test, provenance.section))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.audit.charts import lines_chart, scatter_chart, share_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -18,8 +19,8 @@ from dokimasia.report.blocks import (
     Tone,
 )
 from dokimasia.report.charts import Point, interval_chart
-from dokimasia.report.data import ReportData
-from dokimasia.report.rubric_charts import lines_chart, scatter_chart, share_chart
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
@@ -331,3 +332,10 @@ def _correlation(one: Mapping[str, float] | None) -> Cell:
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
     bounds = model["bounds"]["overall"]
     return (bounds["low"], bounds["high"]) if bounds and model["n_scored"] < model["n"] else None
+
+
+DRAWING = Drawing(
+    "audit",
+    (scores, analyses, skipped.section, provenance.section),
+    sample=lambda views: sample(*views),
+)
