@@ -54,7 +54,7 @@ def evaluation_step(
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truth import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
@@ -82,8 +82,8 @@ def refinement_step(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement.blocks import refinement
+    from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.report.blocks import Paragraph, Span
-    from dokimasia.runner.refining import RefinementRequest, refine
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truth_refining import expected_rates
 

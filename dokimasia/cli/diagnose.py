@@ -159,9 +159,9 @@ def _tables(
 ) -> None:
     from dokimasia.cli.diagnose_view import asset_blocks, assets_named, compared, notes, overview
     from dokimasia.cli.drawing import print_blocks
-    from dokimasia.runner.diagnosing import changes, diagnose
-    from dokimasia.runner.diagnosis_files import export
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
+    from dokimasia.methods.diagnosis.files import export
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
@@ -203,10 +203,10 @@ def _why(
 ) -> None:
     from dokimasia.cli.diagnose_view import behind_figure
     from dokimasia.cli.drawing import print_blocks
-    from dokimasia.runner.diagnosing import diagnosis_of
-    from dokimasia.runner.diagnosis_evidence import evidence
-    from dokimasia.runner.diagnosis_material import gather
-    from dokimasia.runner.trees import evaluation_of
+    from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
+    from dokimasia.methods.diagnosis.evidence import evidence
+    from dokimasia.methods.diagnosis.material import gather
+    from dokimasia.methods.tree.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -26,7 +26,7 @@ def fingerprint_run(
 ) -> None:
     """Have a judge match reports to responses, or take a person's matches in; with a folder, write all of it there."""
     from dokimasia.cli.drawing import print_run
-    from dokimasia.runner.fingerprint_figures import fingerprint_summary
+    from dokimasia.methods.fingerprints.results import fingerprint_summary
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

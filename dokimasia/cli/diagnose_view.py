@@ -11,7 +11,7 @@ from dokimasia.report.data import SIMULATED_NOTE
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis import Asset, Diagnosis
-    from dokimasia.runner.diagnosing import Changes
+    from dokimasia.methods.diagnosis.diagnosing import Changes
 
 MOST_ROWS = 40
 FIRST = ("models", "categories", "pairs", "ranks", "failures", "stability", "reasons")
@@ -28,7 +28,7 @@ def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
     """Yield the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.analysis.diagnosis import several
+    from dokimasia.methods.diagnosis.tables import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"

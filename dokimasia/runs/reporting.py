@@ -1,27 +1,21 @@
-"""A run's report: its figures, its versions and some of its samples gathered from the store, drawn and written whole."""
+"""A run's report: its figures, its versions and some of its items gathered from the store, drawn and written whole."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from dokimasia.analysis.differences import Answer, Place, Side
-from dokimasia.analysis.repeats import means_by_repeat
-from dokimasia.analysis.rivals import rival_differences
-from dokimasia.analysis.selection import choose
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
-from dokimasia.report.data import Picture, ReportData, RunFacts, Selection
+from dokimasia.report.data import Added, Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runner.export_formats import write_whole
-from dokimasia.runner.inspection import view_of
-from dokimasia.runner.results import scored_rows
-from dokimasia.runner.run_facts import facts_of
-from dokimasia.runner.run_views import kind_of, view_of_kind
-from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
+from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.export_formats import write_whole
+from dokimasia.runs.facts import facts_of
+from dokimasia.runs.registry import method_named, method_of
+from dokimasia.runs.selection import choose
 from dokimasia.storage.home import Home
-from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import Run
 
 SAMPLES = 60
 """How many samples a report shows unless it is told otherwise."""
@@ -48,13 +42,14 @@ def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> 
         figures: its figures where they were made already.
 
     Raises:
-        NotFound: the run is of a kind that this program does not know.
+        NotFound: the run's method is not there.
     """
-    view = view_of_kind(run)
-    facts = facts_of(run, view.plan.model_validate(run.options["plan"]), roles=view.roles_of(), graphs={})
-    summary = view.figures(home, run) if figures is None else figures
-    items = list(view.items(home, run, None)) if view.items is not None and view.listed else []
-    return ReportData(kind_of(run), facts, summary, samples=items)
+    method = method_of(run)
+    plan, _ = method.read(run)
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)))
+    summary = method.figures(home, run) if figures is None else figures
+    items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
+    return ReportData(method.drawing(), facts, summary, samples=items)
 
 
 async def report_data(
@@ -70,84 +65,58 @@ async def report_data(
         figures: its figures where they were made already; by default an audit's have its analyses.
 
     Raises:
-        NotFound: the run is of a kind that this program does not know.
+        NotFound: the run's method is not there.
         StorageError: the home is damaged; a missing image alone is said in its place.
     """
-    view = view_of_kind(run)
-    if figures is None and view.reported is not None:
-        figures = view.reported(home, run)
+    method = method_of(run)
+    if figures is None and method.report_figures is not None:
+        figures = method.report_figures(home, run)
     data = run_data(home, run, figures)
-    graphs = view.graphs(run, view.plan.model_validate(run.options["plan"]))
-    data = replace(data, facts=replace(data.facts, graphs=graphs))
-    if data.kind == "":
-        data = await _with_samples(home, run, data, samples)
-    elif data.kind == "refine":
-        data = _with_refined(home, run, data, samples)
+    if method.report is not None:
+        data = await method.report(home, run, data, samples)
     else:
         data = _with_items(run, data, samples)
+    if data.drawing.before_added is not None:
+        data = replace(data, added=_added(home, run))
     return _redacted_data(data, redact)
 
 
-async def _with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of an evaluation with what the page alone shows: differences, samples, tree and diagnosis."""
-    from dokimasia.runner.diagnosis_report import report_diagnosis
-
-    rows = list(scored_rows(home, run))
-    places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
-    sides = {
-        name: Side.of(
-            places, (Answer(row.sample_id, row.repeat, row.score, row.failure) for row in rows if row.model == name)
-        )
-        for name in data.ranked()
-        if name not in data.blind_arms
-    }
-    chosen, selection = _chosen(run, [place.sample_id for place in places], failed_samples(home, run.id), samples)
-    views, images = await _views(home, run, chosen)
-    return replace(
-        data,
-        differences=rival_differences(sides, list(sides), seed=run.seed),
-        repeats=means_by_repeat(rows),
-        reasons=failure_reasons(home, run.id),
-        selection=selection,
-        samples=views,
-        pictures=_pictures(home, images),
-        tree=_tree(home, run),
-        diagnosis=report_diagnosis(home, run),
-        fingerprints=_fingerprints(home, run),
-    )
+def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
+    """Return the graphs' versions; None where this program's are not those of the run."""
+    before: Any = run.options.get("versions", {})
+    return dict(now) if all(before.get(name) == version for name, version in now.items()) else None
 
 
-def _with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a refinement with failed answers before and after."""
-    from dokimasia.runner.refining_results import refined_samples, refinement_rows
-
-    failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
-    chosen, selection = _chosen(run, failed, failed, samples)
-    images = {image.sha256: image for one in samples_of(home, run.id, chosen).values() for image in one.images}
-    views = refined_samples(home, run, chosen, only_failed=True)
-    return replace(data, selection=selection, samples=views, pictures=_pictures(home, images))
+def _added(home: Home, run: Run) -> dict[str, Added]:
+    """Return what other methods add to the page of a run that they rest on."""
+    found: dict[str, Added] = {}
+    for name in OWN:
+        adds = method_named(name).adds
+        if adds is not None and (value := adds.figures(home, run)) is not None:
+            found[name] = Added(value, adds.section())
+    return found
 
 
 def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of another kind of run with the items that are shown, failures first."""
+    """Return the data with the items that are shown, failures first."""
     ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
     failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
-    chosen, selection = _chosen(run, ids, failed, samples)
-    shown = {id: [item for item in data.samples if item["sample"] == id] for id in chosen}
-    return replace(data, selection=selection, samples=[item for each in shown.values() for item in each])
+    shown, selection = chosen(run, ids, failed, samples)
+    kept = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
+    return replace(data, selection=selection, samples=[item for each in kept.values() for item in each])
 
 
-def _chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
+def chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
     """Return which samples are shown, failures first, and how many of how many these are."""
-    chosen = choose(ids, failed, limit=samples, seed=run.seed)
+    picked = choose(ids, failed, limit=samples, seed=run.seed)
     selection = Selection(
         failed=len(failed),
-        failed_shown=len(chosen.failed),
+        failed_shown=len(picked.failed),
         others=len(ids) - len(failed),
-        others_shown=len(chosen.others),
+        others_shown=len(picked.others),
         seed=run.seed,
     )
-    return (*chosen.failed, *chosen.others), selection
+    return (*picked.failed, *picked.others), selection
 
 
 def render(data: ReportData, format: Format) -> bytes:
@@ -187,10 +156,10 @@ async def write_report(
         NotFound: the run is of a kind that this program does not know.
     """
     ending = "" if output is None else output.suffix.lower()
-    chosen: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
-    path = output or home.path / "reports" / f"{run.id}.{chosen}"
+    wanted: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
+    path = output or home.path / "reports" / f"{run.id}.{wanted}"
     data = await report_data(home, run, samples=samples, redact=redact, figures=figures)
-    body = render(data, chosen)
+    body = render(data, wanted)
     if output is None:
         try:
             path.parent.mkdir(exist_ok=True)
@@ -200,34 +169,7 @@ async def write_report(
     return Written(path, len(body), data.selection.shown, data.selection.total)
 
 
-async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
-    samples, rows, store = samples_of(home, run.id, ids), rows_of(home, run.id, ids), SqliteRunStore(home, run.id)
-    earlier: dict[str, list[Retry]] = {}
-    for one in earlier_outcomes(home, run.id):
-        earlier.setdefault(one.failed.sample_id, []).append(one)
-    images = {image.sha256: image for id in ids for image in samples[id].images}
-    views = [await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, [])) for id in ids]
-    return views, images
-
-
-def _tree(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what the report says of the run's capability tree; None where its criteria are mapped to none."""
-    from dokimasia.methods.tree.reading.figures import report_tree
-    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
-
-    stored = find_tree_of_run(home, run)
-    return None if stored is None else report_tree(home, run, load_stored(home, stored))
-
-
-def _fingerprints(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what the newest test of the run's fingerprints came to; None where there was none."""
-    from dokimasia.methods.fingerprints.results import fingerprint_summary, latest_fingerprints
-
-    test = latest_fingerprints(home, run.id)
-    return None if test is None else fingerprint_summary(home, test)
-
-
-def _pictures(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:
+def pictures_of(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:
     share = share_of(len(images))
     return {sha256: _picture(home, image, share) for sha256, image in images.items()}
 
@@ -255,8 +197,9 @@ def _redacted(value: Any, redact: Redact) -> Any:
 
 def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
-    fields = ("summary", "differences", "repeats", "reasons", "samples", "tree", "diagnosis", "fingerprints")
-    changed = {name: _redacted(getattr(data, name), redact) for name in fields}
+    fields = ("summary", "differences", "repeats", "reasons", "samples")
+    changed: dict[str, Any] = {name: _redacted(getattr(data, name), redact) for name in fields}
+    changed["added"] = {name: Added(_redacted(one.value, redact), one.section) for name, one in data.added.items()}
     return replace(data, facts=_redacted_facts(data.facts, redact), **changed)
 
 

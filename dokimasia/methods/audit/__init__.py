@@ -8,7 +8,7 @@ from dokimasia.methods.audit.accepting import accept
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import Method, later
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +22,12 @@ def _stages(job: "Job[AuditPlan]") -> "AsyncIterator[Stage[Any]]":
     return stages(job)
 
 
+def _analyses(home: Home, run: Run) -> dict[str, Any]:
+    from dokimasia.methods.audit.analysing import analyse
+
+    return analyse(home, run)
+
+
 METHOD: Method[AuditRequest, AuditPlan] = Method(
     name="audit",
     title="an audit",
@@ -29,6 +35,8 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     plan=AuditPlan,
     accept=accept,
     stages=_stages,
+    drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
+    report_figures=_analyses,
     figures=audit_summary,
     graphs=versions_of("rubric_audit"),
     items=audit_items,

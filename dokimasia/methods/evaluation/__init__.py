@@ -15,12 +15,13 @@ from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.sync import run_sync
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
+    from dokimasia.report.data import ReportData
     from dokimasia.runs.work import Job, Stage
 
 
@@ -50,6 +51,12 @@ async def _fork(
     return await fork(session, parent, request)
 
 
+async def _report(home: Home, run: Run, data: "ReportData", samples: int) -> "ReportData":
+    from dokimasia.methods.evaluation.report import with_samples
+
+    return await with_samples(home, run, data, samples)
+
+
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",
     title="an evaluation",
@@ -57,6 +64,8 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     plan=EvaluationPlan,
     accept=accept,
     stages=_stages,
+    drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
+    report=_report,
     figures=summary_of,
     graphs_of=graphs_of,
     reaches=reached,

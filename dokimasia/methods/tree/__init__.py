@@ -33,7 +33,7 @@ from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Addition, Method, later
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.services import Stop
@@ -135,6 +135,12 @@ def _stages(job: "Job[GrowthPlan]") -> "AsyncIterator[Stage[Any]]":
     return stages(job)
 
 
+def of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return what the page of an evaluation says of its capability tree; None where its criteria are mapped to none."""
+    stored = find_tree_of_run(home, run)
+    return None if stored is None else report_tree(home, run, load_stored(home, stored))
+
+
 METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     name=NAME,
     title="the growth of a tree",
@@ -142,6 +148,8 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     plan=GrowthPlan,
     accept=accept,
     stages=_stages,
+    drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
+    adds=Addition(of_evaluation, later("dokimasia.methods.tree.blocks.capabilities", "section")),
     figures=growth_summary,
     graphs=versions_of("taxonomy_growth"),
     resumable=resumable,
