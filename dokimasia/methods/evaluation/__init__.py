@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.accepting import accept, resumable
+from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.evaluation.figures import summary_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
@@ -77,4 +78,14 @@ evaluate = partial(run_method, METHOD)
 evaluate_sync = partial(run_sync, METHOD)
 """The same for scripts and notebooks without an event loop."""
 
-__all__ = ["METHOD", "EvaluationPlan", "EvaluationRequest", "RunResult", "evaluate", "evaluate_sync"]
+__all__ = [
+    "ANSWER_TOKENS",
+    "METHOD",
+    "VERDICT_TOKENS",
+    "EvaluationPlan",
+    "EvaluationRequest",
+    "RunResult",
+    "evaluate",
+    "evaluate_sync",
+    "scoring",
+]

@@ -6,7 +6,7 @@ from pathlib import Path
 from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.sample import ImageRef
-from dokimasia.graphs.refinement import refinement
+from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.results import refined_samples, refinement_rows, refinement_summary
 from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
@@ -71,7 +71,7 @@ def _facts(run: Run, plan: RefinementPlan) -> RunFacts:
         written_by=__version__,
         models=tuple(models),
         prompts=tuple(PromptFacts(name, *one.partition(":")[::2]) for name, one in sorted(plan.prompts.items())),
-        graphs={refinement.NAME: refinement.VERSION},
+        graphs=versions_of("refinement"),
         settings=tuple(settings),
     )
 
