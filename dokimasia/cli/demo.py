@@ -53,7 +53,7 @@ def evaluation_step(
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.running import print_result, run_to_end
-    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truth import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
@@ -80,7 +80,7 @@ def refinement_step(
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
     from dokimasia.cli import refine_tables
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.refinement.refining import RefinementRequest, refine
+    from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truth_refining import expected_rates
 

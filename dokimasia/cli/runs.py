@@ -24,7 +24,7 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
     from rich import box
     from rich.table import Table
 
-    from dokimasia.methods.evaluation.results import forked_from
+    from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import list_runs
 

@@ -195,10 +195,9 @@ async def keep_accepted(
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
     ids = [(one.sample_id, one.sample) for one in accepted.places] or _ids(accepted)
-    asked = accepted.request or request
     kept: dict[str, Any] = {
         "plan": plan,
-        "request": asked,
+        "request": request,
         "estimate": accepted.estimate,
         "samples": hash_of(ids),
         "versions": {"method": method.version, **method.graphs_of(plan)},
@@ -210,7 +209,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
     return Run(
         id=run_id(method, plan),
         graph=method.name,
-        command=command or asked.command,
+        command=command or request.command,
         data_name=accepted.data_name,
         data_hash=accepted.data_hash,
         options=orjson.loads(orjson.dumps(shown)),

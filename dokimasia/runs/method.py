@@ -42,7 +42,6 @@ class Accepted(Generic[P]):
         notes: what the figures need to know beside the plan; stored as it is, by name.
         keep: what else is kept once the run is accepted.
         first: the first sample, from which a preview is made.
-        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
     """
 
     plan: P
@@ -56,7 +55,6 @@ class Accepted(Generic[P]):
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
     first: Sample | None = None
-    request: RunRequest | None = None
 
 
 def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:

@@ -19,7 +19,7 @@ from dokimasia.methods.evaluation.repeats import means_by_repeat
 from dokimasia.methods.evaluation.results import scored_rows, summary_of
 from dokimasia.methods.evaluation.rivals import rival_differences
 from dokimasia.methods.evaluation.sample_view import view_of
-from dokimasia.methods.refinement.plan import KIND as REFINEMENT
+from dokimasia.methods.refinement import METHOD as REFINEMENT
 from dokimasia.methods.refinement.report import refinement_report
 from dokimasia.methods.review.report import review_report
 from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
@@ -65,7 +65,7 @@ async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: R
         return redacted_report(review_report(home, run), redact)
     if run.options.get("kind") == "audit":
         return redacted_report(audit_report(run, analyse(home, run)), redact)
-    if run.options.get("kind") == REFINEMENT:
+    if run.graph == REFINEMENT.name:
         found = refinement_report(home, run, samples=samples, pictures=_pictures)
         return replace(redacted_report(found, redact), samples=_redacted(found.samples, redact))
     plan, _ = read_plan(run)

@@ -102,6 +102,7 @@ class Job(Generic[P]):
         self._observer = observer
         self._begun = has_results(home, run.id)
         self._threads: dict[str, str] = {}
+        self._graphs: dict[str, Any] = {}
         self._keep: bool = isinstance(request, RunRequest) and request.keep_checkpoints
 
     @cached_property
@@ -174,8 +175,9 @@ class Job(Generic[P]):
         row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
         await open_thread(self.home, row)
         self._threads[item] = thread
-        compiled = drive.compiled(graph, self.services.saver)
-        return await drive.start_or_resume(compiled, inputs, context=context, thread=thread)
+        if graph.NAME not in self._graphs:
+            self._graphs[graph.NAME] = drive.compiled(graph, self.services.saver)
+        return await drive.start_or_resume(self._graphs[graph.NAME], inputs, context=context, thread=thread)
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest
+from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_world
 

@@ -10,7 +10,7 @@ from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.coverage import sample_coverage
-from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.runs.figures import shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results

@@ -242,8 +242,7 @@ def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None
     """Return the tree that the source run's criteria are mapped to, `NAME@POSITION`, and criterion to node; None without."""
     if not list_trees(home):
         return None, None
-    from dokimasia.methods.tree.trees import find_tree_of_run, load_stored
-    from dokimasia.methods.tree.view import mapping_of
+    from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
 
     stored = find_tree_of_run(home, get_run(home, source))
     if stored is None:
