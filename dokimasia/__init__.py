@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.drive import as_runnable
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
-    from dokimasia.methods.audit.auditing import audit
-    from dokimasia.methods.audit.plan import AuditRequest
-    from dokimasia.methods.checks.checking import decide, pending_checks
+    from dokimasia.methods.audit import AuditRequest, audit
+    from dokimasia.methods.checks import decide, pending_checks
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
     from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
-    from dokimasia.methods.rubrics.making import make_rubrics
-    from dokimasia.methods.rubrics.plan import RubricRequest
-    from dokimasia.methods.tree.growing import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.methods.rubrics import RubricRequest, make_rubrics
+    from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
     from dokimasia.runs.forking import ForkRequest, fork
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
-    "AuditRequest": "dokimasia.methods.audit.plan",
+    "AuditRequest": "dokimasia.methods.audit",
     "Chat": "dokimasia.domain.call",
     "CheckpointScores": "dokimasia.domain.judgement",
     "Context": "dokimasia.graphs.context",
@@ -49,7 +47,7 @@ _HOMES: dict[str, str] = {
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
     "GraphRequest": "dokimasia.methods.graph",
-    "GrowthRequest": "dokimasia.methods.tree.growing",
+    "GrowthRequest": "dokimasia.methods.tree",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -63,7 +61,7 @@ _HOMES: dict[str, str] = {
     "RefinementRequest": "dokimasia.methods.refinement",
     "RunResult": "dokimasia.runs.lifecycle",
     "Response": "dokimasia.domain.judgement",
-    "RubricRequest": "dokimasia.methods.rubrics.plan",
+    "RubricRequest": "dokimasia.methods.rubrics",
     "Sample": "dokimasia.domain.sample",
     "Sampling": "dokimasia.domain.call",
     "Scored": "dokimasia.domain.judgement",
@@ -71,17 +69,17 @@ _HOMES: dict[str, str] = {
     "Settings": "dokimasia.settings",
     "UnparsableReply": "dokimasia.errors",
     "as_runnable": "dokimasia.graphs.drive",
-    "audit": "dokimasia.methods.audit.auditing",
-    "decide": "dokimasia.methods.checks.checking",
+    "audit": "dokimasia.methods.audit",
+    "decide": "dokimasia.methods.checks",
     "evaluate": "dokimasia.methods.evaluation",
     "evaluate_sync": "dokimasia.methods.evaluation",
     "fork": "dokimasia.runs.forking",
-    "grow_tree": "dokimasia.methods.tree.growing",
-    "grow_tree_sync": "dokimasia.methods.tree.growing",
+    "grow_tree": "dokimasia.methods.tree",
+    "grow_tree_sync": "dokimasia.methods.tree",
     "load_settings": "dokimasia.settings",
-    "make_rubrics": "dokimasia.methods.rubrics.making",
+    "make_rubrics": "dokimasia.methods.rubrics",
     "memory_context": "dokimasia.methods.refinement.embedding",
-    "pending_checks": "dokimasia.methods.checks.checking",
+    "pending_checks": "dokimasia.methods.checks",
     "refine": "dokimasia.methods.refinement",
     "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",

@@ -7,9 +7,10 @@ import asyncio
 import sys
 from pathlib import Path
 
+from dokimasia.runs.lifecycle import run
+
 from dokimasia import AuditRequest, RubricRequest, audit, load_settings, make_rubrics
-from dokimasia.methods.graph.images import run_images
-from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.rubrics.files import encode_sets, sets_of_run
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
@@ -23,7 +24,7 @@ async def main(folder: Path) -> None:
     data, file = (folder / "scenes.jsonl").absolute(), folder / "rubrics.jsonl"
     write_described(data, 14, 0)
     authors = load_settings(home=folder / "authors")
-    review = await run_images(REVIEW, ReviewRequest(data=data, panel=PANEL), settings=authors)
+    review = await run(METHOD, ReviewRequest(data=data, panel=PANEL), settings=authors)
     made = await make_rubrics(
         RubricRequest(data=data, source=review.run, judge="sim/judge", pool=("sim/hasty", "sim/nearsighted")),
         settings=authors,

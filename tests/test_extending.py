@@ -13,7 +13,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.datasets import READERS
-from dokimasia.methods.evaluation.evaluation import read_plan
+from dokimasia.methods.evaluation import METHOD
 from dokimasia.plugins import listing
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
@@ -75,16 +75,16 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
     """In the document's order, each command ends with exit code 0, and each run in it is complete."""
     printed: dict[str, str] = {}
     for command in COMMANDS:
-        evaluations = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+        evaluations = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
         arguments = [evaluations[0].id if word == "RUN" else word for word in command]
         assert run(arguments) == 0, (command, capsys.readouterr().err)
         printed[" ".join(command)] = capsys.readouterr().out
-    kinds = [one.graph for one in reversed(runs(acme))]
+    kinds = [one.method for one in reversed(runs(acme))]
     assert kinds == ["agreement", "evaluate", "evaluate", "evaluate", "evaluate", "evaluate"]
     assert {one.status for one in runs(acme)} == {"done"}
-    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
     assert len({first.id, strict.id, fork.id, table.id, floor.id}) == 5
-    origin = read_plan(fork)[0].fork
+    origin = METHOD.read(fork)[0].fork
     assert origin is not None
     assert origin.parent == first.id
     assert "first-option" in printed[" ".join(COMMANDS[-1])]

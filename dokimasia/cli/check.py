@@ -40,7 +40,7 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks.checking import open_for_people
+    from dokimasia.methods.checks import open_for_people
     from dokimasia.methods.checks.figures import check_figures
     from dokimasia.methods.checks.files import export_checks, import_checks
 

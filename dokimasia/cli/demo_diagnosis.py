@@ -52,8 +52,8 @@ def _marked(
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
-    from dokimasia.methods.tree.trees import load_tree
-    from dokimasia.methods.tree.view import members_below
+    from dokimasia.methods.tree.reading.trees import load_tree
+    from dokimasia.methods.tree.reading.view import members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

@@ -34,7 +34,7 @@ def print_notes(out: Any, simulated: Sequence[str], notes: Sequence[str]) -> Non
 
 def print_diagnosis(out: Any, diagnosis: "Diagnosis", *, words: str | None = None) -> None:
     """Print the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.methods.diagnosis.tables import several
+    from dokimasia.methods.diagnosis.measured import several
 
     print_notes(out, diagnosis.simulated, diagnosis.notes)
     ground = f"{escape(diagnosis.tree)}@{diagnosis.position}" if diagnosis.tree else "the data's categories"

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def print_run(settings: "Settings", run: str, *, as_json: bool, sample: str | None = None, raw: bool = False) -> None:
     """Print a run's figures; with `sample`, that sample whole, and with `raw` its calls, too."""
+    import asyncio
+
     from dokimasia.runs.inspection import sample_of_run
     from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
@@ -22,7 +24,7 @@ def print_run(settings: "Settings", run: str, *, as_json: bool, sample: str | No
         found = resolve_run(home, run)
         method = method_of(found)
         if sample is not None:
-            print_json(sample_of_run(home, found, sample, raw=raw))
+            print_json(asyncio.run(sample_of_run(home, found, sample, raw=raw)))
             return
         shown = method.figures(home, found)
         if as_json and method.items is not None and method.items_shown:

@@ -15,6 +15,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
     "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
     **{one.verb: ("", one.help) for one in OWN.values() if " " not in one.verb},
+    "rubrics": ("dokimasia.cli.rubrics", OWN["rubrics"].help),
     "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
     "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),

@@ -150,6 +150,8 @@ def _key(key: dict[str, Any] | None) -> str:
 
 def _limits(one: dict[str, Any]) -> str:
     limits = [f"{one['max_concurrency']} at once"]
+    if one["start_concurrency"] < one["max_concurrency"]:
+        limits.append(f"from {one['start_concurrency']}")
     limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
     return "\n".join(limits)
 

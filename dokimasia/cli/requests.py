@@ -10,19 +10,22 @@ import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from dokimasia.runs.requests import Option, RunRequest, fields_in_order, option_of
+from dokimasia.runs.requests import NOBODY, Option, RunRequest, fields_in_order, option_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Q = TypeVar("Q", bound=RunRequest)
 
 
-def request_options(request: type[RunRequest], *, leave_out: tuple[str, ...] = ()) -> Callable[..., Any]:
+def request_options(
+    request: type[RunRequest], *, leave_out: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> Callable[..., Any]:
     """Add a request's arguments and options to a command, which receives what was given as one mapping `asked`.
 
     Args:
         request: the request.
         leave_out: fields that the command gives in another way.
+        optional: fields that the request needs and the command can do without.
     """
     fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
@@ -35,22 +38,21 @@ def request_options(request: type[RunRequest], *, leave_out: tuple[str, ...] = (
 
         made: Callable[..., R] = wrapped
         for name, field in reversed(fields):
-            made = parameter(name, field)(made)
+            made = parameter(name, field, required=field.is_required() and name not in optional)(made)
         return made
 
     return decorate
 
 
-def parameter(name: str, field: FieldInfo) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return what adds one field to a command."""
     how = option_of(field)
     kind = _kind(field)
-    required = field.is_required()
     if how.argument:
         return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
     flags = how.flags or (f"--{name.replace('_', '-')}",)
     shared: dict[str, Any] = {"help": field.description, "required": required}
-    default = None if required else field.get_default(call_default_factory=True)
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
     if kind is bool:
         flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",) if default else flags
         return click.option(*flags, name, is_flag=True, default=default, help=field.description)
@@ -92,6 +94,8 @@ def _value(field: FieldInfo, value: Any) -> Any:
     if how.read is not None and value is not None:
         return how.read(value)
     if get_origin(_kind(field)) is tuple and isinstance(value, str):
+        if field.default is None and value in {"", NOBODY}:
+            return () if value else None
         return names_in(value)
     return value.absolute() if isinstance(value, Path) else value
 

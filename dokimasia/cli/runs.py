@@ -31,7 +31,7 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
     with Home.open(settings.home, write=False) as home:
         runs = list_runs(home)
     if as_json:
-        fields = {"id", "graph", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
+        fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
         print_json([run.model_dump(mode="json", include=fields) | {"forked_from": forked_from(run)} for run in runs])
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
@@ -20,8 +19,10 @@ RECURSION_LIMIT = 60
 class GraphFile(Protocol):
     """What a file in this room offers: its name, the version of its nodes and state, and the graph."""
 
-    NAME: str
-    VERSION: int
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def VERSION(self) -> int: ...
 
     def build(self) -> StateGraph[Any, Context]:
         """Return the graph, not compiled."""
@@ -44,12 +45,6 @@ GRAPHS: dict[str, GraphFile] = {
 def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) -> CompiledStateGraph[Any, Context]:
     """Return any graph file's graph compiled, such as a plug-in's; with a saver its threads can be resumed."""
     return graph.build().compile(checkpointer=saver, name=graph.NAME)
-
-
-@cache
-def straight(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
-    """Return a graph compiled without a saver; compiled once a process."""
-    return compiled(graph)
 
 
 async def run(
@@ -87,7 +82,7 @@ def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[st
     LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
     another graph, ours always gets its own.
     """
-    graph = straight(GRAPHS[name])
+    graph = compiled(GRAPHS[name])
 
     async def call(inputs: dict[str, Any]) -> dict[str, Any]:
         return await run(graph, inputs, context=context)

@@ -106,8 +106,8 @@ class ReportData:
             a failed answer.
         pictures: their images by hash.
         tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
-            `dokimasia.methods.tree.view.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
-            n}, `findings` {model: what `dokimasia.methods.tree.weaknesses.model_findings` returns}, and `examples` {node: a
+            `dokimasia.methods.tree.reading.view.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
+            n}, `findings` {model: what `dokimasia.methods.tree.reading.weaknesses.model_findings` returns}, and `examples` {node: a
             few of its criteria's questions}.
         diagnosis: the diagnosis that was kept with the run, as `dokimasia.methods.diagnosis.report.report_diagnosis` gives
             it; None where the run was not diagnosed.

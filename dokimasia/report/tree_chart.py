@@ -17,7 +17,7 @@ def tree_chart(nodes: Sequence[Mapping[str, Any]], examples: Mapping[str, Sequen
     """Return the nodes of a tree as a treemap; its colours come from `coloured_by`.
 
     Args:
-        nodes: as `dokimasia.methods.tree.view.tree_view` has them, the root first; those without criteria are left out.
+        nodes: as `dokimasia.methods.tree.reading.view.tree_view` has them, the root first; those without criteria are left out.
         examples: by node, a few criteria that it holds.
     """
     drawn = [node for node in nodes if node["below"]]

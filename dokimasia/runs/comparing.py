@@ -44,7 +44,7 @@ def compare_runs(
     method = method_of(first)
     if isinstance(method.diff, str):
         raise InputError(f"{method.title} is not compared so: {method.diff}")
-    if first.graph != second.graph:
+    if first.method != second.method:
         raise InputError(
             f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
         )

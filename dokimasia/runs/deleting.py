@@ -16,14 +16,14 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     Killed between the two steps, it leaves checkpoints that belong to nothing, which the next run sweeps.
 
     Raises:
-        InputError: an unfinished fork still needs what it takes over from the run.
+        InputError: an unfinished run still needs it, such as a fork that takes outcomes over.
         NotFound: there is no such run.
         StorageError: it could not be written.
     """
-    waiting = _unfinished_forks(home, run_id)
+    waiting = _needing(home, run_id)
     if waiting:
         raise InputError(
-            f"run {run_id} is needed by {', '.join(waiting)}, forked from it and unfinished; resume or delete that first"
+            f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
         )
     deleted = await delete_run(home, run_id)
     if home.checkpoints.is_file():
@@ -32,12 +32,11 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     return deleted
 
 
-def _unfinished_forks(home: Home, run_id: str) -> list[str]:
-    """Return the runs that branched off this one and are not done; a finished fork holds all that it took over."""
-    return sorted(run.id for run in list_runs(home) if run.status != "done" and _parent(run) == run_id)
+def _needing(home: Home, run_id: str) -> list[str]:
+    """Return the unfinished runs that cannot go on without this one; a finished run holds all that it took from others."""
+    return sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
 
 
-def _parent(run: Run) -> str | None:
-    plan: Any = run.options.get("plan") or {}
-    fork = plan.get("fork") or {}
-    return fork.get("parent")
+def _needs(run: Run) -> list[Any]:
+    needs: Any = run.options.get("needs")
+    return list(needs or ())

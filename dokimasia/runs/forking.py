@@ -77,6 +77,7 @@ async def fork(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    given: Any = None,
 ) -> RunResult:
     """Do a finished run again with something changed, as a run of its own that can be interrupted and resumed like any.
 
@@ -87,7 +88,7 @@ async def fork(
         Interrupted: the run was asked to stop; what is finished is kept.
     """
     with Home.open(settings.home, write=True, create=False) as home:
-        prepared = await prepare_fork(home, parent, request, settings=settings)
+        prepared = await prepare_fork(home, parent, request, settings=settings, given=given)
         row = await keep_accepted(
             prepared.method,
             home,
@@ -106,10 +107,13 @@ async def fork(
             observer=observer,
             stop=stop,
             transports=transports,
+            given=given,
         )
 
 
-async def prepare_fork(home: Home, parent: Run, request: ForkRequest, *, settings: Settings) -> Prepared:
+async def prepare_fork(
+    home: Home, parent: Run, request: ForkRequest, *, settings: Settings, given: Any = None
+) -> Prepared:
     """Work out what a fork would be, and ask nothing (`--dry-run`).
 
     Raises:
@@ -122,8 +126,8 @@ async def prepare_fork(home: Home, parent: Run, request: ForkRequest, *, setting
         raise InputError(f"run {parent.id} is {parent.status}; finish it first: dokimasia resume {parent.id}")
     _, asked = method.read(parent)
     folders = (*asked.prompts, *request.prompts)
-    library = method.library(asked.model_copy(update={"prompts": folders}), None)
-    session = Session(settings, home, library, forked=parent)
+    library = method.library(asked.model_copy(update={"prompts": folders}), given)
+    session = Session(settings, home, library, forked=parent, given=given)
     if method.fork is not None:
         changed, accepted, preview = await method.fork(session, parent, request)
     else:

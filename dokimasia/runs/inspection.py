@@ -12,7 +12,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
 
-def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
+async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
 
     Raises:
@@ -27,7 +27,7 @@ def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) ->
         near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
         raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
     if method.sample is not None:
-        view = method.sample(home, run, sample_id)
+        view = await method.sample(home, run, sample_id)
     else:
         items = list(method.items(home, run, sample_id)) if method.items is not None else []
         if not items:

@@ -195,21 +195,23 @@ async def keep_accepted(
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
     ids = [(one.sample_id, one.sample) for one in accepted.places] or _ids(accepted)
+    asked = accepted.request or request
     kept: dict[str, Any] = {
         "plan": plan,
-        "request": request,
+        "request": asked,
         "estimate": accepted.estimate,
         "samples": hash_of(ids),
         "versions": {"method": method.version, **method.graphs_of(plan)},
         "skipped": list(accepted.skipped),
+        "needs": list(accepted.needs),
         **accepted.notes,
         **more,
     }
     shown = {name: one.model_dump(mode="json") if isinstance(one, Value) else one for name, one in kept.items()}
     return Run(
         id=run_id(method, plan),
-        graph=method.name,
-        command=command or request.command,
+        method=method.name,
+        command=command or asked.command,
         data_name=accepted.data_name,
         data_hash=accepted.data_hash,
         options=orjson.loads(orjson.dumps(shown)),
@@ -264,8 +266,8 @@ async def carry_out(
         stop=stop,
         transports=transports,
         prompts=library,
+        retry=retry,
     ) as services:
-        await retry_failed(home, run.id, failures=retry)
         job = Job(
             kind=method.name,
             home=home,
@@ -302,11 +304,13 @@ async def at_work(
     stop: Stop | None,
     transports: Mapping[str, Transport] | None,
     prompts: PromptLibrary | None,
+    retry: Collection[FailureKind] = (),
 ) -> AsyncIterator[Services]:
     """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped.
 
     It is marked before anything of it is opened again, so that a run which dies in between does not pass for finished.
-    Items that had failed for want of money are open again, and threads of items that are finished are swept.
+    Items that had failed for want of money, and those to be retried, are open again; threads that belong to nothing any
+    more are swept.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
@@ -328,6 +332,7 @@ async def at_work(
         ) as services:
             await set_status(home, run.id, "running")
             await reopen(home, run.id, failures=("budget",))
+            await retry_failed(home, run.id, failures=retry)
             await sweep_orphans(services.saver, live_threads(home))
             yield services
     except (Interrupted, asyncio.CancelledError):

@@ -18,7 +18,7 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
-    from dokimasia.runs.exporting import ColumnType
+    from dokimasia.runs.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
     from dokimasia.runs.work import Job, Stage
 
@@ -40,8 +40,10 @@ class Accepted(Generic[P]):
         values: what is kept with the run.
         skipped: problems of the data whose samples were left out.
         notes: what the figures need to know beside the plan; stored as it is, by name.
+        needs: ids of other runs that it cannot go on without until it is finished.
         keep: what else is kept once the run is accepted.
         first: the first sample, from which a preview is made.
+        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
     """
 
     plan: P
@@ -53,8 +55,10 @@ class Accepted(Generic[P]):
     values: Sequence[Value] = ()
     skipped: Sequence[str] = ()
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
     keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
     first: Sample | None = None
+    request: RunRequest | None = None
 
 
 def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
@@ -89,6 +93,7 @@ class Method(Generic[Q, P]):
         row_kind: the kind of result rows that stand for what a run came to, by default the method's name.
         row_name: what these rows are called.
         columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
+        export: the whole table of an export, where a run ends in something else than result rows.
         scale: the lowest and the highest score of a row; None for a method without scores.
         previews: one prompt of each kind, rendered for a sample.
         fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
@@ -114,11 +119,12 @@ class Method(Generic[Q, P]):
     after: Callable[[Home, Run, Q], Iterable[str]] | None = None
     items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
     items_shown: bool = True
-    sample: Callable[[Home, Run, str], dict[str, Any]] | None = None
+    sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
     row_kind: str = ""
     row_name: str = "results"
     columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
+    export: "Callable[[Home, Run], Export] | None" = None
     scale: tuple[float, float] | None = None
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
@@ -137,6 +143,6 @@ class Method(Generic[Q, P]):
         Raises:
             NotFound: it is a run of another method.
         """
-        if run.graph != self.name:
-            raise NotFound(f"run {run.id} is of kind {run.graph!r}, not {self.title}")
+        if run.method != self.name:
+            raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         return self.plan.model_validate(run.options["plan"]), self.request.model_validate(run.options["request"])

@@ -1,32 +1,46 @@
 """`--dry-run`: what a run would be, ask and cost, and one prompt of each kind, without any call and nothing kept."""
 
 import asyncio
-from typing import Any
+from typing import Any, TypeVar
 
 from dokimasia.errors import NotFound
-from dokimasia.prompts import Rendered
+from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.method import Accepted, Method
-from dokimasia.runs.plans import run_id
+from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
 
-def preview(method: Method[Any, Any], request: RunRequest, *, settings: Settings, given: Any = None) -> dict[str, Any]:
-    """Return a run's id, its estimate and its prompts, ready for JSON; everything is read and checked, nothing is kept.
+
+async def prepare(
+    method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: Any = None
+) -> Accepted[P]:
+    """Read and check everything that a run would need; nothing is kept, and no home is made.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    library = method.library(request, given)
+    library = method.library(request, given) if library is None else library
     home = _home(settings, request)
     try:
-        session = Session(settings, home, library, given=given, dry=True)
-        accepted = asyncio.run(method.accept(request, session))
+        return await method.accept(request, Session(settings, home, library, given=given, dry=True))
     finally:
         if home is not None:
             home.close()
+
+
+def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any = None) -> dict[str, Any]:
+    """Return a run's id, its estimate and its prompts, ready for JSON.
+
+    Raises:
+        InputError: see `prepare`.
+    """
+    library = method.library(request, given)
+    accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
     prompts: list[Rendered] = []
     if method.previews is not None and accepted.first is not None:
         prompts = list(method.previews(accepted.plan, accepted.first, library))

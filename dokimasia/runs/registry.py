@@ -32,11 +32,11 @@ def method_of(run: Run) -> Method[Any, Any]:
     Raises:
         NotFound: it was made by a method that is not installed any more.
     """
-    if run.graph in OWN:
-        return own_method(run.graph)
+    if run.method in OWN:
+        return own_method(run.method)
     try:
-        return method_named(run.graph)
+        return method_named(run.method)
     except ConfigError as error:
         raise NotFound(
-            f"run {run.id} was made by the method {run.graph!r}, which cannot be used here: {error}"
+            f"run {run.id} was made by the method {run.method!r}, which cannot be used here: {error}"
         ) from error

@@ -65,7 +65,7 @@ async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: R
         return redacted_report(review_report(home, run), redact)
     if run.options.get("kind") == "audit":
         return redacted_report(audit_report(run, analyse(home, run)), redact)
-    if run.graph == REFINEMENT.name:
+    if run.method == REFINEMENT.name:
         found = refinement_report(home, run, samples=samples, pictures=_pictures)
         return replace(redacted_report(found, redact), samples=_redacted(found.samples, redact))
     plan, _ = read_plan(run)
@@ -174,8 +174,8 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
 
 def _tree(home: Home, run: Run) -> dict[str, Any] | None:
     """Return what the report says of the run's capability tree; None where its criteria are mapped to none."""
-    from dokimasia.methods.tree.figures import report_tree
-    from dokimasia.methods.tree.trees import find_tree_of_run, load_stored
+    from dokimasia.methods.tree.reading.figures import report_tree
+    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
 
     stored = find_tree_of_run(home, run)
     return None if stored is None else report_tree(home, run, load_stored(home, stored))

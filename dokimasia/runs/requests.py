@@ -49,6 +49,9 @@ class Option:
     hidden: bool = False
 
 
+NOBODY = "none"
+"""What stands on the command line for an empty list of names where leaving the option out means something else."""
+
 PLAIN = Option()
 """An option of which the field's type says all."""
 
@@ -68,6 +71,15 @@ Models = Annotated[tuple[str, ...], Option(models=True)]
 
 Judge = Annotated[str, Option(models=True)]
 """The name of one model."""
+
+
+def run_or_file(given: Path) -> Path:
+    """Return a file's path, absolute; what names no file, such as the beginning of a run's id, as it is."""
+    return given.absolute() if given.exists() else given
+
+
+RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
+"""A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
 
 
 class RunRequest(Value):
@@ -114,7 +126,7 @@ class RunRequest(Value):
         for name, field in fields_in_order(type(self)):
             value = getattr(self, name)
             how = option_of(field)
-            if value is None or value == () or how.hidden:
+            if value is None or how.hidden:
                 continue
             if how.argument:
                 arguments.append(_said(value))
@@ -195,5 +207,5 @@ def _option_words(flag: str, value: Any, *, repeated: bool) -> list[str]:
     if isinstance(value, tuple):
         if repeated:
             return [word for one in value for word in (flag, _said(one))]
-        return [flag, ",".join(map(_said, value))]
+        return [flag, ",".join(map(_said, value)) or NOBODY]
     return [flag, _said(value)]

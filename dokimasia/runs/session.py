@@ -167,6 +167,7 @@ class Session:
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
+                found.skipped = left_out(self.forked)
             else:
                 asked = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
@@ -183,11 +184,17 @@ class Session:
             DataError: naming all that is wrong, by file and line.
         """
         if self.forked is not None:
-            return list(load_samples(self.opened, self.forked.id)), []
+            return list(load_samples(self.opened, self.forked.id)), left_out(self.forked)
         samples: list[Sample] = []
         blobs: BlobStore = MemoryBlobs() if self.dry else self.opened.blobs
         problems = read_data(request, blobs, samples.append, need_prompt=need_prompt)
         return samples, [problem.message for problem in problems]
+
+
+def left_out(run: Run) -> list[str]:
+    """Return what of a run's data was left out when it was accepted."""
+    skipped: Any = run.options["skipped"]
+    return list(skipped)
 
 
 def _entry(sample: Sample) -> Entry:

@@ -169,15 +169,20 @@ class Job(Generic[P]):
             attempt = self.attempt(item)
             context = self.context.at_attempt(attempt) if attempt else self.context
         if not (self._keep or getattr(graph, "CHECKPOINTED", False)):
-            return await drive.run(drive.straight(graph), inputs, context=context)
+            return await drive.run(self._compiled(graph, None), inputs, context=context)
         version = str(graph.VERSION)
         thread = f"{self.run.id}/{item}/{graph.NAME}@{version}"
         row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
         await open_thread(self.home, row)
         self._threads[item] = thread
+        compiled = self._compiled(graph, self.services.saver)
+        return await drive.start_or_resume(compiled, inputs, context=context, thread=thread)
+
+    def _compiled(self, graph: GraphFile, saver: Any) -> Any:
+        """Return a graph compiled; once for each run."""
         if graph.NAME not in self._graphs:
-            self._graphs[graph.NAME] = drive.compiled(graph, self.services.saver)
-        return await drive.start_or_resume(self._graphs[graph.NAME], inputs, context=context, thread=thread)
+            self._graphs[graph.NAME] = drive.compiled(graph, saver)
+        return self._graphs[graph.NAME]
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""

@@ -13,7 +13,8 @@ import pytest
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import load_settings
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
@@ -73,7 +74,7 @@ class Noting:
 class Day:
     """A run with its rows, its failed tries by kind, what was asked, and the requests behind the committed calls."""
 
-    result: EvaluationResult
+    result: RunResult
     rows: list[ResultRow]
     attempts: Counter[str]
     asked: list[str]

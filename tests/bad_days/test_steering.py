@@ -12,7 +12,7 @@ from dokimasia.agents.schemas import checkpoint_scores
 from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.parsing import (
     parse_checkpoint_scores,
     parse_equivalence,

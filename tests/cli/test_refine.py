@@ -3,9 +3,6 @@
 import json
 import random
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,9 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.simulation.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 KILLS = 5
 
@@ -103,27 +101,12 @@ def test_killed_in_the_middle_of_a_round(program: Program, tmp_path: Path, trans
         assert expected.returncode == 0, expected.stderr
         step = (committed(whole) - before) / (KILLS + 1)
         assert step > 2
-        log.write_text("")
-        seen, done = 0, requests_of(killed)
+        witness = Witness(killed, log)
         for number in range(1, KILLS + 1 if transport == "direct" else 2):
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < before + step * number:
-                time.sleep(0.005)
-            time.sleep(moments.uniform(0, 0.04))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            later = sent_requests(log)[seen:]
-            assert not done & set(later), "a call that was committed at an earlier kill was sent again"
-            seen += len(later)
-            done = requests_of(killed)
+            process = start_program((*arguments, "--home", killed), tmp_path)
+            witness.kill(process, at=round(before + step * number), pause=moments.uniform(0, 0.04))
         result = program(*arguments, "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
+    assert witness.deaths
     assert result.stdout == expected.stdout

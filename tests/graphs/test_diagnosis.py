@@ -13,8 +13,9 @@ from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
 from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
-from dokimasia.methods.diagnosis.tables import Answered, Material, assets_of
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.diagnosis.measured import Answered, Material
+from dokimasia.methods.diagnosis.tables import assets_of
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.prompts import recognise
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from dokimasia.domain.ports import Transport
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.report.data import ReportData
 from dokimasia.runs.reporting import report_data
 from dokimasia.settings import load_settings

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.methods.tree.view import Measured, members_below, tree_view
-from dokimasia.methods.tree.weaknesses import model_findings
+from dokimasia.methods.tree.reading.view import Measured, members_below, tree_view
+from dokimasia.methods.tree.reading.weaknesses import model_findings
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document

@@ -19,13 +19,12 @@ from dokimasia.methods.audit.auditing import audit, resume_audit
 from dokimasia.methods.audit.plan import AuditRequest
 from dokimasia.methods.audit.results import audit_items, audit_summary
 from dokimasia.methods.checks.checking import decide, pending_checks
-from dokimasia.methods.graph.images import resume_images, run_images
-from dokimasia.methods.graph.running import GraphResult
-from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, sets_of_run
 from dokimasia.methods.rubrics.making import RUBRICS, make_rubrics, rubric_items
 from dokimasia.methods.rubrics.plan import RubricRequest
 from dokimasia.prompts import recognise
+from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.rubric_judging import holds
@@ -47,7 +46,7 @@ class Made:
         write_described(self.data, 14, 3)
         self.settings = load_settings(home=self.home, cwd=folder, env={})
         review = ReviewRequest(data=self.data, panel=PANEL)
-        self.review = asyncio.run(run_images(REVIEW, review, settings=self.settings)).run
+        self.review = asyncio.run(run(METHOD, review, settings=self.settings)).run
         self.rubrics = asyncio.run(make_rubrics(self.request(), settings=self.settings)).run
         with Home.open(self.home, write=False) as home:
             self.file.write_bytes(encode_sets(sets_of_run(home, get_run(home, self.rubrics))))
@@ -75,7 +74,7 @@ def auditing(made: Made, **changes: Any) -> AuditRequest:
     return AuditRequest.model_validate(fields | changes)
 
 
-def audited(settings: Settings, request: AuditRequest, **options: Any) -> GraphResult:
+def audited(settings: Settings, request: AuditRequest, **options: Any) -> RunResult:
     return asyncio.run(audit(request, settings=settings, **options))
 
 

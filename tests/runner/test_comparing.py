@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from dokimasia.errors import InputError
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.comparing import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home

@@ -10,7 +10,7 @@ import pytest
 
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import Interrupted
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs import concurrency as crowd
 from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings

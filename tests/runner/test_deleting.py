@@ -7,7 +7,7 @@ from typing import NoReturn
 import pytest
 
 from dokimasia.errors import InputError, Interrupted, NotFound
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -81,10 +81,10 @@ async def test_a_run_can_be_deleted_before_it_is_finished(settings: Settings, re
 async def test_a_run_that_an_unfinished_fork_needs_stays(settings: Settings, request_of: Requests) -> None:
     """The fork is named; once it is done, or gone, the run can be deleted."""
     result = await evaluate(request_of(limit=2), settings=settings)
-    fork = Run(id="fork", graph="evaluate", options={"plan": {"fork": {"parent": result.run}}})
+    fork = Run(id="fork", method="evaluate", options={"needs": [result.run]})
     with Home.open(settings.home, write=True) as home:
         await create_run(home, fork)
-        with pytest.raises(InputError, match=rf"run {result.run} is needed by fork, forked from it and unfinished"):
+        with pytest.raises(InputError, match=rf"run {result.run} is needed by fork, which is unfinished"):
             await delete_whole_run(home, result.run)
         await set_status(home, "fork", "done")
         await delete_whole_run(home, result.run)

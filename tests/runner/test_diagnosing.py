@@ -14,10 +14,10 @@ from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.files import export
 from dokimasia.methods.diagnosis.material import category_tree, gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.tree.files import import_tree
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree.reading.files import import_tree
 from dokimasia.methods.tree.growing import grow_tree
-from dokimasia.methods.tree.trees import load_tree
+from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.report.diagnosis_pictures import picture_of
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import parse_faults

@@ -15,7 +15,7 @@ from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.diagnosis.plan import WordsRequest
 from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws

@@ -11,16 +11,18 @@ import pytest
 
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted
 from dokimasia.gateway.events import GatewayEvent
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate, prepare, resume
-from dokimasia.methods.evaluation.sample_view import sample_view
+from dokimasia.runs.inspection import sample_of_run
+from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
 
@@ -140,7 +142,7 @@ async def test_responses_that_exist_are_scored(settings: Settings, request_of: R
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, first.run)
         rows = [row for row in results(home, first.run) if row.kind == "score"]
-        views = [await sample_view(home, run, row.sample_id) for row in rows]
+        views = [await sample_of_run(home, run, row.sample_id) for row in rows]
     path = tmp_path / "answers.jsonl"
     lines = [
         {"id": view["sample"]["id"], "model": "someone", "response": answer["response"]["text"]}
@@ -239,7 +241,7 @@ async def test_a_sample_can_be_shown_whole(settings: Settings, request_of: Reque
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
         ids = [row.sample_id for row in results(home, result.run) if row.kind == "replay" and row.criteria_id]
-        view = await sample_view(home, run, ids[0], raw=True)
+        view = await sample_of_run(home, run, ids[0], raw=True)
     assert 3 <= len(view["replay"]["criteria"]["criteria"]) <= 5
     assert {answer["model"] for answer in view["answers"]} == {"sim/strong", "sim/weak"}
     labels = [call["label"] for call in view["calls"]]
@@ -280,9 +282,9 @@ async def test_checkpoints_are_kept_on_request(settings: Settings, request_of: R
     assert any("checkpoint_scoring" in thread for thread in steps["home"])
 
 
-def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests) -> None:
+async def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests) -> None:
     """Preparing reads and checks everything and leaves nothing behind."""
-    plan, samples, estimate = prepare(request_of(), settings=settings, blobs=MemoryBlobs())
-    assert len(samples) == estimate.samples == 14
-    assert len(plan.run_id) == 16
+    accepted = await prepare(METHOD, request_of(), settings=settings)
+    assert len(accepted.places) == accepted.estimate.samples == 14
+    assert len(run_id(METHOD, accepted.plan)) == 16
     assert not settings.home.exists()

@@ -15,7 +15,7 @@ from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import InputError, Interrupted, NotFound, TransportError
 from dokimasia.methods.diagnosis.plan import FingerprintRequest
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints.by_hand import DATA, SHEET, TRIALS, take_matches, write_bundle
 from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints, resume_fingerprints
 from dokimasia.methods.fingerprints.matching import tasks_of

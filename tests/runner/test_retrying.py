@@ -1,7 +1,7 @@
 """What failed is asked anew from the step that failed, as a new draw; the old outcome stays on record."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,9 +9,10 @@ import pytest
 from dokimasia.agents.asking import RETRY_STRIDE, draw
 from dokimasia.domain.call import Chat
 from dokimasia.errors import InputError, Interrupted
-from dokimasia.methods.evaluation import worker as worker_module
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import recognise
+from dokimasia.runs import work as work_module
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.retrying import RETRYABLE, retryable
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -79,7 +80,7 @@ def recognised(call: Chat) -> str:
 
 async def failing(
     settings: Settings, request: EvaluationRequest, transport: Faulty
-) -> tuple[EvaluationResult, list[ResultRow]]:
+) -> tuple[RunResult, list[ResultRow]]:
     result = await evaluate(request, settings=settings, transports={"sim": transport})
     with Home.open(settings.home, write=False) as home:
         return result, results(home, result.run)
@@ -92,12 +93,12 @@ async def retried(
     *,
     kinds: Iterable[Any] = RETRYABLE,
     stop: Stop | None = None,
-    request: EvaluationRequest | None = None,
-) -> tuple[EvaluationResult, list[ResultRow]]:
+    changes: Mapping[str, Any] | None = None,
+) -> tuple[RunResult, list[ResultRow]]:
     with Home.open(settings.home, write=False) as home:
         found = get_run(home, run)
     result = await resume(
-        found, settings=settings, request=request, transports={"sim": transport}, retry=tuple(kinds), stop=stop
+        found, settings=settings, changes=changes, transports={"sim": transport}, retry=tuple(kinds), stop=stop
     )
     with Home.open(settings.home, write=False) as home:
         return result, results(home, run)
@@ -269,8 +270,7 @@ async def test_a_retry_that_ran_out_of_budget_goes_on_exactly(settings: Settings
     expected, _ = await failing(whole, request, Faulty("criteria", "refusal"))
     expected, rows = await retried(whole, expected.run, Faulty("criteria", "refusal"))
     first, _ = await failing(settings, request, Faulty("criteria", "refusal"))
-    limited = request.model_copy(update={"max_calls": 7})
-    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), request=limited)
+    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), changes={"max_calls": 7})
     assert not part.complete
     done, after = await retried(settings, first.run, Faulty("criteria", "refusal"), kinds=())
     assert done.summary == expected.summary
@@ -287,8 +287,8 @@ async def test_a_thread_that_outlived_its_result_is_not_continued(
 
     request = request_of(judge="sim/judge", models=("sim/strong",), limit=3)
     with monkeypatch.context() as killed:
-        killed.setattr(worker_module, "delete_thread", nothing)
-        killed.setattr(worker_module, "close_thread", nothing)
+        killed.setattr(work_module, "delete_thread", nothing)
+        killed.setattr(work_module, "close_thread", nothing)
         first, before = await failing(settings, request, Faulty("criteria", "refusal"))
     assert any(row.failure == "refused" for row in before)
     _, after = await retried(settings, first.run, Faulty("criteria", "refusal"))

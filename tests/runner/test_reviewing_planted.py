@@ -9,9 +9,9 @@ import pytest
 from dokimasia.algorithms.self_preference import own_votes, self_preference
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval
 from dokimasia.domain.review import Candidate, PeerVote, ReviewRecord
-from dokimasia.methods.graph.images import run_images
+from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.review.figures import vote_rounds
-from dokimasia.methods.review.reviewing import REVIEW, ReviewRequest
+from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene
@@ -46,7 +46,7 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
     transports = {"sim": SimTransport(known={**profiles(), **known})} if known else None
     settings = load_settings(home=home, cwd=folder, env={})
     result = asyncio.run(
-        run_images(REVIEW, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)
+        run(METHOD, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)
     )
     assert result.complete
     scenes = {scene.id: scene for scene in make_described(SCENES, seed)}

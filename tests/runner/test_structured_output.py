@@ -8,12 +8,14 @@ import orjson
 import pytest
 
 from dokimasia.endpoints.probing import check_models
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate, prepare, resume
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.server import running_server
 from dokimasia.simulation.transport import SimTransport
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import get_run
 
 Requests = Callable[..., EvaluationRequest]
@@ -72,8 +74,8 @@ async def test_a_measured_profile_decides_where_the_configuration_is_silent(
     after = await evaluate(request, settings=settings)
     assert after.run != before.run
     assert without_calls(after.summary) == without_calls(before.summary)
-    dry, _, _ = prepare(request, settings=settings, blobs=MemoryBlobs())
-    assert dry.run_id == after.run
+    dry = await prepare(METHOD, request, settings=settings)
+    assert run_id(METHOD, dry.plan) == after.run
     config = settings.home.parent / "own.toml"
     config.write_text('[models."sim/judge"]\nmodel = "sim/judge"\ncapabilities = ["vision"]\n')
     listed = load_settings(config=config, home=settings.home, env={})
@@ -98,12 +100,12 @@ class Stopping(SimTransport):
 async def test_a_run_goes_on_as_it_was_accepted(settings: Settings, request_of: Requests) -> None:
     """What is measured between an interruption and the resume does not change how the judge is asked."""
     request = request_of(judge="sim/judge", models=("sim/weak",), limit=4)
-    plan, _, _ = prepare(request, settings=settings, blobs=MemoryBlobs())
+    plan = (await prepare(METHOD, request, settings=settings)).plan
     with pytest.raises(RuntimeError, match="went away"):
         await evaluate(request, settings=settings, transports={"sim": Stopping(5)})
     await check_models([resolve_model(settings, "sim/judge")], settings=settings)
     with Home.open(settings.home, write=False) as home:
-        run = get_run(home, plan.run_id)
+        run = get_run(home, run_id(METHOD, plan))
     done = await resume(run, settings=settings)
     assert done.complete
     with Home.open(settings.home, write=False) as home:

@@ -1,5 +1,6 @@
 """A near-sighted judge finds with tools what it misses without; nothing else changes, and every look is on record."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,12 @@ from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare, resume
-from dokimasia.methods.evaluation.forking import ForkRequest, fork
-from dokimasia.methods.evaluation.sample_view import sample_view
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.runs.forking import ForkRequest, fork
+from dokimasia.runs.inspection import sample_of_run
+from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import as_judge, find_profile, profiles
 from dokimasia.simulation.server import running_server
@@ -20,7 +24,6 @@ from dokimasia.simulation.transport import SimTransport
 from dokimasia.simulation.truth import expected_chain_right, expected_mean, is_small
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
 
@@ -44,7 +47,7 @@ def asked(data: Path, judge: str = NEAR, **changes: Any) -> EvaluationRequest:
     )
 
 
-def scores(result: EvaluationResult) -> dict[str, Any]:
+def scores(result: RunResult) -> dict[str, Any]:
     """The scores and failures of a summary, without what they took."""
     kept = ("n", "n_scored", "score", "failures", "by_category")
     return {name: {key: model[key] for key in kept} for name, model in result.summary["models"].items()}
@@ -57,7 +60,7 @@ async def steps_right(home: Path, run_id: str) -> dict[bool, list[tuple[bool, st
     with Home.open(home, write=False) as opened:
         run = get_run(opened, run_id)
         for scene, question in make_world(SAMPLES, SEED):
-            view = await sample_view(opened, run, question.id)
+            view = await sample_of_run(opened, run, question.id)
             solution = view["replay"]["chain"]["reasoning"]
             for step in question.steps:
                 found[is_small(judge, step)].append((step.statement in solution, scene.id))
@@ -147,7 +150,7 @@ async def test_every_look_is_on_record(fine_print: Path, settings: Settings) -> 
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
         for _, question in make_world(SAMPLES, SEED):
-            view = await sample_view(home, run, question.id, raw=True)
+            view = await sample_of_run(home, run, question.id, raw=True)
             sent = {call["key"] for call in view["calls"]}
             for holder in (view["replay"], *view["answers"]):
                 for look in holder["looks"]:
@@ -196,9 +199,9 @@ def test_tools_belong_to_what_a_run_is(fine_print: Path, settings: Settings) -> 
     """A run with tools is another run, whatever order they are named in; the bound counts only where there are any."""
 
     def id_of(**changes: Any) -> str:
-        plan, _, _ = prepare(asked(fine_print, **changes), settings=settings, blobs=MemoryBlobs())
+        plan = asyncio.run(prepare(METHOD, asked(fine_print, **changes), settings=settings)).plan
         assert ("looking" in plan.prompts) == bool(plan.tools)
-        return plan.run_id
+        return run_id(METHOD, plan)
 
     assert id_of() == id_of(looks=3)
     assert len({id_of(), id_of(tools=("zoom",)), id_of(tools=("zoom", "crop")), id_of(tools=("zoom",), looks=3)}) == 4
@@ -211,7 +214,8 @@ def test_an_estimate_counts_looks_as_calls(fine_print: Path, settings: Settings)
     """The most calls that tools may take are in the estimate, and a run never takes more."""
 
     def most(**changes: Any) -> int:
-        return prepare(asked(fine_print, **changes), settings=settings, blobs=MemoryBlobs())[2].models[NEAR].calls
+        accepted = asyncio.run(prepare(METHOD, asked(fine_print, **changes), settings=settings))
+        return accepted.estimate.models[NEAR].calls
 
     asks = SAMPLES * (1 + 2)
     assert most(tools=("zoom",), looks=4) - most() == asks * (4 + 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.verifying import Verification, Wrong, verify
 from dokimasia.settings import Settings

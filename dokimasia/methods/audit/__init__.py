@@ -1,1 +1,45 @@
-"""Audits: descriptions of images judged by gated rubrics (PerceptionRubrics, 3.4)."""
+"""Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.audit.accepting import accept
+from dokimasia.methods.audit.request import AuditPlan, AuditRequest
+from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from dokimasia.runs.work import Job, Stage
+
+
+def _stages(job: "Job[AuditPlan]") -> "AsyncIterator[Stage[Any]]":
+    from dokimasia.methods.audit.work import stages
+
+    return stages(job)
+
+
+METHOD: Method[AuditRequest, AuditPlan] = Method(
+    name="audit",
+    title="an audit",
+    request=AuditRequest,
+    plan=AuditPlan,
+    accept=accept,
+    stages=_stages,
+    figures=audit_summary,
+    graphs=versions_of("rubric_audit"),
+    items=audit_items,
+    items_shown=False,
+    row_name="responses",
+    columns=COLUMNS,
+    cells=cells,
+    scale=(0.0, 1.0),
+)
+
+audit = partial(run_method, METHOD)
+"""Audit models: `await audit(AuditRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "AuditPlan", "AuditRequest", "audit"]

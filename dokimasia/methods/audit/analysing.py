@@ -5,9 +5,9 @@ from typing import Any
 
 from dokimasia.datasets.ratings import read_ratings
 from dokimasia.errors import ConfigError
+from dokimasia.methods.audit import METHOD
 from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
 from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
-from dokimasia.methods.audit.auditing import read_audit
 from dokimasia.methods.audit.results import audit_rows, audit_summary
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -38,7 +38,7 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
         ConfigError: the other audit went by other rubrics, or is the same.
         DataError: the ratings cannot be used.
     """
-    plan, _ = read_audit(run)
+    plan, _ = METHOD.read(run)
     outside = [Rating(one.model, one.rating, one.sample_id) for one in read_ratings(ratings)] if ratings else []
     summary = audit_summary(home, run)
     rows = audit_rows(home, run)
@@ -52,7 +52,7 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
     if outside:
         found["agreement"] = agreement(rows, outside)
     if against is not None:
-        other, _ = read_audit(against)
+        other, _ = METHOD.read(against)
         if against.id == run.id:
             raise ConfigError("--against names the same run: name an audit by another judge")
         if other.rubrics != plan.rubrics:

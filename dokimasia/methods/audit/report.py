@@ -6,9 +6,7 @@ from typing import Any
 
 from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
-from dokimasia.graphs.rubrics import rubric_audit
-from dokimasia.methods.audit.auditing import read_audit
-from dokimasia.methods.audit.plan import AuditPlan
+from dokimasia.methods.audit import METHOD, AuditPlan
 from dokimasia.report.data import ModelFacts, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.runs.export_formats import write_whole
 from dokimasia.storage.runs import Run
@@ -21,7 +19,7 @@ def audit_report(run: Run, figures: Mapping[str, Any]) -> ReportData:
         run: the audit.
         figures: what `analysing.analyse` returned.
     """
-    plan, _ = read_audit(run)
+    plan, _ = METHOD.read(run)
     return ReportData(
         facts=_facts(run, plan),
         summary={**figures, "forked_from": None},
@@ -67,7 +65,7 @@ def _facts(run: Run, plan: AuditPlan) -> RunFacts:
         written_by=__version__,
         models=tuple(models),
         prompts=tuple(PromptFacts(name, *one.partition(":")[::2]) for name, one in sorted(plan.prompts.items())),
-        graphs={rubric_audit.NAME: plan.version},
+        graphs=dict(METHOD.graphs),
         settings=(
             ("Rubrics", plan.rubrics),
             ("Repeats", str(plan.repeats)),

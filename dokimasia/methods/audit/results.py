@@ -1,19 +1,33 @@
 """An audit's stored rows as figures: what `audit`, `show` and `analyse` print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
-from dokimasia.methods.audit.plan import AuditPlan
-from dokimasia.methods.evaluation.results import shown_name
-from dokimasia.methods.graph.images import simulated
+from dokimasia.methods.audit.request import AuditPlan
+from dokimasia.runs.exporting import ColumnType
+from dokimasia.runs.figures import paid, shown_name, simulated, summed
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
+
+COLUMNS: dict[str, ColumnType] = {
+    "domain": "text",
+    "rubrics": "text",
+    "must_right": "integers",
+    "easy_wrong": "integers",
+    "response": "text",
+    "flags": "texts",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
 
 
 def audit_summary(home: Home, run: Run) -> dict[str, Any]:
@@ -24,26 +38,17 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
     samples = len(run_samples(home, run.id))
     every = list(sets.values())
     figures = audit_figures(audit_rows(home, run), seed=run.seed)
-    ledger = SqliteLedger(home)
-    total = 0
-    costs: list[float | None] = []
-    for name, one in figures["models"].items():
-        used = ledger.calls_for(
-            dict.fromkeys(key for row in rows if shown_name(row.model, row.arm) == name for key in row.calls)
-        )
-        paid = [call.cost for call in used.values()]
-        one["calls"] = len(used)
-        one["cost"] = None if any(cost is None for cost in paid) else round(sum(cost or 0.0 for cost in paid), 6)
-        total += one["calls"]
-        costs.append(one["cost"])
+    models: dict[str, dict[str, Any]] = figures["models"]
+    for name, one in models.items():
+        one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
     pool = sorted({name for one in every for name in one.pool})
     return {
         "run": run.id,
         "status": run.status,
         "samples": samples,
         "open_items": samples * len(list(plan.items(""))) - len(rows),
-        "skipped": run.options.get("skipped", []),
-        "without_rubrics": run.options.get("without_rubrics", []),
+        "skipped": run.options["skipped"],
+        "without_rubrics": run.options["without_rubrics"],
         "judge": plan.judge.ref.name,
         "repeats": plan.repeats,
         "show_image": plan.show_image,
@@ -58,8 +63,8 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         },
         "in_pool": sorted({spec.ref.name for spec in plan.candidates} & set(pool)),
         **figures,
-        "calls": total,
-        "cost": None if any(cost is None for cost in costs) else round(sum(cost or 0.0 for cost in costs), 6),
+        "calls": sum(one["calls"] for one in models.values()),
+        "cost": summed(one["cost"] for one in models.values()),
     }
 
 
@@ -109,6 +114,42 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
         }
 
 
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each response: its text, and which rubrics hold; what there is not is null."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    judged = _judgements(home, rows)
+    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    return [
+        {
+            **dict.fromkeys(COLUMNS),
+            "domain": sets[row.sample_id].domain,
+            "rubrics": plan.sets[row.sample_id],
+            "judge": plan.judge.ref.name,
+            **_answered(responses.get(row.response_id or "")),
+            **_decided(judged.get(row.item)),
+        }
+        for row in rows
+    ]
+
+
+def _answered(response: Response | None) -> dict[str, Any]:
+    return {} if response is None else {"response": response.text, "flags": list(response.flags)}
+
+
+def _decided(judgement: RubricJudgement | None) -> dict[str, Any]:
+    if judgement is None:
+        return {}
+    origin = judgement.provenance
+    return {
+        "must_right": list(map(int, judgement.group_a)),
+        "easy_wrong": list(map(int, judgement.group_b)),
+        "prompt": origin.prompt,
+        "prompt_version": origin.prompt_version,
+        "prompt_hash": origin.prompt_hash,
+    }
+
+
 def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, Any]]:
     return [
         {"statement": rubric.statement, "holds": holds[place] if holds else None}
@@ -133,7 +174,7 @@ def _row(
     )
 
 
-def _judgements(home: Home, rows: list[ResultRow]) -> dict[str, RubricJudgement]:
+def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:
     """Return what was judged, by item; a failed item has none."""
     ids: dict[str, str] = {}
     for row in rows:

@@ -1,39 +1,17 @@
-"""What a person checks of a run: golden captions and rubrics that wait, decisions on them, and how they are taken in."""
+"""What a person decides on what a run made: what waits is listed, decisions are kept, and what waited for them goes on."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from dokimasia.domain.decision import (
-    Action,
-    CheckItem,
-    Decision,
-    Standing,
-    difference,
-    rubric_subject,
-    without_sentences,
-)
-from dokimasia.domain.rubric import RubricSet
+from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
-from dokimasia.graphs.review import verification
+from dokimasia.methods.checks.standings import all_standings
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.checkpoints import Saver, delete_thread, open_saver
-from dokimasia.storage.decisions import (
-    Left,
-    clear_draft,
-    keep_items,
-    leave,
-    left_decisions,
-    record_decision,
-    standing,
-    standings,
-    take_in,
-)
+from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.reviews import golden_captions, made_values
 from dokimasia.storage.runs import now, resolve_run
-from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 T = TypeVar("T")
 
@@ -141,66 +119,6 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     return every
 
 
-async def open_checks(home: Home, saver: Saver, run_id: str) -> int:
-    """Hold all that a run made for a person, as rows and as threads that wait; return how many items wait.
-
-    Decisions that were left as files are taken in first, and threads that are decided go on.
-    """
-    await take_in(home)
-    items = found_items(home, run_id)
-    await keep_items(home, items)
-    graph = verification.compiled(saver)
-    threads = {id for (id,) in home.all("SELECT thread_id FROM threads WHERE run_id = ?", (run_id,))}
-    waiting = 0
-    for one in standings(home, run_id):
-        thread = verification.thread_id(run_id, one.item.id)
-        if one.settled_by is None:
-            waiting += 1
-            await _open_thread(home, one.item, thread)
-            await verification.hold(graph, one.item.id, thread)
-        elif thread in threads:
-            await _go_on(home, saver, one, thread)
-    return waiting
-
-
-def all_standings(home: Home, run_id: str) -> list[Standing]:
-    """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files."""
-    known = {one.item.id: one for one in standings(home, run_id)}
-    for item in found_items(home, run_id):
-        known.setdefault(item.id, Standing(item=item))
-    for _, left in left_decisions(home.path):
-        here = known.get(left.item.id)
-        if here is not None:
-            known[left.item.id] = _with(here, left)
-    return sorted(known.values(), key=lambda one: (one.item.position, one.item.id))
-
-
-def found_items(home: Home, run_id: str) -> list[CheckItem]:
-    """Return what a run made that a person should check, in the order of its samples: captions, then rubrics."""
-    found: list[dict[str, Any]] = [
-        {"kind": "caption", "sample_id": row.sample_id, "subject": row.id, "text": row.caption.text}
-        for row in golden_captions(home, run_id)
-    ]
-    for made, rubrics in made_values(home, run_id, RubricSet):
-        for number, rubric in enumerate(rubrics.rubrics, 1):
-            evidence = f'; the caption: "{rubric.evidence}"' if rubric.evidence else ""
-            found.append(
-                {
-                    "kind": "rubric",
-                    "sample_id": made.sample_id,
-                    "subject": rubric_subject(made.id, number),
-                    "text": rubric.statement,
-                    "detail": f"{rubric.stream.replace('_', '-')}, {rubric.polarity}{evidence}",
-                }
-            )
-    return [CheckItem(run=run_id, position=position, **fields) for position, fields in enumerate(found)]
-
-
-def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
-    """Return how a run's items stand by what they are about: a caption's content id, or `rubric_subject` of a rubric."""
-    return {one.item.subject: one for one in all_standings(home, run_id)}
-
-
 def _finish(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end, from plain code and from inside an event loop alike, as in a notebook."""
     try:
@@ -212,58 +130,24 @@ def _finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _decided(home: Home, left: Left) -> Decision:
+    from dokimasia.methods.checks.threads import go_on
+    from dokimasia.storage.checkpoints import open_saver
+
     await take_in(home)
     decision = await record_decision(home, left)
     async with open_saver(home) as saver:
-        await _go_on(home, saver, standing(home, left.item.id), verification.thread_id(left.item.run, left.item.id))
+        await go_on(home, saver, standing(home, left.item.id))
     return decision
 
 
 async def _opened(home: Home, run_id: str) -> None:
+    from dokimasia.methods.checks.threads import open_threads
+    from dokimasia.storage.checkpoints import open_saver
+
     async with open_saver(home) as saver:
-        await open_checks(home, saver, run_id)
-
-
-async def _go_on(home: Home, saver: Saver, one: Standing, thread: str) -> None:
-    """Resume an item's thread with the decision that settles it, and forget the thread; a lost one is begun anew."""
-    settled = one.settled_by
-    if settled is None:
-        return
-    await _open_thread(home, one.item, thread)
-    await verification.go_on(verification.compiled(saver), one.item.id, settled, thread)
-    await delete_thread(saver, thread)
-    await close_thread(home, thread)
-
-
-async def _open_thread(home: Home, item: CheckItem, thread: str) -> None:
-    row = Thread(
-        thread_id=thread,
-        run_id=item.run,
-        item=f"check/{item.id}",
-        graph=verification.NAME,
-        graph_version=str(verification.VERSION),
-    )
-    await open_thread(home, row)
+        await open_threads(home, saver, run_id)
 
 
 def _item_of(settings: Settings, id: str) -> CheckItem:
     with Home.open(settings.home, write=False) as home:
         return standing(home, id).item
-
-
-def _with(here: Standing, left: Left) -> Standing:
-    """An item with a decision that is not yet a row."""
-    text = left.text.strip() if left.action == "edit" else here.item.text
-    changed = difference(here.item.text, text) if left.action == "edit" else ""
-    if left.action == "edit" and not changed:
-        return here
-    decision = Decision(
-        item=here.item.id,
-        number=len(here.decisions) + 1,
-        who=left.who,
-        at=left.at,
-        action=left.action,
-        text=text,
-        difference=changed,
-    )
-    return here.model_copy(update={"decisions": (*here.decisions, decision)})

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dokimasia.domain.decision import Action, Standing
 from dokimasia.errors import DataError, DokimasiaError
-from dokimasia.methods.checks.checking import decide, open_for_people
+from dokimasia.methods.checks import decide, open_for_people
 from dokimasia.settings import Settings
 
 MAX_LINE = 1 << 20

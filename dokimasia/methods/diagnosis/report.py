@@ -10,7 +10,7 @@ from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
 from dokimasia.methods.diagnosis.words import latest_words, words_summary
-from dokimasia.methods.tree.trees import find_tree_of_run
+from dokimasia.methods.tree.reading.trees import find_tree_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 

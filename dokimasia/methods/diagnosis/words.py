@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.plan import (
     prompts_for,
     words_row,
 )
-from dokimasia.methods.tree.trees import evaluation_of
+from dokimasia.methods.tree.reading.trees import evaluation_of
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.concurrency import reporting
 from dokimasia.runs.lifecycle import at_work, finish, next_fresh, unless_spent, without_limits

@@ -37,10 +37,10 @@ def _previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> S
     return previews(plan, sample, library)
 
 
-def _sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+async def _sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     from dokimasia.methods.evaluation.sample_view import sample_view
 
-    return sample_view(home, run, sample_id)
+    return await sample_view(home, run, sample_id)
 
 
 async def _fork(

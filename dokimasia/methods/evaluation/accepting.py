@@ -3,6 +3,7 @@
 import asyncio
 
 from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.options import LOOKS
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation.expected import estimate
 from dokimasia.methods.evaluation.plan import EvaluationPlan, prompts_of_evaluation
@@ -76,7 +77,7 @@ def _plan(
         no_image=request.no_image,
         show_image=request.show_image,
         tools=tools,
-        looks=request.looks,
+        looks=request.looks if tools else LOOKS,
         limit=request.limit,
         seed=request.seed,
         criteria=request.criteria,

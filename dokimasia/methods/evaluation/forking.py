@@ -88,6 +88,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         data_name=parent.data_name,
         data_hash=parent.data_hash,
         places=run_samples(home, parent.id),
+        needs=(parent.id,),
         skipped=[str(one) for one in _listed(parent.options.get("skipped"))],
     )
     return asked, accepted_fork, {"steps": _steps(plan), "taken_over": len(taken)}

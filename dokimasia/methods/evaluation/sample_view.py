@@ -1,6 +1,5 @@
 """One sample of an evaluation, whole: chain, criteria, every answer with its scores."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,12 +17,12 @@ from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteRunStore
 
 
-def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
     rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
     earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample_id]
-    return asyncio.run(view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier))
+    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
 
 
 async def view_of(

@@ -36,6 +36,7 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=run_samples(home, run.id),
+        needs=(run.id,),
         request=request.model_copy(update={"run": run.id}),
     )
 
@@ -57,7 +58,7 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
 def _evaluation(home: Home, named: str) -> Run:
     """Return the run that is named, or, where that is a refinement, the run that it refines."""
     run = resolve_run(home, named)
-    if run.graph != NAME:
+    if run.method != NAME:
         return run
     return get_run(home, RefinementPlan.model_validate(run.options["plan"]).source)
 

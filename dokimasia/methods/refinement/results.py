@@ -191,7 +191,7 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
     }
 
 
-def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return one sample of a refinement whole: question, criteria, and every round of every arm with its texts.
 
     Raises:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.checks import open_checks
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
@@ -86,13 +87,6 @@ async def stages(job: "Job[ReviewPlan]") -> "AsyncIterator[Stage[Any]]":
     yield job.each(peer_review, lambda sample: [Item(f"image/{sample.id}")])
 
 
-async def ended(job: "Job[ReviewPlan]") -> None:
-    """Hold the golden captions for a person to check."""
-    from dokimasia.methods.checks.checking import open_checks
-
-    await open_checks(job.home, job.services.saver, job.run.id)
-
-
 def figures(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
     plan, _ = METHOD.read(run)
@@ -139,7 +133,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     plan=ReviewPlan,
     accept=accept,
     stages=stages,
-    ended=ended,
+    ended=open_checks,
     figures=figures,
     graphs=versions_of("peer_review"),
     items=items,

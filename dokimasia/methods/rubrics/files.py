@@ -12,7 +12,8 @@ from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, polarity_of
 from dokimasia.errors import DataError, NotFound
-from dokimasia.methods.checks.checking import checked_texts
+from dokimasia.methods.checks import checked_texts
+from dokimasia.runs.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run
@@ -78,6 +79,18 @@ def encode_sets(sets: Iterable[RubricSet]) -> bytes:
     return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) for line in lines)
 
 
+def write_sets(home: Home, run: Run, path: Path) -> str:
+    """Write a run's rubric sets as they stand after people's decisions, whole or not at all; return what to say of it.
+
+    Raises:
+        NotFound: the run made no rubrics.
+        InputError: the file cannot be written.
+    """
+    sets = sets_of_run(home, run)
+    write_whole(path, encode_sets(sets))
+    return f"wrote the rubrics of {len(sets)} images to {path}"
+
+
 def read_sets(path: Path) -> list[RubricSet]:
     """Return the rubric sets of a file, in order; the whole file is checked.
 
@@ -116,7 +129,7 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
     """
     made = made_values(home, run.id, RubricSet)
     if not made:
-        raise NotFound(f"run {run.id} ({run.graph}) has no rubrics: `dokimasia rubrics` makes them")
+        raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
     standings = checked_texts(home, run.id)
     return [_decided(row.id, one, standings) for row, one in made]
 

@@ -1,40 +1,64 @@
 """Where rubrics come from: the golden captions of a review as people left them, or captions that came with a data file."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import domain_of
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSource
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError, InputError
-from dokimasia.methods.checks.checking import checked_texts
-from dokimasia.methods.graph.images import read_image_plan, samples_by_name
-from dokimasia.methods.review.reviewing import REVIEW
-from dokimasia.methods.rubrics.plan import RubricRequest
-from dokimasia.runs.samples import read_samples
-from dokimasia.storage.home import Home
+from dokimasia.methods.checks import checked_texts
+from dokimasia.methods.review import METHOD as REVIEW
+from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest
+from dokimasia.runs.session import Session
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.reviews import golden_captions
-from dokimasia.storage.runs import resolve_run
-
-Captions = tuple[list[tuple[Sample, RubricSource]], list[str], str, tuple[ModelSpec, ...]]
-"""Samples with their captions, what had to be left out, the request, and the panel that agreed on them."""
+from dokimasia.storage.runs import load_samples, resolve_run
 
 
-def read_captions(request: RubricRequest, home: Home) -> Captions:
-    """Return the captions that a request names.
+class Captions(NamedTuple):
+    """Samples as the pool is asked about them, each with its caption, and what goes with these.
+
+    `request` is what the pool is asked, `panel` who agreed on the captions, `source` the file or the review's id.
+    """
+
+    samples: list[Sample]
+    sources: list[RubricSource]
+    request: str
+    panel: tuple[ModelSpec, ...]
+    source: Path
+    skipped: list[str]
+
+
+def read_captions(request: RubricRequest, session: Session) -> Captions:
+    """Return the captions that a request names; a fork has those of the run that is forked.
 
     Raises:
         InputError: the review is not finished, or there is no caption.
         NotFound: the run is no review.
     """
-    return _of_review(request, home) if request.source else _of_file(request, home)
+    if session.forked is not None:
+        return _of_fork(request, session, RubricPlan.model_validate(session.forked.options["plan"]))
+    return _of_file(request, session) if request.data.exists() else _of_review(request, session)
 
 
-def _of_review(request: RubricRequest, home: Home) -> Captions:
-    run = resolve_run(home, request.source)
-    plan, _ = read_image_plan(REVIEW, run)
+def _of_fork(request: RubricRequest, session: Session, plan: RubricPlan) -> Captions:
+    samples, skipped = session.samples(request)
+    kept = find_values(session.opened, RubricSource, plan.sources.values())
+    sources = [kept[plan.sources[sample.id]] for sample in samples]
+    return Captions(samples, sources, plan.request, plan.panel, request.data, skipped)
+
+
+def _of_review(request: RubricRequest, session: Session) -> Captions:
+    home = session.opened
+    run = resolve_run(home, str(request.data))
+    plan, _ = REVIEW.read(run)
     if run.status != "done":
         raise InputError(f"review {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
-    samples, standings = samples_by_name(home, run), checked_texts(home, run.id)
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    standings = checked_texts(home, run.id)
     found: list[tuple[Sample, RubricSource]] = []
     skipped: list[str] = []
     for row in golden_captions(home, run.id):
@@ -47,12 +71,12 @@ def _of_review(request: RubricRequest, home: Home) -> Captions:
         found.append(_source(samples[row.sample_id], text, caption_id=row.id, verified=state != "waiting"))
     if not found:
         raise InputError(f"review {run.id} has no golden caption to make rubrics from")
-    return found, skipped, request.prompt or plan.request, plan.panel
+    wanted = request.prompt or plan.request
+    return _captions(found[: request.limit], wanted, plan.panel, Path(run.id), skipped)
 
 
-def _of_file(request: RubricRequest, home: Home) -> Captions:
-    samples, problems = read_samples(request.model_copy(update={"prompt": None}), home.blobs, need_prompt=False)
-    skipped = [problem.message for problem in problems]
+def _of_file(request: RubricRequest, session: Session) -> Captions:
+    samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     found: list[tuple[Sample, RubricSource]] = []
     for sample in samples:
         caption = sample.meta.get("caption") or sample.reference_answer
@@ -67,7 +91,18 @@ def _of_file(request: RubricRequest, home: Home) -> Captions:
         found.append(_source(sample, caption, caption_id="", verified=False))
     if not found:
         raise DataError(f"{request.data}: no sample with a caption in it")
-    return found, skipped, request.prompt or DESCRIBE_REQUEST, ()
+    return _captions(found, request.prompt or DESCRIBE_REQUEST, (), request.data, skipped)
+
+
+def _captions(
+    found: list[tuple[Sample, RubricSource]],
+    wanted: str,
+    panel: tuple[ModelSpec, ...],
+    source: Path,
+    skipped: list[str],
+) -> Captions:
+    asked = [sample.asked(wanted) for sample, _ in found]
+    return Captions(asked, [caption for _, caption in found], wanted, panel, source, skipped)
 
 
 def _source(sample: Sample, text: str, *, caption_id: str, verified: bool) -> tuple[Sample, RubricSource]:
@@ -80,8 +115,3 @@ def _source(sample: Sample, text: str, *, caption_id: str, verified: bool) -> tu
         verified=verified,
         domain=domain_of(sample),
     )
-
-
-def as_asked(sample: Sample, request: str) -> Sample:
-    """Return the sample as the pool is asked about it: by the request alone."""
-    return sample.model_copy(update={"prompt": request, "choices": (), "reference_answer": None})
