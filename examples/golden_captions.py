@@ -7,11 +7,10 @@ import asyncio
 import sys
 from pathlib import Path
 
-from dokimasia.runs.lifecycle import run
-
 from dokimasia import AuditRequest, RubricRequest, audit, load_settings, make_rubrics
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.rubrics.files import encode_sets, sets_of_run
+from dokimasia.runs.lifecycle import run
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

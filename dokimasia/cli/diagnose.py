@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     "--asset", "shown", multiple=True, metavar="ASSET", help="Print this table (leaves: those of all models)."
 )
 @click.option("--export", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write all as CSV and PNG.")
-@click.option("--write", is_flag=True, help="Have the judge write reports from the tables; every number is checked.")
+@click.option(
+    "--write", is_flag=True, help="Have the judge write reports from the tables; figures are printed by the program."
+)
 @click.option("--fingerprint", is_flag=True, help="Test whether reports without names can be matched to responses.")
 @click.option("--judge", metavar="M", help="Who writes, or matches: a name from dokimasia.toml or any LiteLLM name.")
 @click.option(

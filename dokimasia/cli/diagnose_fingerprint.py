@@ -103,8 +103,8 @@ def print_fingerprints(summary: Mapping[str, Any], *, as_json: bool) -> None:
         f"{summary['removed']} names and self-descriptions taken out of answers"
     )
     for model, report in summary["reports"].items():
-        if report is None or not report["kept"]:
-            what = "there is no report" if report is None else "nothing of the report stands"
+        if report is None or not report["verified"]:
+            what = "there is no report" if report is None else "no sentence of the report is verified"
             out.print(f"[red]{escape(model)}: {what}; its trials cannot be told[/red]")
     if summary["waiting"]:
         out.print(

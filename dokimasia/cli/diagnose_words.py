@@ -1,6 +1,6 @@
-"""`dokimasia diagnose RUN --write`: reports in words, written by a judge, with what was struck shown as struck."""
+"""`dokimasia diagnose RUN --write`: reports in words, written by a judge, with every figure printed by the program."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,6 +8,7 @@ import click
 from dokimasia.cli.shared import console, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
 
@@ -55,13 +56,14 @@ def resume_run(settings: "Settings", run: "Run", changes: dict[str, Any], *, as_
 
 
 def print_words(summary: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print reports: JSON for machines; for people paragraphs, with what was struck crossed out and why."""
+    """Print reports: JSON for machines; for people paragraphs, with what the program printed set off."""
     if as_json:
         print_json(summary)
         return
     from rich.markup import escape
 
     from dokimasia.report.data import SIMULATED_NOTE
+    from dokimasia.report.diagnosis_prose import prose
 
     out = console()
     if summary["simulated"]:
@@ -72,37 +74,31 @@ def print_words(summary: Mapping[str, Any], *, as_json: bool) -> None:
     totals = summary["totals"]
     out.print(
         f"diagnosis {summary['run']} of run {summary['source']} · written by {escape(summary['judge'])}{state} · "
-        f"{totals['kept']} of {totals['sentences']} sentences stand, {totals['struck']} are struck "
-        f"({totals['struck_at_first']} before they were sent back)"
+        f"{totals['verified']} of {totals['sentences']} sentences verified, {totals['unverified']} not "
+        f"({totals['unverified_at_first']} before they were sent back)"
     )
-    for report in summary["reports"]:
-        out.print(f"\n[bold]{escape(report['subject'] or 'Across the models')}[/bold]")
-        if report["failed"]:
-            out.print(f"[red]no report: {report['failed']['kind']}: {escape(report['failed']['reason'] or '')}[/red]")
-        if report["cut"]:
-            out.print(f"[red]cut: the reply had {report['words']:,} words[/red]")
-        _print_sentences(out, report["sentences"])
+    _draw(out, prose(summary, {}))
     out.print(
-        f"\n[dim]What is behind a sentence: dokimasia diagnose {summary['source']} --why REFERENCE, such as "
-        "leaves/NAME:1[/dim]"
+        f"\n[dim]What is behind a figure: dokimasia diagnose {summary['source']} --why ROW, such as leaves/NAME:1[/dim]"
     )
 
 
-def _print_sentences(out: Any, sentences: list[dict[str, Any]]) -> None:
-    from rich.markup import escape
+def _draw(out: Any, blocks: "Iterable[Block]") -> None:
+    """Print paragraphs and folds of a report; what the program printed in cyan, reasons in red."""
+    from rich.text import Text
 
     from dokimasia.cli.shared import redact
+    from dokimasia.report.blocks import Fold, Paragraph, Span, spans
 
-    paragraphs: dict[int, list[str]] = {}
-    for one in sentences:
-        text = escape(redact(one["text"]))
-        if one["struck"]:
-            kind = one["struck"]["kind"].replace("_", " ")
-            text = f"[red][strike]{text}[/strike] ({kind}: {escape(redact(one['struck']['reason']))})[/red]"
-        elif one["heading"]:
-            text = f"[bold]{text}[/bold]"
-        paragraphs.setdefault(one["paragraph"], []).append(text)
-    for number, lines in enumerate(paragraphs.values()):
-        if number:
-            out.print()
-        out.print("\n".join(lines))
+    styles = {"cited": "cyan", "bad": "red", "strong": "bold"}
+    for block in blocks:
+        out.print()
+        if isinstance(block, Fold):
+            out.print(Text(redact(block.title), style="bold"))
+            _draw(out, block.blocks)
+        elif isinstance(block, Paragraph):
+            text = Text(style={"note": "dim", "warning": "red"}.get(block.kind, ""))
+            for piece in spans(block.text):
+                style = styles.get(piece.tone, "") if isinstance(piece, Span) else ""
+                text.append(redact(piece.text if isinstance(piece, Span) else piece), style=style)
+            out.print(text)

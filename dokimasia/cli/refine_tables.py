@@ -7,6 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.cli.tables import cost_text
 
 NOTHING = "–"
@@ -170,6 +171,7 @@ def notes(summary: Mapping[str, Any]) -> list[str]:
                 f"{kind} found to leak: {one['k']} of {one['n']}, {one['share']:.1%}, at most {one['high']:.1%} "
                 f"(95 %: {one['low']:.1%} to {one['high']:.1%})"
             )
+    lines += unlooked(summary["leaks"])
     steady = summary["judge_steadiness"]
     if steady["share"] is not None:
         share = steady["share"]

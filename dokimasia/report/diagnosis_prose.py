@@ -1,4 +1,4 @@
-"""A diagnosis in words on the page: what stands, with each reference leading to its atoms, and what was struck, and why."""
+"""A diagnosis in words as blocks: what the program printed set off from the judge's words, and what is not verified, and why."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,22 +7,27 @@ from dokimasia.report.blocks import Block, Fold, Paragraph, Span
 
 
 def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the report across models, then one fold a model.
+    """Yield whose words are whose, the report across models, then one fold a model.
 
     Args:
         words: what `runner.diagnosis_words.words_summary` gives.
-        links: by reference as it is written, the place of the page that holds its evidence.
+        links: by row (`ASSET:ROW`), the place of the page that holds its evidence.
     """
     totals = words["totals"]
+    unverified = totals["unverified"]
     yield Paragraph(
         (
-            f"In words, by {words['judge']}: {totals['kept']:,} of {totals['sentences']:,} sentences stand; ",
+            f"In words, by {words['judge']}. Figures with their intervals, tested comparisons (higher than, lower than, not "
+            "distinguishable from) and quotations were ",
+            Span("printed by the program", "cited"),
+            " from the tables",
+            "; on the page each leads to the row that it comes from" if links else "",
+            f". All other words are {words['judge']}'s, and nobody checked them: also of which model a figure is said. ",
             Span(
-                f"{totals['struck']:,} {'is' if totals['struck'] == 1 else 'are'} struck",
-                "bad" if totals["struck"] else "",
+                f"{unverified:,} of {totals['sentences']:,} sentences {'is' if unverified == 1 else 'are'} unverified",
+                "bad" if unverified else "",
             ),
-            ", since a program held every number, reference and comparison against the tables. A reference opens the atoms "
-            "behind it.",
+            ", marked with the reason." if unverified else ".",
         ),
         "note",
     )
@@ -34,8 +39,8 @@ def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]
         if not across and len(reports) == 1:
             continue
         if report["subject"]:
-            struck = f", {report['struck']} struck" if report["struck"] else ""
-            title = f"In words: {report['subject']} ({report['kept']} sentences{struck})"
+            unsure = f", {report['unverified']} unverified" if report["unverified"] else ""
+            title = f"In words: {report['subject']} ({len(report['sentences'])} sentences{unsure})"
             yield Fold(title, tuple(_report(report, links)))
 
 
@@ -49,27 +54,23 @@ def _report(report: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Blo
         pieces = paragraphs.setdefault(one["paragraph"], [])
         if pieces:
             pieces.append(" ")
-        if one["struck"]:
-            kind = one["struck"]["kind"].replace("_", " ")
-            pieces += [Span(one["text"], "struck"), Span(f" ({kind}: {one['struck']['reason']})", "bad")]
-        elif one["heading"]:
-            pieces.append(Span(one["text"], "strong"))
-        else:
-            pieces += _linked(one, links)
+        pieces += _printed(one, links)
+        if one["faults"]:
+            reasons = "; ".join(fault["reason"] for fault in one["faults"])
+            pieces.append(Span(f" (unverified: {reasons})", "bad"))
     for pieces in paragraphs.values():
         yield Paragraph(tuple(pieces))
 
 
-def _linked(sentence: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[str | Span]:
-    """Yield a sentence's text with its references as links, those that share brackets to the first one's evidence."""
+def _printed(sentence: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[str | Span]:
+    """Yield a sentence's text, what its places printed as links to their rows."""
     text, at = str(sentence["text"]), 0
-    places: dict[tuple[int, int], str] = {}
-    for one in sentence["citations"]:
-        places.setdefault((one["start"], one["end"]), links.get(one["ref"], ""))
-    for (start, end), href in sorted(places.items()):
-        if start > at:
-            yield text[at:start]
-        yield Span(text[start:end], "cited", href=href)
-        at = end
-    if at < len(text):
-        yield text[at:]
+    for place in sentence["places"]:
+        yield _own(sentence, text[at : place["start"]])
+        yield Span(text[place["start"] : place["end"]], "cited", href=links.get(place["row"], ""))
+        at = place["end"]
+    yield _own(sentence, text[at:])
+
+
+def _own(sentence: Mapping[str, Any], text: str) -> str | Span:
+    return Span(text, "strong") if sentence["heading"] and text else text

@@ -117,8 +117,8 @@ def _piece(piece: str | Span) -> str:
     escaped = inline(text)
     if isinstance(piece, Span) and piece.tone == "strong" and escaped:
         escaped = f"**{escaped}**"
-    if isinstance(piece, Span) and piece.tone == "struck" and escaped:
-        escaped = f"~~{escaped}~~"
+    if isinstance(piece, Span) and piece.tone == "cited" and escaped:
+        escaped = f"*{escaped}*"
     return f"{lead}{escaped}{trail}"
 
 

@@ -96,6 +96,15 @@ def test_a_threshold_is_told_apart(source: Finished) -> None:
     assert "| wrong | retry |" in document
 
 
+def test_what_no_judge_looked_for_is_said(source: Finished) -> None:
+    """Without the judge, page and document name the forms of leaks that were not looked for; with it, nothing is said."""
+    unjudged = refined(source, models=("sim/weak",), strategy="self", leak_judge=False).data()
+    assert unjudged.summary["leaks"]["judge"] is False
+    for text in (render_page(unjudged), render_document(unjudged)):
+        assert "No judge looked for leaks (--no-leak-judge): paraphrases, " in text
+    assert "No judge looked" not in render_document(refined(source, models=("sim/weak",), strategy="self").data())
+
+
 def test_nothing_failed_is_said(source: Finished) -> None:
     """A refinement with nothing to do has a report that says so, and no empty table."""
     nothing = refined(source, models=("sim/tutor-leaky",), strategy="again", threshold=1.01).data()

@@ -10,19 +10,19 @@ from typing import Any
 
 import orjson
 import pytest
+from dokimasia.methods.audit.auditing import audit, resume_audit
+from dokimasia.methods.audit.plan import AuditRequest
+from dokimasia.methods.rubrics.making import RUBRICS, make_rubrics, rubric_items
+from dokimasia.methods.rubrics.plan import RubricRequest
 
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
 from dokimasia.methods.audit.analysing import ANALYSES, analyse
-from dokimasia.methods.audit.auditing import audit, resume_audit
-from dokimasia.methods.audit.plan import AuditRequest
 from dokimasia.methods.audit.results import audit_items, audit_summary
 from dokimasia.methods.checks.checking import decide, pending_checks
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, sets_of_run
-from dokimasia.methods.rubrics.making import RUBRICS, make_rubrics, rubric_items
-from dokimasia.methods.rubrics.plan import RubricRequest
 from dokimasia.prompts import recognise
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.services import Stop

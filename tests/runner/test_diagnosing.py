@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
@@ -16,7 +17,6 @@ from dokimasia.methods.diagnosis.material import category_tree, gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.files import import_tree
-from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.report.diagnosis_pictures import picture_of
 from dokimasia.settings import Settings

@@ -46,9 +46,9 @@ class State(Failure, TypedDict, total=False):
 
     Given: `sample`, `criteria`, `source` and `source_judgement` (the response to refine and its judgement), `model`,
     `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws of the judge an answer), `below` (whether the
-    answer's score is below a threshold; absent: it is a wrong final answer that fails), `leak_judge`, `embedder` (a
-    model that finds near paraphrases), `show_answer`; in the arm `peer`, by atom number, `peers`: pairs of a model's
-    name and the id of its response, in order of choice.
+    answer's score is below a threshold; absent: it is a wrong final answer that fails), `leak_judge` (whether the judge
+    looks for leaks in what the rules let pass; absent: it does), `show_answer`; in the arm `peer`, by atom number,
+    `peers`: pairs of a model's name and the id of its response, in order of choice.
 
     Made: `steps`, the ids of a `RefinementStep` a round; the rest is of the round at work. `scores` are the atoms' last.
     """
@@ -65,7 +65,6 @@ class State(Failure, TypedDict, total=False):
     judgements: int
     below: bool
     leak_judge: bool
-    embedder: str
     show_answer: bool
     peers: dict[str, list[list[str]]]
     round: int
@@ -135,8 +134,7 @@ async def check_leaks(state: State, runtime: Runtime[Context]) -> State:
         criteria,
         secrets,
         context,
-        judge=state.get("leak_judge", False),
-        embedder=state.get("embedder", ""),
+        judge=state.get("leak_judge", True),
     )
     return _pointed(state, done)
 

@@ -74,8 +74,6 @@ def _hinted(plan: RefinementPlan, size: SampleSize, order: list[str]) -> Iterato
         yield Asking(peer, 2, shown, HINT_TOKENS)
         if plan.leak_judge:
             yield _looked(plan, size, HINT_TOKENS, times=2)
-        if plan.embedding is not None:
-            yield Asking(plan.embedding, 2, size.text + HINT_TOKENS + POINT_TOKENS, 0)
 
 
 def _looked(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> Asking:

@@ -47,8 +47,7 @@ class RefinementPlan(RunPlan):
     threshold: float | None = None
     withhold: float = 0.5
     judgements: int = 1
-    leak_judge: bool = False
-    embedding: ModelSpec | None = None
+    leak_judge: bool = True
     show_answer: bool = False
     show_image: bool = False
     tools: tuple[str, ...] = ()
@@ -57,8 +56,7 @@ class RefinementPlan(RunPlan):
     @property
     def models(self) -> dict[str, ModelSpec]:
         """All models by name, the judge last: a judge that also answers is asked with its capabilities settled."""
-        embedding = () if self.embedding is None else (self.embedding,)
-        return {spec.ref.name: spec for spec in (*embedding, *self.peers, *self.candidates, self.judge)}
+        return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
 
     @property
     def judge_name(self) -> str:
@@ -114,7 +112,6 @@ def plan_of(
         withhold=request.withhold,
         judgements=request.judgements,
         leak_judge=request.leak_judge,
-        embedding=session.model(request.embedding) if request.embedding else None,
         show_answer=request.show_answer,
         show_image=source.show_image,
         tools=source.tools,
@@ -126,7 +123,9 @@ def plan_of(
 
 def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary, *, leak_judge: bool) -> dict[str, str]:
     """Return the prompts that the arms ask by, with version and hash."""
-    used = {name for arm in arms for name in PROMPTS[arm]} | ({"leak_check"} if leak_judge else set[str]())
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
     return prompts_used(library, used)
 
 

@@ -57,7 +57,7 @@ def _facts(run: Run, plan: RefinementPlan) -> RunFacts:
         ("Rounds at most", str(plan.rounds)),
         ("Withheld", f"{plan.withhold:.0%} of the failed atoms"),
         ("Judgements of each new answer", str(plan.judgements)),
-        ("Judge looks for leaks, too", "yes" if plan.leak_judge else "no"),
+        ("Judge looks for leaks", "yes" if plan.leak_judge else "no"),
         ("Model sees its earlier answer", "yes" if plan.show_answer else "no"),
     ]
     return RunFacts(

@@ -42,9 +42,7 @@ class RefinementRequest(RunRequest):
     )
     judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS, description="Judgements of each new answer.")
     leak_judge: bool = Field(
-        default=False, description="Let the judge, too, look at feedback and hints before they are sent."
-    )
-    embedding: str | None = Field(
-        default=None, description="An embedding model, by which near paraphrases are found to leak, too."
+        default=True,
+        description="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
     )
     show_answer: bool = Field(default=False, description="Show the model its earlier answer.")

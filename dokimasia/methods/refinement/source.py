@@ -143,8 +143,6 @@ def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dic
         "leak_judge": plan.leak_judge,
         "show_answer": plan.show_answer,
     }
-    if plan.embedding is not None:
-        given["embedder"] = plan.embedding.ref.name
     if plan.threshold is not None:
         given["below"] = answer.score < plan.threshold
     return given

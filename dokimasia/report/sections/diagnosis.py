@@ -124,7 +124,7 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
 
 def _words(found: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Block]:
     if found["words"] is not None:
-        links = {ref: f"#{evidence_id(row)}" for ref, row in found["cited"].items() if row in evidence}
+        links = {row: f"#{evidence_id(row)}" for row in found["cited"] if row in evidence}
         yield from prose(found["words"], links)
 
 

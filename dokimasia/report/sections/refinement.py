@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
@@ -250,6 +251,7 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
                     " (95 %, Clopper and Pearson).",
                 )
             )
+    lines += unlooked(leaks)
     steady = summary["judge_steadiness"]
     if steady["share"] is not None:
         lines.append(

@@ -1,8 +1,8 @@
-"""A report in words: sentences with references to cells of tables, in brackets such as `[leaves/sim-weak:3.mean]`."""
+"""A report in words, sentence by sentence, with its places such as `{models:2.score}`; and the rows that a judge picks."""
 
 import re
 
-from dokimasia.domain.diagnosis_report import MOST_WORDS, Citation, Sentence, Written
+from dokimasia.domain.diagnosis_report import MOST_WORDS, Written, WrittenSentence
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short, spoken
 
@@ -10,25 +10,25 @@ MOST_CHARACTERS = 200_000
 """A reply that is longer is no report, and is not read at all."""
 
 MOST_PICKS = 40
-_REFERENCE = re.compile(r"\[([^\[\]\n]{1,600})\]")
-_SHAPE = re.compile(r"[a-z0-9-]+(?:/[^\s:\[\]]+)?(?::.+)?", re.DOTALL)
+_PLACE = re.compile(r"\{[^{}\n]{1,600}\}")
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,600})\]")
+_ROW = re.compile(r"[a-z0-9-]+(?:/[^\s:\[\]]+)?:.+")
 _END = re.compile(r"[.!?]+[\"')*_\u201d\u2019]{0,3}(?=\s|$)")
 _ABBREVIATIONS = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|resp|no|fig|al|etc)\.$", re.IGNORECASE)
 LONGEST_ABBREVIATION = 8
 """Characters before a full stop that are looked at, the space before the abbreviation among them."""
 
-_LEADING = re.compile(r"\s*(?:\[[^\[\]\n]{1,600}\][\s,;]*)+[.!?]?")
 _MARKER = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_EMPHASIS = re.compile(rf"({_PLACE.pattern})|\*\*|__|`")
 
 
 def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Written:
-    """Return the sentences of a report with their references.
+    """Return the sentences of a report as they were written, with their places.
 
-    Lines part sentences, and so do full stops, question and exclamation marks before a space; a reference that follows
-    the full stop belongs to the sentence before it. Marks of lists and emphasis are left out, headings are marked.
+    Lines part sentences, and so do full stops, question and exclamation marks before a space, but not inside a place.
+    Marks of lists and emphasis are left out, headings are marked. A place counts as one word.
 
     Args:
         text: the judge's reply.
@@ -42,7 +42,7 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Wr
     if len(said) > MOST_CHARACTERS and not cut:
         raise UnparsableReply(f"the report has {len(said):,} characters; write at most {limit:,} words")
     body = said[:MOST_CHARACTERS]
-    sentences: list[Sentence] = []
+    sentences: list[WrittenSentence] = []
     words = 0
     kept_words = 0
     paragraph = 0
@@ -54,7 +54,7 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Wr
         if _FENCE.match(line):
             continue
         for sentence in _sentences(line, paragraph):
-            size = len(_REFERENCE.sub(" ", sentence.text).split())
+            size = len(_PLACE.sub("place", sentence.written).split())
             words += size
             if not full and kept_words + size <= limit:
                 sentences.append(sentence)
@@ -68,17 +68,6 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Wr
     return Written(sentences=tuple(sentences), words=words, cut=full)
 
 
-def references(text: str) -> list[Citation]:
-    """Return the references in a text, in order; `[a; b]` holds two, which share their place."""
-    found: list[Citation] = []
-    for match in _REFERENCE.finditer(text):
-        for piece in match[1].split(";"):
-            ref = piece.strip().strip("`")
-            if ref and _SHAPE.fullmatch(ref):
-                found.append(Citation(ref=ref, start=match.start(), end=match.end()))
-    return found
-
-
 def parse_picks(text: str) -> list[str]:
     """Return the references that a judge lists as worth reporting, in its order, each once.
 
@@ -86,7 +75,8 @@ def parse_picks(text: str) -> list[str]:
         UnparsableReply: it lists none.
     """
     body = spoken(text)[:MOST_CHARACTERS]
-    found = list(dict.fromkeys(one.ref for one in references(body)))
+    pieces = (piece.strip().strip("`") for match in _BRACKETS.finditer(body) for piece in match[1].split(";"))
+    found = list(dict.fromkeys(piece for piece in pieces if _ROW.fullmatch(piece)))
     if not found:
         raise UnparsableReply(
             f"'{short(body)}' lists no row; name each as a reference in brackets such as [leaves/name:3], one a line"
@@ -94,19 +84,16 @@ def parse_picks(text: str) -> list[str]:
     return found[:MOST_PICKS]
 
 
-def _sentences(line: str, paragraph: int) -> list[Sentence]:
+def _sentences(line: str, paragraph: int) -> list[WrittenSentence]:
     heading = _HEADING.match(line) is not None
     text = _HEADING.sub("", line, count=1) if heading else line
-    text = _EMPHASIS.sub("", _MARKER.sub("", text, count=1)).strip().rstrip("#").strip()
-    return [
-        Sentence(text=piece, citations=tuple(references(piece)), paragraph=paragraph, heading=heading)
-        for piece in _split(text)
-    ]
+    text = _EMPHASIS.sub(lambda match: match[1] or "", _MARKER.sub("", text, count=1)).strip().rstrip("#").strip()
+    return [WrittenSentence(written=piece, paragraph=paragraph, heading=heading) for piece in _split(text)]
 
 
 def _split(text: str) -> list[str]:
-    """Return the sentences of a line: full stops inside of brackets, and after abbreviations, part nothing."""
-    covered = [(match.start(), match.end()) for match in _REFERENCE.finditer(text)]
+    """Return the sentences of a line: full stops inside of places, and after abbreviations, part nothing."""
+    covered = [(match.start(), match.end()) for match in _PLACE.finditer(text)]
     pieces: list[str] = []
     start = at = passed = 0
     while (end := _END.search(text, at)) is not None:
@@ -117,9 +104,6 @@ def _split(text: str) -> list[str]:
             continue
         if _ABBREVIATIONS.search(text[max(start, end.start() - LONGEST_ABBREVIATION) : end.start() + 1]):
             continue
-        trailing = _LEADING.match(text, at)
-        if trailing is not None:
-            at = trailing.end()
         piece = text[start:at].strip()
         if piece:
             pieces.append(piece)

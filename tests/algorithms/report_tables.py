@@ -1,4 +1,4 @@
-"""Tables of made-up models, whose figures sentences are held against."""
+"""Tables of made-up models, whose figures reports print."""
 
 from random import Random
 
@@ -81,6 +81,33 @@ def random_tables(seed: int) -> list[Asset]:
                 AssetColumn(name="verdict", kind="mark"),
             ),
             rows=tuple(pairs),
+        )
+    )
+    tables.append(
+        Asset(
+            id="models",
+            title="models",
+            sentence="Scores.",
+            columns=(
+                AssetColumn(name="model", kind="name"),
+                AssetColumn(name="score", unit="points, 1 to 5", kind="score", better="higher"),
+                AssetColumn(name="criteria score", unit="points of 100", kind="score", better="higher"),
+            ),
+            rows=tuple(
+                AssetRow(
+                    key=model,
+                    cells=(
+                        Figure(value=model),
+                        Figure(value=1 + mean / 25, low=mean / 25, high=2 + mean / 25),
+                        Figure(value=mean, low=mean - 5, high=mean + 5),
+                    ),
+                    n=60,
+                    held=64,
+                    model=model,
+                )
+                for model, mean in means.items()
+            ),
+            counts="samples",
         )
     )
     tables.append(
