@@ -81,8 +81,8 @@ def refinement_step(
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.methods.refinement.blocks import refinement
-    from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truth_refining import expected_rates

@@ -73,6 +73,15 @@ def later(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(importlib.import_module(module), name)
 
 
+def lazily(module: str, name: str) -> Callable[..., Any]:
+    """Return what calls a module's function, and loads the module at the first call."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **options)
+
+    return call
+
+
 class Addition(NamedTuple):
     """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found."""
 

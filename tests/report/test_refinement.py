@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.methods.refinement.refining import RefinementRequest, refine
+from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.accepting import accept, resumable
+from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.evaluation.figures import summary_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
@@ -15,7 +16,7 @@ from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.method import Accepted, Method, later, lazily
 from dokimasia.runs.sync import run_sync
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -25,59 +26,27 @@ if TYPE_CHECKING:
     from dokimasia.runs.work import Job, Stage
 
 
-def _stages(job: "Job[EvaluationPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.evaluation.work import stages
-
-    return stages(job)
-
-
-def _previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    from dokimasia.methods.evaluation.previews import previews
-
-    return previews(plan, sample, library)
-
-
-async def _sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
-    from dokimasia.methods.evaluation.sample_view import sample_view
-
-    return await sample_view(home, run, sample_id)
-
-
-async def _fork(
-    session: Any, parent: Any, request: Any
-) -> tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]:
-    from dokimasia.methods.evaluation.forking import fork
-
-    return await fork(session, parent, request)
-
-
-async def _report(home: Home, run: Run, data: "ReportData", samples: int) -> "ReportData":
-    from dokimasia.methods.evaluation.report import with_samples
-
-    return await with_samples(home, run, data, samples)
-
-
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",
     title="an evaluation",
     request=EvaluationRequest,
     plan=EvaluationPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.evaluation.work", "stages"),
     drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
-    report=_report,
+    report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
     figures=summary_of,
     graphs_of=graphs_of,
     reaches=reached,
-    previews=_previews,
-    sample=_sample,
+    previews=lazily("dokimasia.methods.evaluation.previews", "previews"),
+    sample=lazily("dokimasia.methods.evaluation.sample_view", "sample_view"),
     resumable=resumable,
     row_kind="score",
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
     scale=ATOMS,
-    fork=_fork,
+    fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
 )
 
 evaluate = partial(run_method, METHOD)
@@ -86,4 +55,14 @@ evaluate = partial(run_method, METHOD)
 evaluate_sync = partial(run_sync, METHOD)
 """The same for scripts and notebooks without an event loop."""
 
-__all__ = ["METHOD", "EvaluationPlan", "EvaluationRequest", "RunResult", "evaluate", "evaluate_sync"]
+__all__ = [
+    "ANSWER_TOKENS",
+    "METHOD",
+    "VERDICT_TOKENS",
+    "EvaluationPlan",
+    "EvaluationRequest",
+    "RunResult",
+    "evaluate",
+    "evaluate_sync",
+    "scoring",
+]

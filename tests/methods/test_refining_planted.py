@@ -10,7 +10,7 @@ from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.refinement.refining import RefinementRequest, refine, refinement_rows
+from dokimasia.methods.refinement import RefinementRequest, refine, refinement_rows
 from dokimasia.settings import load_settings
 from dokimasia.simulation.hinting import guides
 from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile

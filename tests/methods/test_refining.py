@@ -12,14 +12,9 @@ import pytest
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.refinement.refining import (
-    RefinementRequest,
-    RefinementResult,
-    refine,
-    refinement_rows,
-    resume_refinement,
-)
+from dokimasia.methods.refinement import RefinementRequest, refine, refinement_rows
 from dokimasia.methods.refinement.results import refined_sample
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.transport import SimTransport
@@ -69,7 +64,7 @@ def rows_of(settings: Settings, run: str) -> list[RefinementRow]:
         return refinement_rows(home, get_run(home, run))
 
 
-def as_bytes(settings: Settings, result: RefinementResult) -> bytes:
+def as_bytes(settings: Settings, result: RunResult) -> bytes:
     rows = [row.model_dump(mode="json") for row in rows_of(settings, result.run)]
     return orjson.dumps([result.summary, rows], option=orjson.OPT_SORT_KEYS)
 
@@ -163,7 +158,7 @@ async def test_stopped_in_every_place_and_continued(settings: Settings, source: 
             if number % 2:
                 with Home.open(settings.home, write=False) as home:
                     run = get_run(home, whole.run)
-                result = await resume_refinement(run, **options)
+                result = await resume(run, **options)
             else:
                 result = await refine(request, **options)
             break
@@ -189,7 +184,7 @@ async def test_a_budget_ends_it_and_a_resume_completes_it(settings: Settings, so
         assert part.summary["status"] == "interrupted"
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, part.run)
-    done = await resume_refinement(run, settings=settings)
+    done = await resume(run, settings=settings)
     assert done.complete
     assert as_bytes(settings, done) == as_bytes(other, whole)
 
