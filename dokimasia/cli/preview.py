@@ -5,10 +5,8 @@ from typing import Any
 import click
 
 from dokimasia.agents import schemas
-from dokimasia.agents.extractor import chain_text
+from dokimasia.agents.evaluation import chain_text, criteria_text, question_inputs
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.agents.scorer import criteria_text
-from dokimasia.agents.solver import question_inputs
 from dokimasia.cli.shared import console
 from dokimasia.cli.tables import cost_text
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain

@@ -3,5 +3,5 @@
 COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
-VERSIONS: dict[str, int] = {COGNITIVE_REPLAY: 2, CHECKPOINT_SCORING: 2}
+VERSIONS: dict[str, int] = {COGNITIVE_REPLAY: 3, CHECKPOINT_SCORING: 3}
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""

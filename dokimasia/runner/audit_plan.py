@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dokimasia.agents import BLIND
+from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions

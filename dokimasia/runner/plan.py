@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from dokimasia.agents import BLIND, PromptLibrary
+from dokimasia.agents import PromptLibrary
+from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest

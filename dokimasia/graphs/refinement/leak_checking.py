@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.agents import judge_leak
-from dokimasia.agents.merger import embed
+from dokimasia.agents.calling import embed
+from dokimasia.agents.leak_judge import judge_leak
 from dokimasia.algorithms.criteria import leaks as question_leaks
 from dokimasia.algorithms.leaks.check import find_leaks
 from dokimasia.algorithms.text.similarity import sentences
