@@ -10,6 +10,7 @@ from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.errors import InputError, NotFound
+from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 from dokimasia.methods.diagnosis.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept
 from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.files import export
@@ -18,7 +19,6 @@ from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.files import import_tree
 from dokimasia.methods.tree.reading.trees import load_tree
-from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.transport import SimTransport
