@@ -97,7 +97,7 @@ KINDS: dict[str, Kind] = {
             "rubrics",
             {"judge": JUDGE, "pool": MODELS},
             on="review",
-            source="source",
+            source="data",
             data=False,
             forked={"judge": OTHER},
         ),
