@@ -72,7 +72,7 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     sample = "natural-5000000-count"
     out, _ = said(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert f"sample {sample}" in out
-    assert "original" in out
+    assert "before · " in out
     view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert view["sample"]["id"] == sample
 
@@ -82,7 +82,7 @@ def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str
     out, _ = said(
         capsys, "refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home
     )
-    assert "no answer failed: there is nothing to refine" in out
+    assert "No answer failed: there was nothing to refine." in out
 
 
 def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

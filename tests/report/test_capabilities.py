@@ -16,8 +16,8 @@ from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections.capabilities import section
-from dokimasia.report.tree_chart import colour
+from dokimasia.methods.tree.blocks.capabilities import section
+from dokimasia.methods.tree.blocks.chart import colour
 from tests.planted_trees import plant_tree
 from tests.report.chromium import opened
 from tests.report.conftest import ATTACKS, Finished

@@ -12,7 +12,8 @@ from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections import refinement, refinement_samples
+from dokimasia.methods.refinement.blocks import refinement
+from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened
@@ -117,7 +118,6 @@ def test_nothing_failed_is_said(source: Finished) -> None:
 
 def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
     """An evaluation's report is as it was."""
-    assert refinement.section(source.data(samples=0)) is None
     assert "What was mended" not in render_page(source.data(samples=0))
 
 

@@ -18,7 +18,7 @@ from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.files import import_tree
 from dokimasia.methods.tree.reading.trees import load_tree
-from dokimasia.report.diagnosis_pictures import picture_of
+from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.transport import SimTransport

@@ -8,18 +8,12 @@ from dokimasia.methods.audit.accepting import accept
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import Method, later, lazily
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from dokimasia.runs.work import Job, Stage
-
-
-def _stages(job: "Job[AuditPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.audit.work import stages
-
-    return stages(job)
 
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
@@ -28,7 +22,9 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     request=AuditRequest,
     plan=AuditPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.audit.work", "stages"),
+    drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
+    report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
     figures=audit_summary,
     graphs=versions_of("rubric_audit"),
     items=audit_items,

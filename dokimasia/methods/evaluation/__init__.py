@@ -16,39 +16,14 @@ from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later, lazily
 from dokimasia.runs.sync import run_sync
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
+    from dokimasia.report.data import ReportData
     from dokimasia.runs.work import Job, Stage
-
-
-def _stages(job: "Job[EvaluationPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.evaluation.work import stages
-
-    return stages(job)
-
-
-def _previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    from dokimasia.methods.evaluation.previews import previews
-
-    return previews(plan, sample, library)
-
-
-async def _sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
-    from dokimasia.methods.evaluation.sample_view import sample_view
-
-    return await sample_view(home, run, sample_id)
-
-
-async def _fork(
-    session: Any, parent: Any, request: Any
-) -> tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]:
-    from dokimasia.methods.evaluation.forking import fork
-
-    return await fork(session, parent, request)
 
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
@@ -57,19 +32,21 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     request=EvaluationRequest,
     plan=EvaluationPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.evaluation.work", "stages"),
+    drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
     figures=summary_of,
     graphs_of=graphs_of,
     reaches=reached,
-    previews=_previews,
-    sample=_sample,
+    previews=lazily("dokimasia.methods.evaluation.previews", "previews"),
+    sample=lazily("dokimasia.methods.evaluation.sample_view", "sample_view"),
     resumable=resumable,
     row_kind="score",
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
     scale=ATOMS,
-    fork=_fork,
+    fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
 )
 
 evaluate = partial(run_method, METHOD)

@@ -114,7 +114,7 @@ def export_figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         InputError: the folder cannot be written.
     """
-    from dokimasia.report.diagnosis_pictures import picture_of
+    from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 
     make_folder(folder)
     written = [folder / "fingerprints.json"]

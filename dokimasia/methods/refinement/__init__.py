@@ -12,16 +12,10 @@ from dokimasia.methods.refinement.results import refined_sample, refinement_rows
 from dokimasia.methods.refinement.rows import COLUMNS, cells
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import Method, later, lazily
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Job, Stage
-
-
-def _stages(job: "Job[RefinementPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.refinement.work import stages
-
-    return stages(job)
 
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
@@ -30,7 +24,9 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     request=RefinementRequest,
     plan=RefinementPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.refinement.work", "stages"),
+    drawing=later("dokimasia.methods.refinement.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.refinement.report", "with_refined"),
     figures=refinement_summary,
     graphs=versions_of("refinement"),
     resumable=resumable,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Facts, Paragraph, Section, Span
+from dokimasia.report.blocks import Bullets, Cell, Facts, Section, Span
 from dokimasia.report.data import ReportData
 
 FEW = 6
@@ -12,22 +12,7 @@ FEW = 6
 
 def section(data: ReportData) -> Section:
     """Return the overview."""
-    summary = data.summary
-    blocks: list[Block] = []
-    if summary["status"] != "done":
-        blocks.append(
-            Paragraph(
-                (
-                    f"This run is {summary['status']}: ",
-                    figures.count(summary["open_items"], "/open_items"),
-                    " items have no result yet, and every figure here speaks of a part of the data only.",
-                ),
-                "warning",
-            )
-        )
-    blocks.append(Bullets(_findings(data)))
-    blocks.append(Facts(_facts(data)))
-    return Section("overview", "Overview", blocks)
+    return Section("overview", "Overview", (Bullets(_findings(data)), Facts(_facts(data))))
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:

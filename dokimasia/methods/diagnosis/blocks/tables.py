@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
+from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
-from dokimasia.report.diagnosis_charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
-from dokimasia.report.diagnosis_prose import prose
 
 TONES = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
 SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons")
@@ -20,7 +20,7 @@ Asset = Mapping[str, Any]
 
 def section(data: ReportData) -> Section | None:
     """Return the diagnosis; None where the run was not diagnosed."""
-    found = data.diagnosis
+    found = data.addition("diagnosis")
     if found is None:
         return None
     assets: Mapping[str, Asset] = {asset["id"]: asset for asset in found["assets"]}
@@ -39,16 +39,16 @@ def section(data: ReportData) -> Section | None:
     heat = assets.get("heatmap")
     if heat is not None and heat["rows"]:
         blocks.append(Chart(heat_map(heat), f"{heat['title']}. {heat['sentence']}"))
-        blocks.append(Fold(f"{heat['title']}, as a table", tuple(_table(heat))))
+        blocks.append(Fold(f"{heat['title']}, as a table", tuple(table(heat))))
     ranks = assets.get("ranks")
     if ranks is not None and ranks["rows"]:
         blocks.append(Chart(stacked_ranks(ranks), f"{ranks['title']}. {ranks['sentence']}"))
     for name in SHORT:
         if name in assets:
-            blocks.append(Fold(assets[name]["title"], tuple(_table(assets[name]))))
+            blocks.append(Fold(assets[name]["title"], tuple(table(assets[name]))))
     for asset in assets.values():
         if asset["id"].startswith(("leaves/", "answers/")) or asset["id"] == "contrasts":
-            blocks.append(Fold(asset["title"], tuple(_table(asset, cards=cards, evidence=evidence))))
+            blocks.append(Fold(asset["title"], tuple(table(asset, cards=cards, evidence=evidence))))
     if evidence:
         note = "A sample's name leads to its picture and whole answers where this page has them; --samples N takes in more."
         titles = {id: asset["title"] for id, asset in assets.items()}
@@ -154,14 +154,19 @@ def _leaves(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
     )
 
 
-def _table(
-    asset: Asset, *, cards: Mapping[str, str] | None = None, evidence: Mapping[str, Any] | None = None
+def table(
+    asset: Asset,
+    *,
+    cards: Mapping[str, str] | None = None,
+    evidence: Mapping[str, Any] | None = None,
+    most: int | None = MOST_ROWS,
 ) -> Iterator[Block]:
-    """Yield an asset's sentence and its rows, sortable; samples and rows with evidence are links."""
+    """Yield an asset's sentence and its rows, sortable; samples and rows with evidence are links, `most` cuts the rows."""
     yield Paragraph((asset["sentence"], Span(f"  [{asset['id']}]", "muted")), "note")
     if not asset["rows"]:
         return
     columns = [
+        Column("", only="terminal"),
         *(
             Column(column["name"], numeric=column["kind"] not in ("name", "mark"), meaning=column["unit"])
             for column in asset["columns"]
@@ -169,7 +174,7 @@ def _table(
         Column(asset["counts"], meaning="with a score, of those asked"),
     ]
     rows: list[list[Cell]] = []
-    for number, row in enumerate(asset["rows"][:MOST_ROWS], start=1):
+    for number, row in enumerate(asset["rows"][:most], start=1):
         place = f"{asset['id']}:{number}"
         sample = row["samples"][0] if asset["id"].startswith("answers/") and row["samples"] else ""
         href = (cards or {}).get(sample, "") or (f"#{evidence_id(place)}" if place in (evidence or {}) else "")
@@ -177,10 +182,13 @@ def _table(
             _cell(column, cell, href if not at else "")
             for at, (column, cell) in enumerate(zip(asset["columns"], row["cells"], strict=True))
         ]
-        rows.append([*cells, _counted(row)])
+        rows.append([str(number), *cells, _counted(row)])
     yield Table(columns, rows, asset["title"], sortable=True)
     if len(asset["rows"]) > len(rows):
-        yield Paragraph(f"The first {len(rows)} of {len(asset['rows'])} rows; all are in the export.", "note")
+        more = f"dokimasia diagnose RUN --asset {asset['id']}"
+        yield Paragraph(
+            (f"The first {len(rows)} of {len(asset['rows'])} rows; all of them: ", Span(more, "code")), "note"
+        )
 
 
 def _behind(place: str, found: Mapping[str, Any], cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
@@ -196,7 +204,7 @@ def _behind(place: str, found: Mapping[str, Any], cards: Mapping[str, str], titl
                 Span(score, "bad" if bad else "good"),
                 f". {one['question']} ",
                 Span(f"Truth: {one['ground_truth']} ", "muted"),
-                Span(f"Answer: {_short(one['answer'])}", "muted"),
+                Span(f"Answer: {shortened(one['answer'])}", "muted"),
             )
         )
     models = ", ".join(found["models"])
@@ -248,6 +256,7 @@ def _tone(mark: str) -> Any:
     return TONES.get(mark, "")
 
 
-def _short(text: str | None) -> str:
+def shortened(text: str | None, most: int = ANSWER) -> str:
+    """Return a text on one line, cut after `most` characters."""
     plain = " ".join((text or "none").split())
-    return plain if len(plain) <= ANSWER else f"{plain[: ANSWER - 1]}…"
+    return plain if len(plain) <= most else f"{plain[: most - 1]}…"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.tree.blocks.chart import coloured_by, tree_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
-from dokimasia.report.tree_chart import coloured_by, tree_chart
 
 MOST_OPEN = 90
 """A tree of more nodes is folded away, and its parents alone stand open."""
@@ -17,7 +17,7 @@ SPACE, MARK = "\u2003", "\u203a"
 
 def section(data: ReportData) -> Section | None:
     """Return the capability tree of the run; None where its criteria are mapped to none."""
-    tree = data.tree
+    tree = data.addition("tree")
     if tree is None or not tree["nodes"]:
         return None
     models = [name for name in data.ranked() if name in tree["models"]]

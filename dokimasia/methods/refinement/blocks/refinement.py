@@ -1,34 +1,26 @@
 """What the models mended of their failures: the paper's table, gains over retry and again, what was said and let out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import ReportData
 
 
-def section(data: ReportData) -> Section | None:
-    """Return the figures of a refinement; None for another kind of run."""
+def section(data: ReportData) -> Section:
+    """Return the figures of a refinement."""
     summary = data.summary
-    if "leaks" not in summary:
-        return None
     blocks: list[Block] = [Paragraph(_lead(summary), "lead")]
-    if summary["status"] != "done":
-        blocks.append(
-            Paragraph(f"This refinement is {summary['status']}: the figures speak of a part of it.", "warning")
-        )
     if summary["failed"]:
-        blocks += [
-            _paper(summary),
-            Paragraph(_TABLE, "note"),
-            *_gains(summary),
-            _arms(summary),
-            Paragraph(_ARMS, "note"),
-        ]
-        blocks += [*_apart(summary), *_capabilities(summary), Bullets(_said(summary))]
+        blocks += [*paper(summary), Paragraph(_TABLE, "note"), *_gains(summary), _arms(summary)]
+        blocks += [Only("page", (Paragraph(_ARMS, "note"),)), *_apart(summary), *_capabilities(summary)]
+        if data.planted is not None:
+            blocks.append(planted(summary, data.planted))
+        blocks.append(Bullets(_said(summary)))
     return Section("refinement", "What was mended", blocks, menu="Refinement")
 
 
@@ -62,41 +54,72 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
     )
 
 
-def _paper(summary: Mapping[str, Any]) -> Table:
+def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the paper's table for each model: strategies and measures down, categories across."""
     table: Mapping[str, Any] = summary["table"]
     columns = [
-        Column("model", numeric=False),
-        Column("strategy"),
-        Column("measure", meaning="accuracy, or the mean atom score from 1 to 5"),
+        Column("strategy", numeric=False),
+        Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5"),
         *(Column(name) for name in table["columns"]),
         Column("average", meaning="with its 95 % interval"),
         Column("n", meaning="answers; where some have no verdict or score, those that have one of all"),
-        Column("gain", meaning="over retry, on the same answers, with its 95 % interval"),
+        Column("gain over retry", meaning="on the same answers, with its 95 % interval"),
     ]
+    for name, model in summary["models"].items():
+        rows = [_strategy(number, one) for number, one in enumerate(table["rows"]) if one["model"] == name]
+        if model["failed"]:
+            final = figures.counts(model["answered"])
+            taken = f": {model['failed']:,} of {model['answers']:,} answers taken up (final answers: {final})"
+            yield Paragraph((Span(name, "strong"), taken))
+            yield Table(columns, rows, f"Correction of {name}'s initially failed answers by strategy and category")
+
+
+def _strategy(number: int, one: Mapping[str, Any]) -> list[Cell]:
+    place, average = f"/table/rows/{number}", one["average"]
+    percent = one["measure"] == "accuracy"
+    return [
+        one["strategy"] if percent else Span(one["strategy"], "muted"),
+        "accuracy" if percent else Span("atoms", "muted"),
+        *(_value(cell, f"{place}/cells{figures.pointer(name)}/value", percent) for name, cell in one["cells"].items()),
+        (
+            *_pieces(_value(average, f"{place}/average/value", percent)),
+            *_beside(_limits(average, f"{place}/average", percent)),
+        ),
+        figures.NOTHING if average is None else _of(average["n_known"], average["n"]),
+        _gain_cells(one["gain"], f"{place}/gain", percent)[0],
+    ]
+
+
+def planted(summary: Mapping[str, Any], expected: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return accuracies and gains beside what planted parameters make expected, and whether the interval has it."""
     rows: list[list[Cell]] = []
-    seen: set[str] = set()
-    for number, one in enumerate(table["rows"]):
-        place, average = f"/table/rows/{number}", one["average"]
-        percent = one["measure"] == "accuracy"
-        rows.append(
-            [
-                Span(one["model"], "muted" if one["model"] in seen else "strong"),
-                one["strategy"] if percent else Span(one["strategy"], "muted"),
-                "accuracy" if percent else Span("atoms", "muted"),
-                *(
-                    _value(one["cells"][name], f"{place}/cells{figures.pointer(name)}/value", percent)
-                    for name in table["columns"]
-                ),
-                (
-                    *_pieces(_value(average, f"{place}/average/value", percent)),
-                    *_beside(_limits(average, f"{place}/average", percent)),
-                ),
-                figures.NOTHING if average is None else _of(average["n_known"], average["n"]),
-                _gain_cells(one["gain"], f"{place}/gain", percent)[0],
-            ]
-        )
-        seen.add(one["model"])
-    return Table(columns, rows, "Correction of initially failed answers by strategy and category")
+    for name, rates in expected.items():
+        model = summary["models"].get(name)
+        if model is None or not model["failed"]:
+            continue
+        found = [(arm, model["arms"][arm]["accuracy"], "share", rates[arm]) for arm in rates if arm in model["arms"]]
+        for gain, one in model["gains"].items():
+            arm, _, control = gain.partition(" over ")
+            found.append((gain, one["accuracy"]["difference"], "mean", rates[arm] - rates[control]))
+        for label, one, key, truth in found:
+            shown = _percent(truth, signed=key == "mean")
+            limits = (one["low"], one["high"]) if one else (None, None)
+            measured: Cell = figures.NOTHING
+            if one:
+                low, high = (_percent(one[end], signed=key == "mean") for end in ("low", "high"))
+                measured = (
+                    Span(_percent(one[key], signed=key == "mean"), "strong"),
+                    Span(f"  [{low}, {high}]", "muted"),
+                )
+            rows.append([Span(name, "strong"), label, measured, *figures.within(truth, *limits, shown)])
+    columns = (Column("model", numeric=False), Column("figure", numeric=False), Column("accuracy, measured"))
+    return Table(
+        (*columns, Column("planted"), Column("within")), rows, "Accuracy on failed answers, measured and planted"
+    )
+
+
+def _percent(value: float, *, signed: bool) -> str:
+    return f"{figures.signed_text(100 * value, 1)} %" if signed else f"{100 * value:.1f} %"
 
 
 def _gains(summary: Mapping[str, Any]) -> list[Block]:
@@ -118,7 +141,7 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
     if not rows:
         return []
     titles = ("accuracy", "shown atoms", "withheld atoms")
-    columns = [Column("model", numeric=False), Column("gain"), Column("pairs")]
+    columns = [Column("model", numeric=False), Column("gain", numeric=False), Column("pairs")]
     for title in titles:
         columns += [Column(title, meaning="with its 95 % interval"), Column("adjusted p")]
     table = Table(columns, rows, "Gains of every arm over its controls")
@@ -132,13 +155,13 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
 def _arms(summary: Mapping[str, Any]) -> Table:
     columns = (
         Column("model", numeric=False),
-        Column("strategy"),
+        Column("strategy", numeric=False),
         Column("known"),
-        Column("accuracy bounds", meaning="if every answer without a verdict were wrong, or right"),
+        Column("accuracy bounds", meaning="if every answer without a verdict were wrong, or right", only="page"),
         Column("solved, shown"),
         Column("solved, withheld"),
         Column("spoilt"),
-        Column("calls"),
+        Column("calls", only="page"),
         Column("calls a repair"),
         Column("cost a repair"),
         Column("failed", numeric=False),
@@ -213,7 +236,7 @@ def _capabilities(summary: Mapping[str, Any]) -> list[Block]:
             rows.append([Span(name, "strong"), label, figures.count(part["n"], f"{place}/n"), *cells, *gains])
     if not rows:
         return []
-    columns = [Column("model", numeric=False), Column("capability"), Column("answers")]
+    columns = [Column("model", numeric=False), Column("capability", numeric=False), Column("answers")]
     columns += [Column(f"solved, {arm}") for arm in summary["arms"][1:]]
     for arm in ("self", "peer"):
         columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
@@ -316,7 +339,10 @@ def _gain_cells(gain: Mapping[str, Any] | None, place: str, percent: bool) -> li
 
 def _beside(limits: Cell) -> tuple[str | Span, ...]:
     """An interval in brackets after the figure that it belongs to; nothing where there is none."""
-    return () if limits is figures.NOTHING else ("  [", *_pieces(limits), "]")
+    if limits is figures.NOTHING:
+        return ()
+    pieces = (piece if isinstance(piece, Span) else Span(piece) for piece in _pieces(limits))
+    return (Span("  [", "muted"), *(replace(piece, tone="muted") for piece in pieces), Span("]", "muted"))
 
 
 def _pieces(cell: Cell) -> tuple[str | Span, ...]:

@@ -19,7 +19,7 @@ from dokimasia.report.blocks import (
     Texts,
     Tone,
 )
-from dokimasia.report.data import ReportData
+from dokimasia.report.data import Picture, ReportData
 
 MOST = 1_500
 """Characters of one text; what is longer is cut, and says so."""
@@ -40,8 +40,8 @@ def section(data: ReportData) -> Section | None:
             "note",
         )
     ]
-    blocks += [Fold(_title(view), tuple(_sample(view, data))) for view in data.samples]
-    return Section("before-and-after", "Before and after", blocks)
+    blocks += [Fold(_title(view), tuple(sample(view, data.pictures))) for view in data.samples]
+    return Section("before-and-after", "Before and after", blocks, only="page")
 
 
 def _title(view: Mapping[str, Any]) -> str:
@@ -55,12 +55,14 @@ def _title(view: Mapping[str, Any]) -> str:
     return f"{view['sample']['id']} · {' · '.join(parts)}"
 
 
-def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[Block]:
+def sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield one sample whole: its atoms before and after, what was said in each arm, and the answers."""
     sample = view["sample"]
     for image in sample["images"]:
-        picture = data.pictures[image["sha256"]]
+        picture = pictures.get(image["sha256"])
         about = f"image, {image['width']} × {image['height']}"
-        yield Image(picture.uri, about if picture.uri else f"{about}: {picture.problem}")
+        problem = f": {picture.problem}" if picture and picture.problem else ""
+        yield Image(picture.uri if picture else "", f"{about}{problem}")
     yield Paragraph(Span(_cut(sample["prompt"]), "strong"))
     if sample["choices"]:
         yield Bullets([f"{chr(ord('A') + place)}. {_cut(choice)}" for place, choice in enumerate(sample["choices"])])

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.diagnosis.blocks.charts import heat_map
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
-from dokimasia.report.data import ReportData
-from dokimasia.report.diagnosis_charts import heat_map
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance
 
 COLUMNS = (
     Column("first", numeric=False),
@@ -23,10 +24,17 @@ COLUMNS = (
 
 
 def section(data: ReportData) -> Section | None:
-    """Return what the newest test of fingerprints came to; None where there was none."""
-    found = data.fingerprints
-    if found is None:
-        return None
+    """Return what the newest test of the run's fingerprints came to; None where there was none."""
+    found = data.addition("fingerprint")
+    return None if found is None else _section(found)
+
+
+def test(data: ReportData) -> Section:
+    """Return what a test of fingerprints came to by itself."""
+    return _section(data.summary)
+
+
+def _section(found: Mapping[str, Any]) -> Section:
     low, high = found["shown"]["low"], found["shown"]["high"]
     answers = f"{low}" if low == high else f"{low} to {high}"
     blocks: list[Block] = [
@@ -36,6 +44,7 @@ def section(data: ReportData) -> Section | None:
             "lead",
         ),
         *(Paragraph(note, "warning") for note in found["notes"]),
+        *_waiting(found),
     ]
     matchers = {found["judge"]: found["by_judge"]} if found["by_judge"]["trials"] else {}
     matchers |= {f"{name}, by hand": counted for name, counted in found["by_hand"].items()}
@@ -45,7 +54,8 @@ def section(data: ReportData) -> Section | None:
     blocks.append(
         Paragraph(
             f"{found['removed']} names and self-descriptions were taken out of answers. How answers are worded and laid out "
-            "stays as it is.",
+            "stays as it is. Accuracy is the share of trials in which both reports were given to the right models; guessing "
+            "reaches 50 %. 95 % intervals: Clopper and Pearson for a pair, clustered by pairs for all.",
             "note",
         )
     )
@@ -68,9 +78,32 @@ def _matched(matcher: str, counted: Mapping[str, Any], asset: Mapping[str, Any])
     )
     if len(asset["rows"]) > 2:
         yield Chart(heat_map(asset), f"{asset['title']}. {asset['sentence']}")
-        yield Fold(f"{asset['title']}, pair by pair", (table,))
+        yield Only("page", (Fold(f"{asset['title']}, pair by pair", (table,)),))
+        yield Only("terminal", (table,))
     else:
         yield table
+
+
+def _waiting(found: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield what stands in the way of a test that is not over: models without a report, trials without a match."""
+    for model, report in found["reports"].items():
+        if report is None or not report["kept"]:
+            what = "there is no report" if report is None else "nothing of the report stands"
+            yield Paragraph(f"{model}: {what}; its trials cannot be told.", "warning")
+    if found["waiting"]:
+        resume, matches = (
+            f"dokimasia resume {found['run']}",
+            f"dokimasia diagnose {found['run']} --fingerprint --matches FILE",
+        )
+        yield Paragraph(
+            (
+                f"{found['waiting']} trials are not matched by the judge: ",
+                Span(resume, "code"),
+                " has it match them; a person's file is taken in with ",
+                Span(matches, "code"),
+            ),
+            "warning",
+        )
 
 
 def _row(row: Mapping[str, Any]) -> list[Cell]:
@@ -89,3 +122,6 @@ def _row(row: Mapping[str, Any]) -> list[Cell]:
 
 def _range(row: Mapping[str, Any]) -> str:
     return f"{row['low']:.0%} to {row['high']:.0%}"
+
+
+DRAWING = Drawing("fingerprints", (test, provenance.section))

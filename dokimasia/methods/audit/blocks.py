@@ -1,15 +1,33 @@
 """An audit by gated rubrics: the two tables, and each analysis as a chart, its numbers and one sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.audit.charts import lines_chart, scatter_chart, share_chart
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+    Tone,
+)
 from dokimasia.report.charts import Point, interval_chart
-from dokimasia.report.data import ReportData
-from dokimasia.report.rubric_charts import lines_chart, scatter_chart, share_chart
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
 
 PERCENT = [0.0, 100.0]
+MOST_NAMED = 5
+STREAMS = (("must_right", "gate"), ("easy_wrong", "fine"))
+HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
+"""How a rubric's verdict is marked; None is one that the judge did not answer."""
+
 COLUMNS = (
     ("overall", "overall", "mean gated score"),
     ("must_right_item", "must-right item", "share of all must-right rubrics that hold"),
@@ -29,11 +47,12 @@ def scores(data: ReportData) -> Section:
         if (one := models[name]["overall"]) is not None
     ]
     columns = [Column("model", numeric=False), *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
+    failing = any(one["n_scored"] < one["n"] for one in models.values())
     columns += [
         Column("gap", meaning="must-right item less gate pass"),
         Column("judged"),
-        Column("bounds"),
-        Column("failed"),
+        Column("bounds", only="page"),
+        Column("failed", numeric=False, only=None if failing else "page"),
     ]
     rows = [[Span(name, "strong"), *_cells(models[name], figures.pointer("models", name))] for name in ranked]
     domains: Sequence[str] = list(data.summary["domains"])
@@ -42,14 +61,14 @@ def scores(data: ReportData) -> Section:
         cells: list[Cell] = [Span(name, "strong")]
         for domain in domains:
             place = figures.pointer("models", name, "by_domain", domain)
-            cells.append(_measured(models[name]["by_domain"].get(domain, {}).get("overall"), f"{place}/overall"))
+            cells.append(figures.measured(models[name]["by_domain"].get(domain, {}).get("overall"), f"{place}/overall"))
         by_domain.append(cells)
     blocks: list[Block] = []
     missing: Sequence[str] = data.summary["without_rubrics"]
     if missing:
-        blocks.append(
-            Paragraph(f"{len(missing)} samples of the data have no rubrics and are no part of this.", "warning")
-        )
+        named = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
+        text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {named}."
+        blocks.append(Paragraph(text, "warning"))
     if data.summary["in_pool"]:
         blocks.append(
             Paragraph(
@@ -77,12 +96,41 @@ def scores(data: ReportData) -> Section:
             "note",
         ),
     ]
-    return Section("scores", "Gated scores", blocks, menu="Scores")
+    blocks += _blind(data.summary)
+    rubrics = data.summary["rubrics"]
+    asked = (
+        f"{rubrics['must_right']:,} must-right and {rubrics['easy_wrong']:,} easy-wrong rubrics, {rubrics['checked']:,} sets "
+        f"checked by a person; {figures.used(data.summary)}."
+    )
+    return Section("scores", "Gated scores", (*blocks, Paragraph(asked, "note")), menu="Scores")
+
+
+def _blind(summary: Mapping[str, Any]) -> list[Block]:
+    lines: list[Cell] = []
+    for name, one in summary.get("blind", {}).items():
+        kept = "nothing to compare" if one["share"] is None else f"{one['share']:.0%} of its score survives"
+        lines.append((Span(name, "strong"), f": {kept} without the image ({one['n']:,} images)"))
+    return [Bullets(lines)] if lines else []
+
+
+def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the responses to one sample, each with its rubrics and whether they hold."""
+    for item in items:
+        repeat = f" · repeat {item['repeat']}" if item["repeat"] else ""
+        failed = f"{item['failure']}: {item['reason']}" if item["failure"] else ""
+        end = Span(failed, "bad") if failed else Span(f"{item['score']:.2f}", "strong")
+        yield Texts([((Span(f"{item['model']}{repeat} · ", "strong"), end), item["response"] or "")])
+        yield Bullets([_held(mark, one) for stream, mark in STREAMS for one in item[stream]])
+
+
+def _held(mark: str, one: Mapping[str, Any]) -> Cell:
+    sign, tone = HOLDS[one["holds"]]
+    return Span(f"{sign} {mark}  {one['statement']}", tone)
 
 
 def analyses(data: ReportData) -> Section | None:
     """Return the analyses that were made, each as a sentence, a chart and a table."""
-    found: Mapping[str, Any] = data.summary["analyses"]
+    found: Mapping[str, Any] = data.summary.get("analyses", {})
     blocks: list[Block] = []
     for name, make in _ANALYSES.items():
         if name in found:
@@ -101,7 +149,7 @@ def _gap(found: Mapping[str, Any]) -> list[Block]:
     ordered = sorted(models, key=lambda name: (models[name]["gap"]["mean"], name))
     points = [Point(name, *(models[name]["gap"][end] for end in ("mean", "low", "high"))) for name in ordered]
     rows = [
-        [Span(name, "strong"), f"{one['item']:.2f}", f"{one['gate']:.2f}", _measured(one["gap"])]
+        [Span(name, "strong"), f"{one['item']:.2f}", f"{one['gate']:.2f}", figures.measured(one["gap"])]
         for name in ordered
         for one in (models[name],)
     ]
@@ -121,7 +169,7 @@ def _failures(found: Mapping[str, Any]) -> list[Block]:
     }
     shares = {name: parts for name, parts in shares.items() if parts}
     rows = [
-        [domain, f"{one['n']:,}", f"{one['failed']:,}", _measured(one["rate"]), figures.share(one["share"])]
+        [domain, f"{one['n']:,}", f"{one['failed']:,}", figures.measured(one["rate"]), figures.share(one["share"])]
         for domain, one in found["all"].items()
     ]
     columns = [
@@ -266,20 +314,12 @@ def _ranked(models: Mapping[str, Any]) -> list[str]:
 
 
 def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
-    cells: list[Cell] = [_measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS]
-    cells.append(_measured(model["reliability_gap"], f"{place}/reliability_gap"))
+    cells: list[Cell] = [figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS]
+    cells.append(figures.measured(model["reliability_gap"], f"{place}/reliability_gap"))
     cells.append(figures.scored_of(model, place))
     cells.append(figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1))
     cells.append(figures.failures(model["failures"], f"{place}/failures"))
     return cells
-
-
-def _measured(one: Mapping[str, float] | None, place: str = "") -> Cell:
-    """Return a mean and its interval."""
-    if one is None:
-        return figures.NOTHING
-    mean = Span(f"{one['mean']:.2f}", "strong", f"{place}/mean" if place else "", one["mean"])
-    return (mean, Span(f" [{one['low']:.0f}, {one['high']:.0f}]", "muted"))
 
 
 def _correlation(one: Mapping[str, float] | None) -> Cell:
@@ -292,3 +332,10 @@ def _correlation(one: Mapping[str, float] | None) -> Cell:
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
     bounds = model["bounds"]["overall"]
     return (bounds["low"], bounds["high"]) if bounds and model["n_scored"] < model["n"] else None
+
+
+DRAWING = Drawing(
+    "audit",
+    (scores, analyses, skipped.section, provenance.section),
+    sample=lambda views: sample(*views),
+)
