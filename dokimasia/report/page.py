@@ -97,7 +97,7 @@ def _hash(script: str) -> str:
 
 
 def _heading(data: ReportData) -> str:
-    models = len({model.name for model in data.facts.models if model.role in {"candidate", "member", "model"}})
+    models = len({model.name for model in data.facts.models if model.role in {"candidate", "model"}})
     if not models:
         name = KINDS[data.kind].name
         return f"{name[0].upper()}{name[1:]}: {data.facts.data_name}"
