@@ -138,13 +138,13 @@ def _words(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]":
         (
             Span("In words", "strong"),
             f", by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
-            f"{totals['struck_at_first']} were struck at first; sent back once, {totals['struck']} of "
-            f"{totals['sentences']} still are.",
+            f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
+            f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
         )
     )
     sentences = [one for report in summary["reports"] for one in report["sentences"]]
-    for one in [one for one in sentences if not one["struck"]][:1]:
-        yield Paragraph((Span("stands", "good"), f"  {one['text']}"))
-    for one in [one for one in sentences if one["struck"]][:1]:
-        reason = one["struck"]["reason"][:SIGNS]
-        yield Paragraph((Span("struck", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
+    for one in [one for one in sentences if not one["faults"]][:1]:
+        yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
+    for one in [one for one in sentences if one["faults"]][:1]:
+        reason = one["faults"][0]["reason"][:SIGNS]
+        yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
