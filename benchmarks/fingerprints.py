@@ -19,7 +19,7 @@ from dokimasia.log import configure
 from dokimasia.methods.diagnosis.plan import FingerprintRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints
-from dokimasia.methods.tree.growing import grow_tree
+from dokimasia.methods.tree import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
 from dokimasia.simulation.transport import SimTransport

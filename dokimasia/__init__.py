@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from dokimasia.methods.checks import decide, pending_checks
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
+    from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
-    from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
-    from dokimasia.methods.tree.growing import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
     from dokimasia.runs.forking import ForkRequest, fork
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
@@ -47,7 +47,7 @@ _HOMES: dict[str, str] = {
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
     "GraphRequest": "dokimasia.methods.graph",
-    "GrowthRequest": "dokimasia.methods.tree.growing",
+    "GrowthRequest": "dokimasia.methods.tree",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -58,7 +58,7 @@ _HOMES: dict[str, str] = {
     "ModelSpec": "dokimasia.domain.call",
     "ReferenceChain": "dokimasia.domain.criterion",
     "Refined": "dokimasia.domain.refinement",
-    "RefinementRequest": "dokimasia.methods.refinement.refining",
+    "RefinementRequest": "dokimasia.methods.refinement",
     "RunResult": "dokimasia.runs.lifecycle",
     "Response": "dokimasia.domain.judgement",
     "RubricRequest": "dokimasia.methods.rubrics",
@@ -74,13 +74,13 @@ _HOMES: dict[str, str] = {
     "evaluate": "dokimasia.methods.evaluation",
     "evaluate_sync": "dokimasia.methods.evaluation",
     "fork": "dokimasia.runs.forking",
-    "grow_tree": "dokimasia.methods.tree.growing",
-    "grow_tree_sync": "dokimasia.methods.tree.growing",
+    "grow_tree": "dokimasia.methods.tree",
+    "grow_tree_sync": "dokimasia.methods.tree",
     "load_settings": "dokimasia.settings",
     "make_rubrics": "dokimasia.methods.rubrics",
     "memory_context": "dokimasia.methods.refinement.embedding",
     "pending_checks": "dokimasia.methods.checks",
-    "refine": "dokimasia.methods.refinement.refining",
+    "refine": "dokimasia.methods.refinement",
     "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
     "run_graph": "dokimasia.methods.graph",

@@ -9,7 +9,7 @@ from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.domain.identity import value_id
-from dokimasia.methods.tree.view import leaf_mapping
+from dokimasia.methods.tree.reading.view import leaf_mapping
 from dokimasia.simulation.world import make_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

@@ -7,9 +7,9 @@ from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis import Asset, Figure
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.measured import Answered, Material
 from dokimasia.methods.diagnosis.samples import pairs
-from dokimasia.methods.diagnosis.tables import Answered, Material
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
 CRITERIA, WIDTH, PERMUTATIONS, FEW = 300, 1, 4_000, 10

@@ -9,7 +9,7 @@ from dokimasia.domain.diagnosis_report import Written
 from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.ports import Gateway
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.citations import parse_picks, parse_report
+from dokimasia.parsing.reports import parse_picks, parse_report
 from dokimasia.prompts import PromptLibrary
 
 EVERYONE = "all models"
@@ -94,7 +94,7 @@ async def write_across(
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
 ) -> Asked[Drafted]:
-    """Return the report across models, written from the rows that were picked and from what stands of each report."""
+    """Return the report across models, written from the rows that were picked and from the verified sentences of each report."""
     return await ask_judge(
         "diagnosis_across",
         {"tables": tables, "reports": reports},

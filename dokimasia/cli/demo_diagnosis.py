@@ -1,4 +1,4 @@
-"""The demo's diagnosis: leaves that are marked beside the planted skill, and what a careless writer got wrong struck out."""
+"""The demo's diagnosis: leaves that are marked beside the planted skill, and what of a careless writer is not verified."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ def diagnosis_step(
     )
     marked = _marked(settings, run, pairs, models)
     profile = as_judge(find_profile(WRITER))
-    planted = profile.misreports + profile.misdirects + profile.invents
+    planted = profile.misreports + profile.untested + profile.invents
     if not as_json:
         _print_marked(marked)
         _print_words(result.summary, planted)
@@ -52,8 +52,8 @@ def _marked(
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
-    from dokimasia.methods.tree.trees import load_tree
-    from dokimasia.methods.tree.view import members_below
+    from dokimasia.methods.tree.reading.trees import load_tree
+    from dokimasia.methods.tree.reading.view import members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -138,15 +138,12 @@ def _print_words(summary: Mapping[str, Any], planted: float) -> None:
     totals = summary["totals"]
     out.print(
         f"[bold]In words[/bold], by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
-        f"{totals['struck_at_first']} were struck at first; sent back once, {totals['struck']} of {totals['sentences']} "
-        "still are."
+        f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
+        f"{totals['sentences']} still are. Figures and comparisons are printed by the program."
     )
-    struck = [one for report in summary["reports"] for one in report["sentences"] if one["struck"]]
-    kept = [one for report in summary["reports"] for one in report["sentences"] if not one["struck"]]
-    for one in kept[:1]:
-        out.print(f"[green]stands[/green]  {escape(one['text'])}", soft_wrap=True)
-    for one in struck[:1]:
-        out.print(
-            f"[red]struck[/red]  {escape(one['text'])} [dim]({escape(one['struck']['reason'][:SIGNS])})[/dim]",
-            soft_wrap=True,
-        )
+    sentences = [one for report in summary["reports"] for one in report["sentences"]]
+    for one in [one for one in sentences if not one["faults"]][:1]:
+        out.print(f"[green]verified[/green]    {escape(one['text'])}", soft_wrap=True)
+    for one in [one for one in sentences if one["faults"]][:1]:
+        reason = one["faults"][0]["reason"][:SIGNS]
+        out.print(f"[red]unverified[/red]  {escape(one['text'])} [dim]({escape(reason)})[/dim]", soft_wrap=True)

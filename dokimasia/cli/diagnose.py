@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json, prompt_folders, prompts_option
+from dokimasia.cli.shared import common, json_option, print_json, prompt_folders, prompts_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     "--asset", "shown", multiple=True, metavar="ASSET", help="Print this table (leaves: those of all models)."
 )
 @click.option("--export", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write all as CSV and PNG.")
-@click.option("--write", is_flag=True, help="Have the judge write reports from the tables; every number is checked.")
+@click.option(
+    "--write", is_flag=True, help="Have the judge write reports from the tables; figures are printed by the program."
+)
 @click.option("--fingerprint", is_flag=True, help="Test whether reports without names can be matched to responses.")
 @click.option("--judge", metavar="M", help="Who writes, or matches: a name from dokimasia.toml or any LiteLLM name.")
 @click.option(
@@ -155,10 +157,11 @@ def _tables(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    from dokimasia.cli.diagnose_view import assets_named, print_asset, print_changes, print_diagnosis, print_notes
+    from dokimasia.cli.diagnose_view import asset_blocks, assets_named, compared, notes, overview
+    from dokimasia.cli.drawing import print_blocks
     from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
     from dokimasia.methods.diagnosis.files import export
-    from dokimasia.methods.tree.trees import evaluation_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
@@ -176,16 +179,13 @@ def _tables(
     if as_json:
         print_json(_as_json(diagnosis, change, named))
         return
-    out = console()
     if change is not None:
-        print_notes(out, diagnosis.simulated, change.notes)
-        print_changes(out, change, named)
+        print_blocks([*notes(diagnosis.simulated, change.notes), *compared(change, named)])
     elif shown:
-        print_notes(out, diagnosis.simulated, diagnosis.notes)
-        for asset in named:
-            print_asset(out, asset, most=None)
+        tables = (block for asset in named for block in asset_blocks(asset, most=None))
+        print_blocks([*notes(diagnosis.simulated, diagnosis.notes), *tables])
     else:
-        print_diagnosis(out, diagnosis, words=_words(settings, diagnosis.run))
+        print_blocks(overview(diagnosis, words=_words(settings, diagnosis.run)))
 
 
 def _words(settings: "Settings", run: str) -> str | None:
@@ -201,11 +201,12 @@ def _words(settings: "Settings", run: str) -> str | None:
 def _why(
     settings: "Settings", run: str, text: str, *, tree: str | None, top: int, seed: int | None, as_json: bool
 ) -> None:
-    from dokimasia.cli.diagnose_view import print_evidence
+    from dokimasia.cli.diagnose_view import behind_figure
+    from dokimasia.cli.drawing import print_blocks
     from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
     from dokimasia.methods.diagnosis.evidence import evidence
     from dokimasia.methods.diagnosis.material import gather
-    from dokimasia.methods.tree.trees import evaluation_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -219,7 +220,7 @@ def _why(
     if as_json:
         print_json(behind)
     else:
-        print_evidence(console(), diagnosis, behind, files)
+        print_blocks(behind_figure(diagnosis, behind, files))
 
 
 def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:

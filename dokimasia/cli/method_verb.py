@@ -54,4 +54,4 @@ def run_verb(
         with Home.open(settings.home, write=False) as home:
             for line in method.after(home, get_run(home, result.run), request):
                 click.echo(line, err=True)
-    print_run(settings, result.run, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)

@@ -122,7 +122,7 @@ def _measured(one: "Checked") -> list[str]:
 
 
 def _paid(checked: "list[Checked]") -> str:
-    from dokimasia.cli.tables import cost_text
+    from dokimasia.report.figures import cost_text
 
     costs = [one.cost for one in checked]
     cost = None if None in costs else sum(cost or 0.0 for cost in costs)
@@ -150,6 +150,8 @@ def _key(key: dict[str, Any] | None) -> str:
 
 def _limits(one: dict[str, Any]) -> str:
     limits = [f"{one['max_concurrency']} at once"]
+    if one["start_concurrency"] < one["max_concurrency"]:
+        limits.append(f"from {one['start_concurrency']}")
     limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
     return "\n".join(limits)
 

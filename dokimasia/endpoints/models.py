@@ -69,6 +69,7 @@ def _described(
         "problem": problem,
         "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},
         "max_concurrency": spec.max_concurrency,
+        "start_concurrency": min(spec.start_concurrency, spec.max_concurrency),
         "rpm": spec.rpm,
         "tpm": spec.tpm,
         "timeout": spec.timeout,

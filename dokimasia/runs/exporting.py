@@ -60,6 +60,8 @@ class Export:
 async def export_rows(home: Home, run: Run) -> Export:
     """Return one row an item: for an evaluation one an answer; a failed one has no score, and null stands for unknown.
 
+    A method whose runs end in something else than result rows says itself what its rows are.
+
     `attempt` is 0 but for items that failed and were asked anew; `input_tokens`, `output_tokens` and `cost` (US dollars)
     sum over the row's calls and are null if any of them is unknown. An evaluation's calls that make criteria belong to a
     sample, not to an answer, and are in no row.
@@ -68,6 +70,8 @@ async def export_rows(home: Home, run: Run) -> Export:
         StorageError: a value of it is missing or damaged.
     """
     method = method_of(run)
+    if method.export is not None:
+        return method.export(home, run)
     plan, _ = method.read(run)
     fake = set(simulated(plan.models.values()))
     judged_by_fake = plan.judge_name in fake

@@ -17,7 +17,12 @@ def shown_name(model: str, arm: str) -> str:
 
 def simulated(specs: Iterable[ModelSpec]) -> list[str]:
     """Return the shown names of simulated models, so that every report can say so."""
-    return sorted({spec.ref.name for spec in specs if "sim" in spec.ref.model.split("/")[:-1]})
+    return sorted({spec.ref.name for spec in specs if is_simulated(spec.ref.model)})
+
+
+def is_simulated(model: str) -> bool:
+    """Return whether a model, as its endpoint is asked for it, is simulated."""
+    return "sim" in model.split("/")[:-1]
 
 
 def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:

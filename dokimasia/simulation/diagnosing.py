@@ -1,4 +1,4 @@
-"""How a simulated judge picks rows from a diagnosis's tables, writes reports with planted mistakes, and matches reports."""
+"""How a simulated judge picks rows from a diagnosis's tables, writes reports with planted faults, and matches reports."""
 
 import re
 from collections.abc import Sequence
@@ -15,15 +15,10 @@ RAMBLING = 10_000
 
 MOST_PICKS = 16
 _VERDICTS = ("weak", "strong", "better", "worse")
-_CELL = re.compile(r"(?P<value>-?[\d.]+(?: %)?)(?: \((?P<low>-?[\d.]+(?: %)?) to (?P<high>-?[\d.]+(?: %)?)\))?")
-_SPOKEN = re.compile(r"(?<![\w.:])(?<![A-Za-z]-)\d+(?:\.\d+)?(?![^\[]*\])")
-_UNIT = re.compile(r" \(points[^()]*\)$")
+_NUMBER = re.compile(r"(?P<value>[+\N{MINUS SIGN}]?[\d.,]+)(?: %)?(?: \(.* to .*\))?")
+_FIGURE = re.compile(r"\{(?P<ref>(?P<table>[^\s:{}]+):(?P<row>\d+)\.(?P<column>(?!verdict)[^{}]+))\}")
+_UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
 _OTHER = ("reasons", "ranks", "stability", "failures")
-_OTHERS = {"below": "above", "above": "below", "weak": "strong", "strong": "weak", "better": "worse", "worse": "better"}
-_OTHERS |= {"higher": "lower", "lower": "higher"}
-_TURNING = re.compile(
-    r"(?<= is )(?:weak|strong|better|worse)\b|(?<= scores )(?:higher|lower)\b|(?<= points )(?:below|above)\b"
-)
 
 
 class Row(NamedTuple):
@@ -34,8 +29,12 @@ class Row(NamedTuple):
     cells: dict[str, str]
 
     def value(self, column: str) -> re.Match[str] | None:
-        """Return the numbers of a cell, None where it holds none."""
-        return _CELL.fullmatch(self.cells.get(column, ""))
+        """Return the number of a cell, None where it holds none."""
+        return _NUMBER.fullmatch(self.cells.get(column, ""))
+
+    def place(self, column: str) -> str:
+        """Return a place that prints a cell."""
+        return f"{{{self.table}:{self.number}.{column}}}"
 
     @property
     def verdict(self) -> str:
@@ -64,16 +63,17 @@ def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], 
 def planned(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[Planned]:
     """Return a report's sentences with what was planted in each; `subject` is empty in a report across models."""
     found: list[Planned] = []
-    for row in read_tables(tables):
-        for text in _sentences(subject, row):
+    rows = read_tables(tables)
+    for row in rows:
+        for text in _sentences(subject, row, rows):
             key = (row.table, row.number, len(found))
             unit = draws.unit("fault", *key)
             if unit < profile.misreports:
-                found.append(Planned(_misnumbered(text, draws, *key), "wrong number"))
-            elif unit < profile.misreports + profile.misdirects and (turned := _turned(text)) != text:
-                found.append(Planned(turned, "wrong direction"))
-            elif profile.misdirects <= unit - profile.misreports < profile.misdirects + profile.invents:
-                found.append(Planned(text.replace(f"[{row.table}:", "[atlantis:"), "no such asset"))
+                found.append(Planned(_numbered(text, rows, draws, *key), "literal digit"))
+            elif unit < profile.misreports + profile.untested:
+                found.append(Planned(_untested(text, rows), "no test"))
+            elif unit < profile.misreports + profile.untested + profile.invents:
+                found.append(Planned(_FIGURE.sub(r"{atlantis:\g<row>.\g<column>}", text, count=1), "no such place"))
             else:
                 found.append(Planned(text))
     return found or [Planned("The tables that were picked hold nothing to report.")]
@@ -105,90 +105,60 @@ def _picked(rows: Sequence[Row]) -> list[Row]:
     return [*marked[: MOST_PICKS - 4], *overall[:3], *other][:MOST_PICKS] or list(rows[:1])
 
 
-def _sentences(subject: str, row: Row) -> list[str]:
+def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
+    """Return what is said of a row; in each sentence at least one place prints a figure."""
     family = row.table.partition("/")[0]
     name = next(iter(row.cells.values()), "")
     model = row.cells.get("model", subject)
-    if family in ("leaves", "nodes") and row.verdict in ("weak", "strong"):
-        return _marked(subject, name, row)
+    if family in ("leaves", "nodes") and subject and row.verdict in ("weak", "strong"):
+        return [
+            f"{subject} is {row.place('verdict')} at {name}, where it scores {row.place('score')}.",
+            f"At {name} its difference from its other capabilities is {row.place('against the rest')}.",
+        ]
     if family == "contrasts" and row.verdict in ("better", "worse"):
-        gap = row.value("against the others")
-        leaf = list(row.cells.values())[1]
-        said = f"At {leaf}, {model} is {row.verdict} than the other models by {{}} points {{}}."
-        return [said.format(gap["value"].lstrip("-"), _ref(row, "against the others"))] if gap else []
-    if family == "pairs" and (gap := row.value("difference")):
-        return [_pair_sentence(row, gap)]
-    said = {
-        "models": ("criteria score", "{model} has a mean of {value} points {ref} over all its criteria."),
-        "ranks": ("mean rank", "The mean rank of {model} is {value} {ref}."),
-        "failures": ("share of answers", "Of the answers of {model}, {value} have no score {ref}."),
-        "stability": (
-            "same score",
-            "From one repeat to the next, {model} keeps its score on {value} {ref} of samples.",
-        ),
-        "reasons": (
-            "of these, wrong reason",
-            "Of the right answers of {model}, {value} {ref} rest on failed atoms.",
-        ),
-    }.get(family)
-    if said is None or (cell := row.value(said[0])) is None:
+        leaf, gap = list(row.cells.values())[1], row.place("against the others")
+        return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
+    if family == "pairs" and row.value("difference"):
+        return _pair_sentence(row, rows)
+    column, said = {
+        "models": ("criteria score", "{model} has a mean of {place} over all its criteria."),
+        "ranks": ("mean rank", "The mean rank of {model} is {place}."),
+        "failures": ("share of answers", "Of the answers of {model}, {place} have no score."),
+        "stability": ("same score", "From one repeat to the next, {model} keeps its score on {place} of samples."),
+        "reasons": ("of these, wrong reason", "Of the right answers of {model}, {place} rest on failed atoms."),
+    }.get(family, ("", ""))
+    return [said.format(model=model, place=row.place(column))] if row.value(column) else []
+
+
+def _pair_sentence(pair: Row, rows: Sequence[Row]) -> list[str]:
+    """Return how two models compare, where both have a row among the overall results."""
+    first, second = pair.cells.get("first", ""), pair.cells.get("second", "")
+    overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
+    if first not in overall or second not in overall:
         return []
-    text = said[1].format(model=model, value=_spoken(cell), ref=_ref(row, said[0]), kind=row.cells.get("kind", ""))
-    return [text]
+    cells = " ".join(overall[name].place("score").strip("{}") for name in (first, second))
+    return [
+        f"The score of {first} is {{compare {cells}}} that of {second}, a difference of {pair.place('difference')}."
+    ]
 
 
-def _marked(subject: str, name: str, row: Row) -> list[str]:
-    score, gap = row.value("score"), row.value("against the rest")
-    found: list[str] = []
-    if score:
-        found.append(
-            f"{subject} is {row.verdict} at {name}, where it scores {_spoken(score)} points {_ref(row, 'score')}."
-        )
-    if gap:
-        side = "below" if gap["value"].startswith("-") else "above"
-        value = _one_digit(gap["value"].lstrip("-"))
-        found.append(f"At {name} it lies {value} points {side} its other capabilities {_ref(row, 'against the rest')}.")
-    return found
+def _numbered(text: str, rows: Sequence[Row], draws: Draws, *key: str | int) -> str:
+    """Return the sentence with a number of the writer's own in the place of a figure: the table's, or one near it."""
+    match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
+    row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
+    value = row.value(match["column"])
+    number = float(value["value"].replace(",", "").replace("\N{MINUS SIGN}", "-")) if value else 0.0
+    off = draws.pick((0.0, 0.2, 1.0, 2.5, 10.0), "off", *key)
+    return f"{text[: match.start()]}{number + off:.1f}{text[match.end() :]}"
 
 
-def _pair_sentence(row: Row, gap: re.Match[str]) -> str:
-    first, second = row.cells.get("first", ""), row.cells.get("second", "")
-    ref = _ref(row, "difference")
-    if row.verdict not in ("better", "worse"):
-        return f"{first} and {second} cannot be told apart; the gap of {gap['value']} points {ref} is no evident difference."
-    way = "lower" if gap["value"].startswith("-") else "higher"
-    return f"{first} scores {way} than {second} by {gap['value'].lstrip('-')} points {ref}."
-
-
-def _ref(row: Row, column: str) -> str:
-    return f"[{row.table}:{row.number}.{column}]"
-
-
-def _spoken(cell: re.Match[str]) -> str:
-    """Return a value, to one digit after the point, with its interval where it has one."""
-    value = _one_digit(cell["value"])
-    return value if cell["low"] is None else f"{value} ({_one_digit(cell['low'])} to {_one_digit(cell['high'])})"
-
-
-def _one_digit(text: str) -> str:
-    number, percent, _ = text.partition(" %")
-    return f"{float(number):.1f}{percent}"
-
-
-def _misnumbered(text: str, draws: Draws, *key: str | int) -> str:
-    """Return the sentence with one of its numbers off: by a little, by much, or with its digits the wrong way round."""
-    places = list(_SPOKEN.finditer(text))
-    match = draws.pick(places, "which", *key)
-    digits = len(match[0].partition(".")[2])
-    off = draws.pick((0.2, 0.3, 1.0, 2.5, 7.0, 10.0, 31.0), "off", *key)
-    step = max(off, 10.0**-digits * 2)
-    wrong = float(match[0]) + (step if draws.chance(0.5, "side", *key) or float(match[0]) < step else -step)
-    return f"{text[: match.start()]}{wrong:.{digits}f}{text[match.end() :]}"
-
-
-def _turned(text: str) -> str:
-    """Return the sentence with its first word of comparison turned round."""
-    return _TURNING.sub(lambda match: _OTHERS[match[0]], text, count=1)
+def _untested(text: str, rows: Sequence[Row]) -> str:
+    """Return the sentence with a comparison of its figure with that of another row, which no test compares."""
+    match = next(_FIGURE.finditer(text))
+    same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))
+    beside = [row.number for row in same if row.number != match["row"]]
+    other = f"{match['table']}:{beside[0] if beside else match['row']}.{match['column']}"
+    return f"{text[:-1]}, {{compare {match['ref']} {other}}} elsewhere."
 
 
 def _rambling() -> str:

@@ -12,7 +12,7 @@ from dokimasia.simulation.scoring import RIGHT, true_score
 from dokimasia.simulation.tree_lexicon import every
 from dokimasia.simulation.tree_sense import sense
 
-_ESTIMATE = r"(?P<{0}>[\d.]+)(?: \((?P<{0}low>[\d.]+) to (?P<{0}high>[\d.]+)\))?"
+_ESTIMATE = r"(?P<{0}>[\d.]+) points of 100(?: \[95 % interval (?P<{0}low>[\d.]+) to (?P<{0}high>[\d.]+)\])?"
 _SAID = re.compile(
     rf"\bat (?P<name>[^.;,\n]+?), where it scores {_ESTIMATE.format('value')}"
     rf"|\bmean of {_ESTIMATE.format('mean')}(?= .*over all its criteria)"

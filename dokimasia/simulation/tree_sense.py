@@ -10,8 +10,8 @@ from dokimasia.domain.capability import CATEGORIES
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation import foreign
 from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scenes.composing import make_scene
 from dokimasia.simulation.tree_lexicon import betrayed, named
-from dokimasia.simulation.world import make_scene
 
 SCENES = 120
 """Scenes of each domain from which a judge knows how the planted questions are worded. Others word them alike."""

@@ -7,11 +7,12 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis import Asset
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.measured import Answered, Final, Material, slugs_of
 from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
 from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
-from dokimasia.methods.diagnosis.tables import Answered, Final, Material, assets_of, slugs_of
+from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.diagnosis.ties import ties, top_ties
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.simulation.tree_lexicon import made_up, parent_of
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from dokimasia.algorithms.taxonomy import validity
-from dokimasia.methods.tree.baselines import baseline_groupings, picture_features
-from dokimasia.methods.tree.validity import Grouping, validity_table
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
+from dokimasia.methods.tree.reading.validity import Grouping, validity_table
+from dokimasia.methods.tree.reading.view import Measured
 
 THEMES = {
     "count": "How many apples are there?",

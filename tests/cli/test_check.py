@@ -11,11 +11,11 @@ from pathlib import Path
 import orjson
 import pytest
 from click.testing import CliRunner
-from dokimasia.runs.lifecycle import run
 
 from dokimasia.cli.check import command
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.decisions import draft_file

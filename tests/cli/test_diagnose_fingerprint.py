@@ -3,9 +3,6 @@
 import csv
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +10,9 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.simulation.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
     assert run([*asked, "--export", str(tmp_path)]) == 0
     told = capsys.readouterr()
     assert told.out.startswith("Simulated models")
-    assert "right of 100, matched by sim/judge" in told.out
+    assert "Matched by sim/judge: " in told.out
     assert "6 trials for a reader" in told.err
     assert {"matches.csv", "trials.jsonl", "heatmap-fingerprints.png", "heatmap-fingerprints.csv"} <= {
         path.name for path in tmp_path.iterdir()
@@ -44,7 +42,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
     with (tmp_path / "ann.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([rows[0], *([*row[:2], "A"] for row in rows[1:])])
     assert run(["diagnose", "last", "--fingerprint", "--matches", str(tmp_path / "ann.csv"), "--home", str(home)]) == 0
-    assert "matched by ann, by hand" in capsys.readouterr().out
+    assert "Matched by ann, by hand: " in capsys.readouterr().out
     printed: list[str] = []
     for _ in range(2):
         assert run([*asked, "--json"]) == 0
@@ -127,31 +125,16 @@ def test_both_transports_and_two_kills_give_the_same_matches(program: Program, t
         expected = program(*asked, "--json", "--home", direct)
         assert expected.returncode == 0, expected.stderr
         total = committed(direct) - before
-        log.write_text("")
-        done: set[str] = set()
-        seen = 0
+        witness = Witness(killed, log)
         for number in (1, 2):
-            process = subprocess.Popen(
-                command(*asked, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < before + total * number // 3:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            assert not done & set(sent_requests(log)[seen:]), "a call that was committed before a kill was sent again"
-            seen = len(sent_requests(log))
-            done = requests_of(killed)
+            witness.kill(start_program((*asked, "--home", killed), tmp_path), at=before + total * number // 3)
         result = program(*asked, "--json", "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
         write_config(tmp_path, url, transport="litellm")
         through = program(*asked, "--json", "--home", lite)
         assert through.returncode == 0, through.stderr
+    assert witness.deaths
     assert result.stdout == expected.stdout
     assert through.stdout == expected.stdout
     found = json.loads(expected.stdout)

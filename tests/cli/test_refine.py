@@ -3,9 +3,6 @@
 import json
 import random
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,9 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.simulation.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 KILLS = 5
 
@@ -56,6 +54,17 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     assert "to retry" not in said(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home, code=2)[1]
 
 
+def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is another run, which says what was not looked for, and whose command says that the judge was turned off."""
+    out, _ = said(capsys, "refine", "last", "--strategy", "self", "--no-leak-judge", "--home", home)
+    assert "No judge looked for leaks (--no-leak-judge): paraphrases" in " ".join(out.split())
+    newest = shown(capsys, "runs", "--home", home)[0]
+    found = shown(capsys, "show", newest["id"], "--home", home)
+    assert "sums" in found["leaks"]["not_looked_for"]
+    assert found["leaks"]["found_by"].keys() <= {"rules"}
+    assert newest["command"].endswith("--no-leak-judge")
+
+
 def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sample is shown with what each arm was told and came to."""
     said(capsys, "refine", "last", "--home", home)
@@ -63,7 +72,7 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     sample = "natural-5000000-count"
     out, _ = said(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert f"sample {sample}" in out
-    assert "original" in out
+    assert "before · " in out
     view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert view["sample"]["id"] == sample
 
@@ -73,7 +82,7 @@ def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str
     out, _ = said(
         capsys, "refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home
     )
-    assert "no answer failed: there is nothing to refine" in out
+    assert "No answer failed: there was nothing to refine." in out
 
 
 def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -103,27 +112,12 @@ def test_killed_in_the_middle_of_a_round(program: Program, tmp_path: Path, trans
         assert expected.returncode == 0, expected.stderr
         step = (committed(whole) - before) / (KILLS + 1)
         assert step > 2
-        log.write_text("")
-        seen, done = 0, requests_of(killed)
+        witness = Witness(killed, log)
         for number in range(1, KILLS + 1 if transport == "direct" else 2):
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < before + step * number:
-                time.sleep(0.005)
-            time.sleep(moments.uniform(0, 0.04))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            later = sent_requests(log)[seen:]
-            assert not done & set(later), "a call that was committed at an earlier kill was sent again"
-            seen += len(later)
-            done = requests_of(killed)
+            process = start_program((*arguments, "--home", killed), tmp_path)
+            witness.kill(process, at=round(before + step * number), pause=moments.uniform(0, 0.04))
         result = program(*arguments, "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
+    assert witness.deaths
     assert result.stdout == expected.stdout

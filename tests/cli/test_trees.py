@@ -87,9 +87,9 @@ def test_scores_are_the_means_of_the_judgements(planted: Planted, capsys: pytest
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
-    async def rows() -> list[dict[str, Any]]:
+    async def rows() -> list[Any]:
         with Home.open(planted.home, write=False) as home:
-            return await export_rows(home, resolve_run(home, planted.run))
+            return (await export_rows(home, resolve_run(home, planted.run))).rows
 
     scores = [
         normalise(score)

@@ -4,21 +4,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.errors import InputError, NotFound
+from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 from dokimasia.methods.diagnosis.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept
 from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.files import export
 from dokimasia.methods.diagnosis.material import category_tree, gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.tree.files import import_tree
-from dokimasia.methods.tree.growing import grow_tree
-from dokimasia.methods.tree.trees import load_tree
-from dokimasia.report.diagnosis_pictures import picture_of
+from dokimasia.methods.tree.reading.files import import_tree
+from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.settings import Settings
 from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.transport import SimTransport

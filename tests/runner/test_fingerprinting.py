@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.fingerprint import FingerprintTask
@@ -21,7 +22,6 @@ from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints, re
 from dokimasia.methods.fingerprints.matching import tasks_of
 from dokimasia.methods.fingerprints.results import export_figures, fingerprint_summary
 from dokimasia.methods.fingerprints.tasks import halves
-from dokimasia.methods.tree.growing import grow_tree
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles

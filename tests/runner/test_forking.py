@@ -2,16 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dokimasia.prompts
+from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, InputError, Interrupted, TransportError
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
+from dokimasia.runs import concurrency as crowd
 from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop
@@ -27,23 +31,14 @@ OTHER = "sim/judge"
 SHIPPED = Path(dokimasia.prompts.__file__).parent
 
 
-class Counting(SimTransport):
-    """The simulated transport, which counts requests by model, refuses some models, and stops a run in the middle."""
+def away(model: str) -> CountingTransport:
+    """Simulated models of which one refuses every call."""
 
-    def __init__(self, *, stop: Stop | None = None, after: int = 10**9, away: str = "", **options: Any) -> None:
-        super().__init__(**options)
-        self.sent: Counter[str] = Counter()
-        self._stop, self._after, self._away = stop, after, away
+    def fail(call: ModelCall) -> TransportError | None:
+        refused = TransportError("auth", "no entry", retryable=False, status=401)
+        return refused if call.model.name == model else None
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, ask for the stop when it is time, and be away for one model."""
-        self.sent[call.model.name] += 1
-        if self._stop is not None and self.sent.total() >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.001)
-        if call.model.name == self._away:
-            raise TransportError("auth", "no entry", retryable=False, status=401)
-        return await super().send(call, spec, **rest)
+    return CountingTransport(SimTransport(), fail=fail)
 
 
 def run_of(settings: Settings, id: str) -> Run:
@@ -64,10 +59,10 @@ def labels_of(settings: Settings, rows: dict[str, ResultRow]) -> dict[str, list[
 
 
 async def forked(settings: Settings, parent: RunResult, node: str, **changes: Any) -> tuple[RunResult, Counter[str]]:
-    transport = Counting()
+    transport = CountingTransport(SimTransport())
     request = ForkRequest(node=node, **changes)
     result = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
-    return result, transport.sent
+    return result, transport.by_model
 
 
 async def test_another_judge_scores_what_is_there(settings: Settings, request_of: Requests) -> None:
@@ -102,6 +97,27 @@ async def test_a_fork_scores_as_the_other_judge_would_have(settings: Settings, r
     assert child.summary["preparation"] == whole.summary["preparation"]
 
 
+async def test_a_slow_judge_makes_no_fork_look_for_the_candidates(
+    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the judge is waited for, only models that the fork reaches are compared: it asks no candidate and loads none."""
+    parent = await evaluate(request_of(), settings=settings)
+    compared = asyncio.Event()
+    uneven = ModelGateway.uneven
+
+    def watched(gateway: ModelGateway, models: Iterable[str]) -> bool:
+        compared.set()
+        return uneven(gateway, models)
+
+    monkeypatch.setattr(crowd, "TICK", 0.001)
+    monkeypatch.setattr(ModelGateway, "uneven", watched)
+    transport = CountingTransport(SimTransport(), hold=lambda _: compared.wait())
+    request = ForkRequest(node="score", judge=OTHER)
+    child = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
+    assert compared.is_set()
+    assert child.complete
+
+
 async def test_criteria_drawn_anew_from_the_old_chains(settings: Settings, request_of: Requests) -> None:
     """Forked from `extract_criteria`, chains and answers are taken over with the calls that made them."""
     parent = await evaluate(request_of(), settings=settings)
@@ -131,21 +147,19 @@ async def test_another_candidate_answers_under_the_old_criteria(settings: Settin
 
 async def test_a_failed_answer_stays_failed(settings: Settings, request_of: Requests) -> None:
     """What failed before the step is taken over as it failed: its model is not asked again."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/weak")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/weak")})
     failures = parent.summary["models"]["sim/weak"]["failures"]
     assert failures["api_error"] > 0
     child, sent = await forked(settings, parent, "score", judge=OTHER)
     assert set(sent) == {OTHER}
     assert child.summary["models"]["sim/weak"]["failures"] == failures
-    again = await resume(
-        run_of(settings, child.run), settings=settings, retry=("api_error",), transports={"sim": Counting()}
-    )
+    again = await resume(run_of(settings, child.run), settings=settings, retry=("api_error",))
     assert again.summary["models"]["sim/weak"]["n_scored"] > 0
 
 
 async def test_a_sample_without_a_chain_stays_failed(settings: Settings, request_of: Requests) -> None:
     """Where no chain could be written there is nothing to draw criteria from, and the old judge is not asked for one."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/judge-noisy")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/judge-noisy")})
     child, sent = await forked(settings, parent, "extract_criteria", judge=OTHER)
     assert not sent
     assert child.summary["models"]["sim/strong"]["n_scored"] == 0
@@ -188,7 +202,7 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings
     result = None
     for number in range(40):
         stop = Stop()
-        transport = Counting(stop=stop, after=7)
+        transport = CountingTransport(SimTransport(), stop=stop.ask, stop_after=7)
         options: dict[str, Any] = {"settings": other, "stop": stop, "transports": {"sim": transport}}
         try:
             if number == 0:
@@ -198,7 +212,7 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings
         except Interrupted:
             continue
         finally:
-            sent += transport.sent
+            sent += transport.by_model
         break
     assert result is not None
     assert result.summary == whole.summary
@@ -240,9 +254,9 @@ async def test_another_prompt_from_a_step_on(settings: Settings, request_of: Req
     prompt_file(folder, "checkpoints", extra="Be strict.")
     request = ForkRequest(node="score", prompts=(folder,))
     library = default_library().overridden(folder)
-    transport = Counting(library=library)
+    transport = CountingTransport(SimTransport(library=library))
     child = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
-    assert set(transport.sent) == {"sim/judge-noisy"}
+    assert set(transport.by_model) == {"sim/judge-noisy"}
     assert child.complete
     assert child.summary["models"]["sim/strong"]["n_scored"] > 0
     early = ForkRequest(node="score", prompts=(prompt_file(tmp_path / "early", "criteria", extra="Be brief."),))
@@ -252,7 +266,7 @@ async def test_another_prompt_from_a_step_on(settings: Settings, request_of: Req
 
 async def test_a_run_that_changed_since_cannot_be_taken_over(settings: Settings, request_of: Requests) -> None:
     """A fork that is resumed after the run before it changed says so, and forked anew it is another run."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/weak")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/weak")})
     part, _ = await forked(settings, parent, "score", judge=OTHER, max_calls=3)
     assert not part.complete
     await resume(run_of(settings, parent.run), settings=settings, retry=("api_error",))

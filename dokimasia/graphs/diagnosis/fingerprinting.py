@@ -25,6 +25,8 @@ from dokimasia.graphs.versions import VERSIONS
 NAME = "fingerprinting"
 VERSION = VERSIONS[NAME]
 
+NOTHING = "(no sentence of this report is verified)"
+
 
 class State(TypedDict, total=False):
     """Ids: of the task and of both models' reports (the task's first and second), of the match; whether it is right."""
@@ -72,15 +74,21 @@ async def match(state: State, runtime: Runtime[Context]) -> State:
 
 
 def shown_reports(task: FingerprintTask, first: Report, second: Report) -> tuple[str, str]:
-    """Return what stands of both models' reports, without names, in the task's order."""
+    """Return the verified sentences of both models' reports, without names, in the task's order."""
     known = (task.first, task.second, *task.known)
     texts = {
         report.subject: anonymise_report(
-            [one.text for one in report.kept], report.subject, (task.first, task.second), ids=known, others=task.others
+            [one.text for one in report.verified],
+            report.subject,
+            (task.first, task.second),
+            ids=known,
+            others=task.others,
         )
         for report in (first, second)
     }
-    return texts[task.one] or "(nothing of this report stands)", texts[task.two] or "(nothing of this report stands)"
+    return texts[task.one] or "(no sentence of this report is verified)", texts[
+        task.two
+    ] or "(no sentence of this report is verified)"
 
 
 def build() -> StateGraph[State, Context]:

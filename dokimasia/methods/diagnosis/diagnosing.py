@@ -8,10 +8,11 @@ from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.changes import change_tables
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
-from dokimasia.methods.diagnosis.tables import Material, assets_of
-from dokimasia.runs.figures import simulated_models
-from dokimasia.methods.tree.scores import measured_of
-from dokimasia.methods.tree.trees import LoadedTree
+from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.tables import assets_of
+from dokimasia.methods.evaluation.results import simulated_models
+from dokimasia.methods.tree.reading.scores import measured_of
+from dokimasia.methods.tree.reading.trees import LoadedTree
 from dokimasia.runs.differences import Place, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

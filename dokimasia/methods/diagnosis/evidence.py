@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dokimasia.agents import stated_answer
+from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.domain.capability import CapabilityPath
 from dokimasia.domain.criterion import CriteriaSet
@@ -13,7 +13,7 @@ from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
 from dokimasia.domain.judgement import Response
 from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.material import Gathered
-from dokimasia.methods.tree.view import mapping_of, members_below
+from dokimasia.methods.tree.reading.view import mapping_of, members_below
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

@@ -22,8 +22,8 @@ from dokimasia.methods.diagnosis.cells import (
     number,
     text,
 )
-from dokimasia.methods.diagnosis.tables import LIMIT, MIN_SUPPORT, Material, several, slugs_of
-from dokimasia.methods.tree.view import BEST, WORST, in_order, mapping_of, members_below, rounded
+from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
+from dokimasia.methods.tree.reading.view import BEST, WORST, in_order, mapping_of, members_below, rounded
 
 GROUPS = {
     "perception and comprehension": ("Perception", "Understanding"),

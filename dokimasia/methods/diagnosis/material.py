@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.agents import stated_answer
+from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.algorithms.trees.node_link import from_version
@@ -12,12 +12,12 @@ from dokimasia.domain.diagnosis import Grouping
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.tables import Answered, Final, Material
+from dokimasia.methods.diagnosis.measured import Answered, Final, Material
 from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.runs.figures import shown_name
-from dokimasia.methods.tree.scores import measured_of
-from dokimasia.methods.tree.trees import LoadedTree, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.view import Measured, mapping_of
+from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.methods.tree.reading.scores import measured_of
+from dokimasia.methods.tree.reading.trees import LoadedTree, find_tree_of_run, load_stored, load_tree
+from dokimasia.methods.tree.reading.view import Measured, mapping_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results

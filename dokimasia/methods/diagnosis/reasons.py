@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.cells import MODEL, STEPS, number, share_of, text
-from dokimasia.methods.diagnosis.tables import Answered, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import Answered, Material, several, slugs_of
 
 WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right reasons"
 

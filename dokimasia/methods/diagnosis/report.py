@@ -1,16 +1,14 @@
 """What a run's report says of its diagnosis: the tables that were kept, and the atoms behind what is marked in them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from dokimasia.algorithms.diagnosis.evidence import Evidence, Missing
-from dokimasia.algorithms.diagnosis.evidence import evidence_of as tables_as_evidence
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
 from dokimasia.methods.diagnosis.words import latest_words, words_summary
-from dokimasia.methods.tree.trees import find_tree_of_run
+from dokimasia.methods.tree.reading.trees import find_tree_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -19,7 +17,7 @@ MOST = 60
 """Rows whose evidence a report holds, at most: the marked ones first, then each model's lowest leaves."""
 
 MOST_CITED = 120
-"""Rows beside them that sentences cite, at most."""
+"""Rows beside them that places of the words lead to, at most."""
 
 
 def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
@@ -28,7 +26,8 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     Returns:
         What `domain.diagnosis.Diagnosis` holds, with a note where the tree was changed since, `evidence` {`ASSET:ROW`:
         what `runner.diagnosis_evidence.evidence` returns}, `words` (what `runner.diagnosis_words.words_summary` returns of
-        the newest report in words; None without one), and `cited` {reference in the words: `ASSET:ROW`}.
+        the newest report in words; None without one), and `cited`, the rows that places of the words lead to (none where
+        the words are of other tables).
     """
     diagnosis = kept(home, run)
     if diagnosis is None:
@@ -38,10 +37,10 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     rows = evidence_rows(diagnosis)
     written = latest_words(home, run.id)
     words = None if written is None else words_summary(home, written)
-    cited: dict[str, str] = {}
+    cited: list[str] = []
     if words is not None and words["diagnosis"] == kept_id(home, run):
-        cited = _cited(words, tables_as_evidence(diagnosis.assets, models=diagnosis.models))
-        rows = list(dict.fromkeys([*rows, *list(dict.fromkeys(cited.values()))[:MOST_CITED]]))
+        cited = _cited(words)
+        rows = list(dict.fromkeys([*rows, *cited[:MOST_CITED]]))
     elif words is not None:
         notes.append(
             f"The reports in words (run {words['run']}) were written from other tables than these: write them anew with "
@@ -78,27 +77,10 @@ def evidence_rows(diagnosis: Diagnosis) -> list[str]:
     return [*marked, *low][:MOST]
 
 
-def _cited(words: Mapping[str, Any], tables: Evidence) -> dict[str, str]:
-    """Return the row that each reference of a sentence that stands leads to, `ASSET:ROW`, in the order of the words."""
-    found: dict[str, str] = {}
-    for ref in _references(words):
-        try:
-            fact = tables.find(ref)
-        except Missing:
-            continue
-        if fact.row is not None:
-            found[ref] = f"{fact.asset.id}:{fact.asset.rows.index(fact.row) + 1}"
-    return found
-
-
-def _references(words: Mapping[str, Any]) -> Iterable[str]:
-    return (
-        one["ref"]
-        for report in words["reports"]
-        for sentence in report["sentences"]
-        if not sentence["struck"]
-        for one in sentence["citations"]
-    )
+def _cited(words: Mapping[str, Any]) -> list[str]:
+    """Return the rows that printed places lead to, in the order of the words."""
+    places = (place for report in words["reports"] for sentence in report["sentences"] for place in sentence["places"])
+    return list(dict.fromkeys(place["row"] for place in places if place["row"]))
 
 
 def _changed_since(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:

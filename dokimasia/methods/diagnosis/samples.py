@@ -21,9 +21,9 @@ from dokimasia.methods.diagnosis.cells import (
     share_of,
     text,
 )
-from dokimasia.methods.diagnosis.tables import LIMIT, Answered, Material, several
+from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
 from dokimasia.methods.evaluation.scores import HIGHEST, LOWEST
-from dokimasia.methods.tree.view import BEST, WORST
+from dokimasia.methods.tree.reading.view import BEST, WORST
 
 SPAN = HIGHEST - LOWEST
 TIE = 1e-9

@@ -5,8 +5,8 @@ from itertools import combinations
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import number, share_of, text
+from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.samples import TIE, seen
-from dokimasia.methods.diagnosis.tables import Material
 
 MOST_PATTERNS = 20
 """Groups of models that share the highest score, at most, the most frequent first."""

@@ -1,11 +1,11 @@
-"""`diagnose --write`: a run's tables put into words by a judge, every sentence checked, kept, resumable."""
+"""`diagnose --write`: a run's tables put into words by a judge, every figure printed by the program, kept, resumable."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from dokimasia.domain.diagnosis import Diagnosis
-from dokimasia.domain.diagnosis_report import Checked, Report, Salience
+from dokimasia.domain.diagnosis_report import Report, Salience
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.plan import (
     prompts_for,
     words_row,
 )
-from dokimasia.methods.tree.trees import evaluation_of
+from dokimasia.methods.tree.reading.trees import evaluation_of
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.concurrency import reporting
 from dokimasia.runs.lifecycle import at_work, finish, next_fresh, unless_spent, without_limits
@@ -261,10 +261,11 @@ def words_summary(home: Home, run: Run) -> dict[str, Any]:
     """Return what a diagnosis in words came to, ready for JSON; the same stored rows give the same bytes.
 
     Returns:
-        run, source, status, judge, simulated, models, notes, totals {sentences, kept, struck, struck_at_first, by_kind},
-        and reports: one for each model, in order, and last the one across models (subject empty), each {subject, failed
-        {kind, reason} or None, picked [references], unknown_picks, words, cut, repaired, kept, struck, struck_at_first,
-        sentences [{text, paragraph, heading, citations [{ref, start, end}], struck {kind, reason} or None}]}.
+        run, source, status, judge, simulated, models, notes, totals {sentences, verified, unverified,
+        unverified_at_first, failed, by_kind}, and reports: one for each model, in order, and last the one across models
+        (subject empty), each {subject, failed {kind, reason} or None, picked [references], unknown_picks, calls, words,
+        cut, repaired, verified, unverified, unverified_at_first, sentences [{written, text, paragraph, heading, places
+        [{written, start, end, row}], faults [{kind, reason}]}]}: see `domain.diagnosis_report.Sentence`.
     """
     plan, _ = read_words_plan(run)
     diagnosis = find_values(home, Diagnosis, [plan.diagnosis])[plan.diagnosis]
@@ -273,9 +274,7 @@ def words_summary(home: Home, run: Run) -> dict[str, Any]:
     picked = find_values(home, Salience, [row.value_ids[0] for row in rows.values() if row.value_ids])
     subjects = [one for one in (*diagnosis.models, EVERYONE) if one in rows]
     shown = [_report(rows[one], reports.get(one), picked) for one in subjects]
-    kinds = Counter(
-        one.strike.kind for report in reports.values() for one in report.sentences if one.strike is not None
-    )
+    kinds = Counter(fault.kind for report in reports.values() for one in report.sentences for fault in one.faults)
     judged = "sim" in plan.judge.ref.model.split("/")[:-1]
     return {
         "run": run.id,
@@ -287,7 +286,7 @@ def words_summary(home: Home, run: Run) -> dict[str, Any]:
         "notes": list(diagnosis.notes),
         "diagnosis": plan.diagnosis,
         "totals": {
-            **{name: sum(one[name] for one in shown) for name in ("kept", "struck", "struck_at_first")},
+            **{name: sum(one[name] for one in shown) for name in ("verified", "unverified", "unverified_at_first")},
             "sentences": sum(len(one["sentences"]) for one in shown),
             "failed": sum(one["failed"] is not None for one in shown),
             "by_kind": dict(sorted(kinds.items())),
@@ -310,27 +309,17 @@ def _report(row: ResultRow, report: Report | None, picked: Mapping[str, Salience
             "words": 0,
             "cut": False,
             "repaired": False,
-            "kept": 0,
-            "struck": 0,
-            "struck_at_first": 0,
+            "verified": 0,
+            "unverified": 0,
+            "unverified_at_first": 0,
             "sentences": [],
         }
     return found | {
         "words": report.words,
         "cut": report.cut,
         "repaired": report.repaired,
-        "kept": len(report.kept),
-        "struck": len(report.struck),
-        "struck_at_first": report.struck_at_first,
-        "sentences": [_sentence(one) for one in report.sentences],
-    }
-
-
-def _sentence(one: Checked) -> dict[str, Any]:
-    return {
-        "text": one.sentence.text,
-        "paragraph": one.sentence.paragraph,
-        "heading": one.sentence.heading,
-        "citations": [citation.model_dump() for citation in one.sentence.citations],
-        "struck": None if one.strike is None else {"kind": one.strike.kind, "reason": one.strike.reason},
+        "verified": len(report.verified),
+        "unverified": len(report.unverified),
+        "unverified_at_first": report.unverified_at_first,
+        "sentences": [one.model_dump(mode="json") for one in report.sentences],
     }

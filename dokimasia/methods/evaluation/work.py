@@ -18,7 +18,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
 
-WINDOW = 4
+WINDOW = 1
 """Samples in flight for each call that the widest endpoint takes at once, so that a slow one idles no other."""
 
 REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)

@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.words import Accepted, WordsResult, write_repor
 from dokimasia.methods.fingerprints.matching import match_all, read_fingerprint_plan
 from dokimasia.methods.fingerprints.results import fingerprint_summary
 from dokimasia.methods.fingerprints.tasks import draw_tasks, halves, restricted
-from dokimasia.methods.tree.trees import evaluation_of
+from dokimasia.methods.tree.reading.trees import evaluation_of
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.lifecycle import at_work, finish, next_fresh, unless_spent, without_limits
 from dokimasia.runs.observer import Observer, Silent

@@ -37,7 +37,7 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
     Returns:
         run, source, status, judge, simulated, seed, models, notes, responses (asked of each model in a trial), shown {low,
         high} (there were), tasks, waiting (trials that the judge has not matched), untested [{first, second, samples}],
-        reports {model: {kept, struck} or None}, removed (pieces that anonymising took out of answers), `by_judge` (see
+        reports {model: {verified, unverified} or None}, removed (pieces that anonymising took out of answers), `by_judge` (see
         `analysis.fingerprints.fingerprint_figures`), `by_hand` {name: the same}, and assets, ready to be drawn: the
         judge's, then each person's.
     """
@@ -77,7 +77,9 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         "untested": untested,
         "removed": sum(task.removed for task in tasks),
         "reports": {
-            name: {"kept": len(reports[name].kept), "struck": len(reports[name].struck)} if name in reports else None
+            name: {"verified": len(reports[name].verified), "unverified": len(reports[name].unverified)}
+            if name in reports
+            else None
             for name in diagnosis.models
         },
         "by_judge": figures,
@@ -112,7 +114,7 @@ def export_figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         InputError: the folder cannot be written.
     """
-    from dokimasia.report.diagnosis_pictures import picture_of
+    from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 
     make_folder(folder)
     written = [folder / "fingerprints.json"]

@@ -12,10 +12,10 @@ from dokimasia.domain.identity import canonical_json, unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.tables import Material
+from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.runs.figures import shown_name
-from dokimasia.methods.tree.view import Measured
+from dokimasia.methods.evaluation.results import shown_name
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results

@@ -6,14 +6,17 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from dokimasia.domain.growth import TreeCriterion
-from dokimasia.errors import DataError
+from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree.request import GrowthRequest
+from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import Run, list_runs, resolve_run
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 from dokimasia.storage.trees.sources import criteria_of_samples
 
@@ -24,6 +27,36 @@ _SAMPLE = ("sample_id", "sample", "id")
 
 Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
 """A criterion from Python: (text, sample id), with a stratum as a third, or a mapping as a line of a file."""
+
+
+class Source(NamedTuple):
+    """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
+
+    criteria: list[TreeCriterion]
+    origin: str
+    data_name: str
+
+
+def source_of(request: GrowthRequest, session: Session) -> Source:
+    """Return the criteria that a request names, or that a program gave beside it.
+
+    Raises:
+        ConfigError: not one of the three is named: a run, a file, given criteria.
+        NotFound: there is no such run.
+        DataError: the criteria cannot be used.
+    """
+    given = session.given
+    if sum(one is not None for one in (request.run, request.file, given)) != 1:
+        raise ConfigError(
+            "a tree grows from one of the two: name a RUN, or a file with --criteria FILE; a program may give criteria "
+            "instead"
+        )
+    if given is not None:
+        return Source(given_criteria(given), "given", "criteria")
+    if request.file is not None:
+        return Source(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
+    run = _evaluation(session.opened, str(request.run))
+    return Source(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
 
 
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:
@@ -120,6 +153,15 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
             row = dict(zip(("criterion", "sample_id", "category"), pair, strict=False))
         rows.append((f"criterion {number}", row))
     return read_criteria(rows)
+
+
+def _evaluation(home: Home, text: str) -> Run:
+    if text != "last":
+        return resolve_run(home, text)
+    run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
+    if run is None:
+        raise NotFound(f"{home.path} has no evaluation yet whose criteria a tree could grow from")
+    return run
 
 
 def _criterion(row: Any, by: str) -> TreeCriterion:

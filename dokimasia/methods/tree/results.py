@@ -1,17 +1,42 @@
 """What a growth came to, from its stored rows: the tree, how much has a place, what was refused, and what moved."""
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import DEEPEST
-from dokimasia.methods.tree.plan import GrowthPlan
+from dokimasia.domain.growth import TreeCriterion
+from dokimasia.methods.tree.request import GrowthPlan, tree_of
+from dokimasia.runs.figures import is_simulated, simulated
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.versions import get_version, mappings, tree_criteria, versions_of_run
 
+if TYPE_CHECKING:
+    from dokimasia.runs.exporting import ColumnType, Export
+
 SHOWN_REJECTIONS, SHOWN_MOVES = 20, 100
+
+COLUMNS: "dict[str, ColumnType]" = {
+    "run": "text",
+    "tree": "text",
+    "version": "text",
+    "criterion": "text",
+    "text": "text",
+    "ground_truth": "text",
+    "sample": "text",
+    "stratum": "text",
+    "leaf": "text",
+    "failure": "text",
+    "reason": "text",
+    "model": "text",
+    "prompt": "text",
+    "call_key": "text",
+    "simulated": "truth",
+}
+"""What the export of a growth says of each criterion; `leaf` is null where it has no place, and `failure` says why."""
 
 
 def growth_summary(home: Home, run: Run) -> dict[str, Any]:
@@ -25,12 +50,12 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
     judge = plan.judge.ref
     summary: dict[str, Any] = {
         "run": run.id,
-        "tree": str(run.options["tree"]),
+        "tree": tree_of(run),
         "status": run.status,
         "source": plan.source,
         "judge": judge.name,
         "embedding": plan.growth.embedding or None,
-        "simulated": sorted(name for name, spec in plan.specs.items() if "sim" in spec.ref.model.split("/")[:-1]),
+        "simulated": simulated(plan.models.values()),
         "seed": plan.growth.seed,
         "grown_on": plan.onto or None,
         "phases": [{"version": one.id, "position": one.position, **_phase(one.report)} for one in phases if one.report],
@@ -62,6 +87,46 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
         "leaves": [{"leaf": leaf, "support": int(tree.nodes[leaf]["support"])} for leaf in held],
         **(_moves(home, plan.onto, last.tree, {one.criterion: one.leaf for one in placements}) if plan.onto else {}),
     }
+
+
+def growth_rows(home: Home, run: Run) -> "Export":
+    """Return one row a criterion, sorted by key: where the last version that the growth made has it, and by whose word.
+
+    A growth that was stopped before its criteria were mapped has no rows. One call maps many criteria, so that what a
+    call cost is no figure of a row: `call_key` says which one it was.
+    """
+    from dokimasia.runs.exporting import Export
+
+    phases = versions_of_run(home, run.id)
+    if not phases:
+        return Export(COLUMNS, [])
+    last = phases[-1]
+    placements = mappings(home, last.id, tree=last.tree)
+    calls = SqliteLedger(home).calls_for(one.call for one in placements if one.call)
+    known = {one.key: one for one in tree_criteria(home, last.tree)}
+    rows: list[dict[str, Any]] = []
+    for one in placements:
+        criterion = known.get(one.criterion) or TreeCriterion(one.criterion, "", "")
+        rows.append(
+            {
+                "run": run.id,
+                "tree": last.tree,
+                "version": last.id,
+                "criterion": one.criterion,
+                "text": criterion.text or None,
+                "ground_truth": criterion.ground_truth or None,
+                "sample": criterion.sample_id or None,
+                "stratum": criterion.stratum or None,
+                "leaf": one.leaf,
+                "failure": one.failure or None,
+                "reason": one.reason or None,
+                "model": one.model or None,
+                "prompt": f"{one.prompt}@{one.prompt_version}" if one.prompt else None,
+                "call_key": one.call or None,
+                "simulated": one.call in calls and is_simulated(calls[one.call].model),
+            }
+        )
+    return Export(COLUMNS, rows)
 
 
 def _phase(report: dict[str, Any]) -> dict[str, Any]:
