@@ -171,7 +171,6 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     stages=stages,
     ended=open_checks,
     drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
-    drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
     figures=figures,
     graphs=versions_of("rubric_making"),
     items=items,
