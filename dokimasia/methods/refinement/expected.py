@@ -16,8 +16,9 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
 
     Which final answers are wrong is not known before they are checked, so every scored answer counts as one that failed
     (with a threshold: every one below it), and goes through all rounds of all arms; no final answer is settled by a
-    rule, and every hint is rewritten once. Who gives which hint is counted for that case, too: the calls are an upper
-    bound together, and those of a single peer nearly so.
+    rule, every hint is rewritten once, and a feedback that gives something away as a whole is looked at again after each
+    piece that is left out. Who gives which hint is counted for that case, too: the calls are an upper bound together,
+    and those of a single peer nearly so.
 
     Args:
         plan: the refinement.
@@ -56,7 +57,9 @@ def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
     yield from _checked(plan, size, times=plan.rounds)
     yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements)
     if plan.leak_judge and told:
+        pieces = 2 * told if arm == "peer" else told
         yield _looked(plan, size, POINT_TOKENS, times=plan.rounds * told)
+        yield _looked(plan, size, pieces * (POINT_TOKENS + HINT_TOKENS) // 2, times=plan.rounds * (pieces - 1))
 
 
 def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
@@ -67,7 +70,7 @@ def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[
 
 
 def _hinted(plan: RefinementPlan, size: SampleSize, order: list[str]) -> Iterator[Asking]:
-    """Yield the calls of one atom's hints: each of a round's peer, in two wordings, each of them looked at."""
+    """Yield the calls of one atom's hints: in each round one peer's, in two wordings, both looked at."""
     for round in range(plan.rounds if order else 0):
         peer = plan.models[order[round % len(order)]]
         shown = INSTRUCTION_TOKENS + size.text + size.images + POINT_TOKENS + ANSWER_TOKENS
