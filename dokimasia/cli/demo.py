@@ -54,7 +54,7 @@ def evaluation_step(
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.evaluation.evaluation import EvaluationRequest, evaluate
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truth import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)

@@ -161,7 +161,7 @@ def _tables(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
     from dokimasia.methods.diagnosis.files import export
-    from dokimasia.methods.tree.trees import evaluation_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
@@ -206,7 +206,7 @@ def _why(
     from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
     from dokimasia.methods.diagnosis.evidence import evidence
     from dokimasia.methods.diagnosis.material import gather
-    from dokimasia.methods.tree.trees import evaluation_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -217,6 +217,7 @@ def _hyphened(word: str, width: int) -> str:
     """Return a plain word in pieces of at most `width`: between two consonants if it can be, else after a vowel."""
     if not word.isalpha() or len(word) <= width + 1:
         return word
-    found = [_BETWEEN.finditer(word, 2, width), _AFTER_VOWEL.finditer(word, 2, width)]
+    last = min(width + 1, len(word) - 2)
+    found = [_BETWEEN.finditer(word, 2, last), _AFTER_VOWEL.finditer(word, 2, last)]
     at = next((places[-1].end() for each in found if (places := list(each))), width - 1)
     return f"{word[:at]}- {_hyphened(word[at:], width)}"

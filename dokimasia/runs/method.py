@@ -89,6 +89,10 @@ class Addition(NamedTuple):
     section: "Callable[[], Make]"
 
 
+PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
+"""Draws the figures as they are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Q, P]):
     """A method by what it puts into the life-cycle that all runs share.
@@ -148,7 +152,7 @@ class Method(Generic[Q, P]):
     items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
     items_shown: bool = True
     sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
-    drawing: "Callable[[], Drawing]" = later("dokimasia.report.sections.plain", "DRAWING")
+    drawing: "Callable[[], Drawing]" = PLAIN
     report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
     report_figures: Callable[[Home, Run], dict[str, Any]] | None = None
     adds: "Addition | None" = None

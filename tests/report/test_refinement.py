@@ -9,11 +9,11 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.methods.refinement import RefinementRequest, refine
+from dokimasia.methods.refinement.blocks import refinement
+from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.methods.refinement.blocks import refinement
-from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened

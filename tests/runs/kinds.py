@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.runs.lifecycle import RunResult, run
@@ -35,12 +35,8 @@ class State(Failure, total=False):
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the question to the model."""
     context = runtime.context
-    asked = await answer_question(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        candidate=context.options.spec(state["model"]),
-        library=context.prompts,
-    )
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(answer_question(sample), model=state["model"])
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     return {"calls": asked.calls, "result": await context.store.put(asked.value)}
@@ -101,7 +97,7 @@ KINDS: dict[str, Kind] = {
             "rubrics",
             {"judge": JUDGE, "pool": MODELS},
             on="review",
-            source="source",
+            source="data",
             data=False,
             forked={"judge": OTHER},
         ),

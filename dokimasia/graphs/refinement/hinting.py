@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from dokimasia.agents import Asked, give_hint, rewrite_hint
+from dokimasia.agents import Asked
+from dokimasia.agents.hinter import give_hint, rewrite_hint
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Arm, Fallback, FoundLeak, Hint, Point

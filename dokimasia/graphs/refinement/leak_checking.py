@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dokimasia.agents import judge_leak
+from dokimasia.agents.leak_judge import judge_leak
 from dokimasia.algorithms.criteria import leaks as question_leaks
 from dokimasia.algorithms.leaks.check import find_leaks
 from dokimasia.domain.criterion import CriteriaSet

@@ -1,7 +1,6 @@
 """Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.accepting import accept
@@ -9,12 +8,6 @@ from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from dokimasia.runs.work import Job, Stage
-
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
     name="audit",

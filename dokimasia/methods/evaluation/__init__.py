@@ -1,10 +1,7 @@
 """Evaluation by atomic criteria: cognitive replay, answers, checkpoint scores (ATOM, 3.2 and 3.3)."""
 
-from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.accepting import accept, resumable
 from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.evaluation.figures import summary_of
@@ -12,19 +9,11 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
 from dokimasia.methods.evaluation.rows import COLUMNS, cells
 from dokimasia.methods.evaluation.taken_over import reached
-from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later, lazily
+from dokimasia.runs.method import Method, later, lazily
 from dokimasia.runs.sync import run_sync
-from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.report.data import ReportData
-    from dokimasia.runs.work import Job, Stage
-
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",

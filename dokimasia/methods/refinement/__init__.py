@@ -1,8 +1,6 @@
 """Closed-loop self-correction (ATOM, 3.5)."""
 
-from collections.abc import AsyncIterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.refinement.accepting import NAME, accept, resumable
@@ -13,10 +11,6 @@ from dokimasia.methods.refinement.rows import COLUMNS, cells
 from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
-
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     name=NAME,

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
@@ -42,9 +42,6 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_criteria, list_trees, tree_criteria
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 
 async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPlan]:

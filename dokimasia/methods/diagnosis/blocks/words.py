@@ -13,7 +13,7 @@ def section(data: ReportData) -> Section:
     blocks: list[Block] = [Paragraph(note, "warning") for note in data.summary["notes"]]
     for block in prose(data.summary, links):
         if isinstance(block, Fold):
-            blocks += [Paragraph(Span(block.title, "strong")), *block.blocks]
+            blocks += [Paragraph(Span(f"\n{block.title}", "strong")), *block.blocks]
         else:
             blocks.append(block)
     why = Span(f"dokimasia diagnose {data.summary['source']} --why REFERENCE", "code")

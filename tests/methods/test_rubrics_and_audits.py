@@ -3,28 +3,28 @@
 import asyncio
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from dokimasia.methods.audit.auditing import audit, resume_audit
-from dokimasia.methods.audit.plan import AuditRequest
-from dokimasia.methods.rubrics.making import RUBRICS, make_rubrics, rubric_items
-from dokimasia.methods.rubrics.plan import RubricRequest
 
-from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.call import ChatReply, ModelCall, ModelReply
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.audit import METHOD as AUDIT
+from dokimasia.methods.audit import AuditRequest, audit
 from dokimasia.methods.audit.analysing import ANALYSES, analyse
-from dokimasia.methods.audit.results import audit_items, audit_summary
-from dokimasia.methods.checks.checking import decide, pending_checks
-from dokimasia.methods.review import METHOD, ReviewRequest
-from dokimasia.methods.rubrics.files import encode_sets, read_sets, sets_of_run
+from dokimasia.methods.checks import decide, pending_checks
+from dokimasia.methods.review import ReviewRequest, review
+from dokimasia.methods.rubrics import METHOD as RUBRICS
+from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
 from dokimasia.prompts import recognise
-from dokimasia.runs.lifecycle import RunResult, run
+from dokimasia.runs.exporting import export_rows
+from dokimasia.runs.forking import ForkRequest, fork
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.rubric_judging import holds
@@ -45,14 +45,14 @@ class Made:
         self.home, self.data, self.file = folder / "home", folder / "data.jsonl", folder / "rubrics.jsonl"
         write_described(self.data, 14, 3)
         self.settings = load_settings(home=self.home, cwd=folder, env={})
-        review = ReviewRequest(data=self.data, panel=PANEL)
-        self.review = asyncio.run(run(METHOD, review, settings=self.settings)).run
+        request = ReviewRequest(data=self.data, panel=PANEL)
+        self.review = asyncio.run(review(request, settings=self.settings)).run
         self.rubrics = asyncio.run(make_rubrics(self.request(), settings=self.settings)).run
         with Home.open(self.home, write=False) as home:
             self.file.write_bytes(encode_sets(sets_of_run(home, get_run(home, self.rubrics))))
 
     def request(self, **changes: Any) -> RubricRequest:
-        fields = {"data": Path(self.review), "source": self.review, "judge": "sim/judge", "pool": POOL}
+        fields = {"data": self.review, "judge": "sim/judge", "pool": POOL}
         return RubricRequest.model_validate(fields | changes)
 
 
@@ -60,6 +60,12 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A reviewed world with rubrics, which no test changes."""
     return Made(tmp_path_factory.mktemp("rubrics"))
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with an empty home."""
+    return load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
 
 
 @pytest.fixture
@@ -80,7 +86,7 @@ def audited(settings: Settings, request: AuditRequest, **options: Any) -> RunRes
 
 def items_of(settings: Settings, run: str) -> list[dict[str, Any]]:
     with Home.open(settings.home, write=False) as home:
-        return list(audit_items(home, get_run(home, run)))
+        return list(AUDIT.items(home, get_run(home, run), None))
 
 
 def test_rubrics_of_every_golden_caption(made: Made) -> None:
@@ -145,63 +151,104 @@ def test_a_published_file_audits_alike_in_an_empty_home(made: Made, settings: Se
     assert encode_sets(read_sets(made.file)) == made.file.read_bytes()
 
 
-def test_the_same_command_asks_nothing_again(made: Made, settings: Settings) -> None:
-    """A finished audit is printed from its rows; --fresh makes a new run that the ledger answers with the same figures."""
-    request = auditing(made, repeats=2, no_image=True)
-    first = audited(settings, request)
-    again = audited(settings, request, transports={})
-    assert again == first
-    fresh = audited(settings, request.model_copy(update={"fresh": True}), transports={"sim": Refusing()})
-    assert fresh.run != first.run
-    assert fresh.summary["models"] == first.summary["models"]
-    assert set(first.summary["models"]) == {*MODELS, *(f"{name}#blind" for name in MODELS)}
-    assert set(first.summary["blind"]) == set(MODELS)
-    assert first.summary["models"]["sim/steady"]["spread"] is not None
+def test_arms_and_repeats(made: Made, settings: Settings) -> None:
+    """Without the image every model answers in an arm of its own, and repeats have a spread."""
+    found = audited(settings, auditing(made, repeats=2, no_image=True)).summary
+    assert set(found["models"]) == {*MODELS, *(f"{name}#blind" for name in MODELS)}
+    assert set(found["blind"]) == set(MODELS)
+    assert found["models"]["sim/steady"]["spread"] is not None
 
 
-def test_stopped_and_resumed(made: Made, settings: Settings, tmp_path: Path) -> None:
+def test_resumed_without_data_and_file(made: Made, settings: Settings, tmp_path: Path) -> None:
     """An audit that is stopped goes on from the store alone, without the data and the file, to the same figures."""
     whole = audited(load_settings(home=tmp_path / "whole", cwd=tmp_path, env={}), auditing(made))
-    stop = Stop()
-    counting = Stopping(stop, after=25)
     file, data = tmp_path / "rubrics.jsonl", tmp_path / "data.jsonl"
     shutil.copy(made.file, file)
     shutil.copytree(made.data.parent / "images", tmp_path / "images")
     shutil.copy(made.data, data)
+    stop = Stop()
+    stopping = CountingTransport(SimTransport(), stop=stop.ask, stop_after=25)
     with pytest.raises(Interrupted):
-        audited(settings, auditing(made, data=data, rubrics=str(file)), transports={"sim": counting}, stop=stop)
+        audited(settings, auditing(made, data=data, rubrics=file), transports={"sim": stopping}, stop=stop)
     file.unlink()
     data.unlink()
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, whole.run)
-        before = audit_summary(home, run)
+        before = AUDIT.figures(home, run)
     assert run.status == "interrupted"
     assert before["open_items"] > 0
-    later = Stopping(Stop(), after=10**9)
-    ended = asyncio.run(resume_audit(run, settings=settings, transports={"sim": later}))
+    ended = asyncio.run(resume(run, settings=settings))
     assert ended.summary["models"] == whole.summary["models"]
-    assert not set(counting.done) & set(later.done), "a call that was finished was sent again"
 
 
-def test_a_budget_leaves_items_open(made: Made, settings: Settings) -> None:
-    """What may not be paid for is open, not failed for good; without the limit it is done."""
-    short = audited(settings, auditing(made, max_calls=20))
-    assert not short.complete
-    ended = audited(settings, auditing(made))
-    assert ended.complete
-    assert all(one["n_scored"] == one["n"] for one in ended.summary["models"].values())
+def test_forks_need_no_file(made: Made, copied: Settings, tmp_path: Path) -> None:
+    """Another judge has the samples, captions and rubric sets of the run before, and asks the models nothing again."""
+    file, data = tmp_path / "rubrics.jsonl", tmp_path / "data.jsonl"
+    shutil.copy(made.file, file)
+    shutil.copytree(made.data.parent / "images", tmp_path / "images")
+    shutil.copy(made.data, data)
+    first = audited(copied, auditing(made, data=data, rubrics=file))
+    file.unlink()
+    data.unlink()
+    other = ForkRequest(judge="sim/judge-lenient")
+    for run, method in ((first.run, AUDIT), (made.rubrics, RUBRICS)):
+        with Home.open(copied.home, write=False) as home:
+            parent = get_run(home, run)
+            before = method.figures(home, parent)
+        counting = CountingTransport(SimTransport())
+        forked = asyncio.run(fork(parent, other, settings=copied, transports={"sim": counting}))
+        assert {*counting.by_model} <= {"sim/judge-lenient", *PANEL}
+        assert forked.summary["judge"] == "sim/judge-lenient"
+        for same in ("samples", "skipped", "without_rubrics", "pool", "panel", "request"):
+            assert forked.summary.get(same) == before.get(same)
+    panel = ForkRequest(models={PANEL[2]: "sim/strong"})
+    forked = asyncio.run(fork(parent, panel, settings=copied))
+    assert forked.summary["panel"] == [*PANEL[:2], "sim/strong"]
+
+
+def test_what_exports_say(made: Made, copied: Settings) -> None:
+    """A response has its text and a decision for each rubric; a set has its statements by stream; a failure has none."""
+    judge = Answering(lambda _: "drop")
+    with_failures = audited(copied, auditing(made, models=("sim/steady",)), transports={"sim": judge.transport})
+    whole = audited(copied, auditing(made, models=("sim/strong",)))
+    with Home.open(copied.home, write=False) as home:
+        failed, scored, sets = (
+            asyncio.run(export_rows(home, get_run(home, run))).rows
+            for run in (with_failures.run, whole.run, made.rubrics)
+        )
+        rubrics = {one.sample_id: one for one in sets_of_run(home, get_run(home, made.rubrics))}
+    assert all(row["must_right"] is None and row["response"] and row["failure"] == "unparsable" for row in failed)
+    for row, item in zip(scored, items_of(copied, whole.run), strict=True):
+        assert (row["response"], row["domain"]) == (item["response"], item["domain"])
+        for stream in ("must_right", "easy_wrong"):
+            assert row[stream] == [int(one["holds"]) for one in item[stream]]
+    for row in sets:
+        assert row["must_right"] == [one.statement for one in rubrics[row["sample"]].must_right]
+        assert row["caption"] == rubrics[row["sample"]].caption
+
+
+def test_commands_repeat_what_was_asked(made: Made, copied: Settings) -> None:
+    """A run says by which command it is repeated: with the review's id in place of `last`, and the panel that it had."""
+    nobody = asyncio.run(make_rubrics(made.request(panel=()), settings=copied))
+    named = audited(copied, auditing(made, rubrics=made.rubrics, models=("sim/weak",)))
+    with Home.open(copied.home, write=False) as home:
+        first, second, third = (get_run(home, id).command for id in (made.rubrics, nobody.run, named.run))
+    begin = f"rubrics {made.review} --judge sim/judge --pool {','.join(POOL)}"
+    assert first == f"{begin} --panel {','.join(PANEL)}"
+    assert second == f"{begin} --panel none"
+    assert third == f"audit data.jsonl --rubrics {made.rubrics} --models sim/weak --judge sim/judge"
 
 
 def test_a_judge_that_leaves_a_rubric_out_is_asked_once_more(made: Made, settings: Settings) -> None:
     """One result too few goes back with the reason; twice is a failure of the judgement, never a false."""
     judge = Answering(lambda count: "drop" if count == 1 else "whole")
-    mended = audited(settings, auditing(made, models=("sim/steady",)), transports={"sim": judge})
+    mended = audited(settings, auditing(made, models=("sim/steady",)), transports={"sim": judge.transport})
     assert mended.summary["models"]["sim/steady"]["failures"] == {}
     assert any("has" in problem and "results for" in problem for problem in judge.problems)
     for how in ("drop", "swap", "partially"):
         judge = Answering(lambda _, how=how: how)
         request = auditing(made, models=("sim/steady",), judge="sim/judge-lenient", fresh=True)
-        failed = audited(settings, request, transports={"sim": judge}).summary["models"]["sim/steady"]
+        failed = audited(settings, request, transports={"sim": judge.transport}).summary["models"]["sim/steady"]
         assert failed["overall"] is None
         assert failed["failures"] == {"unparsable": failed["n"]}
         assert failed["bounds"]["overall"] == {"low": 0, "high": 100}
@@ -240,26 +287,6 @@ def test_people_decide_on_captions_and_rubrics(made: Made, copied: Settings) -> 
     assert after.checked
 
 
-def test_rubrics_stopped_and_resumed(made: Made, copied: Settings) -> None:
-    """The making of rubrics goes on where it stopped, sends no finished call again, and ends with the same sets."""
-    request = made.request(pool=("sim/steady", "sim/weak"))
-    stop = Stop()
-    counting = Stopping(stop, after=30)
-    with pytest.raises(Interrupted):
-        asyncio.run(make_rubrics(request, settings=copied, transports={"sim": counting}, stop=stop))
-    with Home.open(copied.home, write=False) as home:
-        run = next(one for one in (get_run(home, id) for id in _runs(home)) if one.status == "interrupted")
-    later = Stopping(Stop(), after=10**9)
-    ended = asyncio.run(resume_images(RUBRICS, run, settings=copied, transports={"sim": later}))
-    assert ended.complete
-    assert not set(counting.done) & set(later.done), "a call that was finished was sent again"
-    shutil.copytree(made.home, copied.home.with_name("other"))
-    whole = replace(copied, home=copied.home.with_name("other"))
-    straight = asyncio.run(make_rubrics(request, settings=whole))
-    assert straight.run == ended.run
-    assert straight.summary == ended.summary
-
-
 def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_path: Path) -> None:
     """Captions that came with the data make rubrics too; without a review there is no panel unless one is named."""
     sets = read_sets(made.file)[:3]
@@ -273,7 +300,7 @@ def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_
     assert result.summary["sets"] == 3
     assert result.summary["panel"] == []
     with Home.open(settings.home, write=False) as home:
-        items = list(rubric_items(home, get_run(home, result.run)))
+        items = list(RUBRICS.items(home, get_run(home, result.run), None))
     for item, one in zip(items, sets, strict=True):
         assert [rubric["statement"] for rubric in item["set"]["rubrics"]] == [r.statement for r in one.rubrics]
     lines[0].pop("reference_answer")
@@ -295,7 +322,7 @@ def test_bad_input_is_named(made: Made, settings: Settings, copied: Settings, tm
     with pytest.raises(ConfigError, match="--pool names no model"):
         asyncio.run(make_rubrics(made.request(pool=()), settings=copied))
     with pytest.raises(InputError):
-        asyncio.run(make_rubrics(made.request(source=made.rubrics), settings=copied))
+        asyncio.run(make_rubrics(made.request(data=made.rubrics), settings=copied))
     lines = [json.loads(line) for line in made.file.read_text().splitlines()]
     other = tmp_path / "other.jsonl"
     other.write_text(json.dumps({**lines[0], "images": ["0" * 64]}) + "\n")
@@ -370,48 +397,17 @@ def test_analyses_of_a_run(made: Made, settings: Settings, tmp_path: Path) -> No
     assert found["analyses"]["coverage"]["shares"].keys() == {"20", "40", "60", "80"}
 
 
-class Refusing:
-    """A transport that may not be used."""
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        raise AssertionError("nothing was to be sent")
-
-    async def aclose(self) -> None:
-        """Close nothing."""
-
-
-class Stopping:
-    """The simulated models, with a stop after so many calls; `done` are the calls that came back."""
-
-    def __init__(self, stop: Stop, *, after: int) -> None:
-        self._inner: Transport = SimTransport()
-        self._stop, self._after = stop, after
-        self.done: list[str] = []
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        reply = await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
-        await asyncio.sleep(0.001)
-        self.done.append(call.model_dump_json())
-        if len(self.done) == self._after:
-            self._stop.ask()
-        return reply
-
-    async def aclose(self) -> None:
-        """Close nothing."""
-
-
 class Answering:
     """The simulated models, with a judge whose assessments are spoilt in a named way; `problems` are what was sent back."""
 
-    def __init__(self, how: Any) -> None:
-        self._inner: Transport = SimTransport()
+    def __init__(self, how: Callable[[int], str]) -> None:
+        self.transport = CountingTransport(SimTransport(), change=self._spoil)
         self._how = how
         self._asked: dict[str, int] = {}
         self.problems: list[str] = []
 
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+    def _spoil(self, call: ModelCall, reply: ModelReply) -> ModelReply:
         request = recognise(call.messages) if call.kind == "chat" else None
-        reply = await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
         if request is None or request.name != "rubric_assessment" or not isinstance(reply, ChatReply):
             return reply
         if request.problem:
@@ -428,10 +424,3 @@ class Answering:
             text = text.replace("GroupA", "GroupC").replace("GroupB", "GroupA").replace("GroupC", "GroupB")
             text = text.replace("</Assessment>", "<GroupA><Result>true</Result></GroupA></Assessment>")
         return reply.model_copy(update={"text": text})
-
-    async def aclose(self) -> None:
-        """Close nothing."""
-
-
-def _runs(home: Home) -> list[str]:
-    return [id for (id,) in home.all("SELECT id FROM runs ORDER BY id")]

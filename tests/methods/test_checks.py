@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from dokimasia.errors import InputError, NotFound
-from dokimasia.methods.checks.checking import all_standings, decide, open_for_people, pending_checks
-from dokimasia.methods.review import METHOD, ReviewRequest
-from dokimasia.runs.lifecycle import run
+from dokimasia.methods.checks import all_standings, decide, open_for_people, pending_checks
+from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.checkpoints import open_saver
@@ -33,7 +32,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     write_described(folder / "data.jsonl", 7, 0, disputed=0.0)
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     request = ReviewRequest(data=folder / "data.jsonl", panel=PANEL)
-    return folder, asyncio.run(run(METHOD, request, settings=settings)).run
+    return folder, asyncio.run(review(request, settings=settings)).run
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def ask(settings: Settings, reviewed: tuple[Path, str]) -> Callable[[], int]:
         import asyncio
 
         request = ReviewRequest(data=reviewed[0] / "data.jsonl", panel=PANEL)
-        asyncio.run(run(METHOD, request, settings=settings))
+        asyncio.run(review(request, settings=settings))
         with Home.open(settings.home, write=False) as home:
             return home.all("SELECT count(*) FROM calls")[0][0]
 
@@ -83,7 +82,7 @@ def test_a_decision_made_elsewhere_survives_the_death_of_its_process(settings: S
     code = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from dokimasia.methods.checks.checking import decide\n"
+        "from dokimasia.methods.checks import decide\n"
         "from dokimasia.settings import load_settings\n"
         "settings = load_settings(home=Path(sys.argv[1]), env={})\n"
         "decide(sys.argv[2], 'edit', who='anna', delete=[1], settings=settings)\n"
@@ -156,7 +155,7 @@ async def test_a_run_takes_in_what_was_left(settings: Settings, reviewed: tuple[
     with Home.open(settings.home, write=True):
         decide(item, "accept", who="anna", settings=settings)
     request = ReviewRequest(data=reviewed[0] / "data.jsonl", panel=PANEL, seed=1)
-    await run(METHOD, request, settings=settings)
+    await review(request, settings=settings)
     assert not list(left_decisions(settings.home))
     with Home.open(settings.home, write=False) as home:
         assert next(one for one in standings(home, run) if one.item.id == item.id).state == "accepted"
