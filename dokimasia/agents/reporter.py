@@ -1,16 +1,13 @@
-"""The reporter: a judge that picks what is salient in a diagnosis's tables and writes it down (ATOM, section 3.4)."""
+"""The roles of a diagnosis in words: a judge picks what is salient, writes it down, and tells reports apart (ATOM, 3.4)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dokimasia.agents.asking import Asked, ask_judge
-from dokimasia.domain.call import ModelSpec
+from dokimasia.agents.asking import Ask
 from dokimasia.domain.diagnosis_report import Written
-from dokimasia.domain.judgement import Rejected
-from dokimasia.domain.ports import Gateway
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.reports import parse_picks, parse_report
-from dokimasia.prompts import PromptLibrary
 
 EVERYONE = "all models"
 """The subject of what is written across models."""
@@ -30,81 +27,54 @@ class Drafted(NamedTuple):
     text: str
 
 
-async def pick_salient(
-    subject: str,
-    tables: str,
-    *,
-    row_of: Callable[[str], str | None],
-    gateway: Gateway,
-    judge: ModelSpec,
-    rejected: Rejected | None = None,
-    library: PromptLibrary | None = None,
-) -> Asked[Picks]:
-    """Return which rows of tables the judge holds for worth reporting.
+def pick_salient(subject: str, tables: str, row_of: Callable[[str], str | None]) -> Ask[Picks]:
+    """A judge says which rows of tables are worth reporting.
 
     Args:
         subject: the model that is reported on; empty for all.
         tables: the tables as text.
         row_of: a reference's row in its one form, or None where it leads nowhere.
-        gateway: the way to the model.
-        judge: the judge and how it is sampled.
-        rejected: the earlier reply to send back.
-        library: prompts that replace the package's own.
     """
-    return await ask_judge(
+    return Ask(
         "diagnosis_salient",
         {"subject": subject or EVERYONE, "tables": tables},
+        shown=("tables",),
         parse=lambda text: _known(parse_picks(text), row_of),
-        shown=("tables",),
-        gateway=gateway,
-        judge=judge,
-        rejected=rejected,
-        library=library,
     )
 
 
-async def write_report(
-    subject: str,
-    tables: str,
-    *,
-    gateway: Gateway,
-    judge: ModelSpec,
-    rejected: Rejected | None = None,
-    library: PromptLibrary | None = None,
-) -> Asked[Drafted]:
-    """Return a report on one model, written from the rows that were picked; one that was sent back is cut if too long."""
-    return await ask_judge(
-        "diagnosis_report",
-        {"subject": subject, "tables": tables},
-        parse=lambda text: Drafted(parse_report(text, cut=rejected is not None), text),
-        shown=("tables",),
-        gateway=gateway,
-        judge=judge,
-        rejected=rejected,
-        library=library,
+def write_report(subject: str, tables: str) -> Ask[Drafted]:
+    """A judge writes a report on one model from the rows that were picked; one that was sent back is cut if too long."""
+    inputs = {"subject": subject, "tables": tables}
+    return Ask("diagnosis_report", inputs, ("tables",), parse=_drafted, parse_again=_cut)
+
+
+def write_across(tables: str, reports: str) -> Ask[Drafted]:
+    """A judge writes the report across models from the picked rows and from the verified sentences of each report."""
+    inputs = {"tables": tables, "reports": reports}
+    return Ask("diagnosis_across", inputs, ("tables", "reports"), parse=_drafted, parse_again=_cut)
+
+
+def match_reports(reports: tuple[str, str], answers: str) -> Ask[str]:
+    """A judge says whether the first of two reports without names is about the model called A or B (ATOM, G.1).
+
+    It is shown both reports, and for each question the reference answer, the points of its criteria and both answers; no
+    image, no score, and no name of a model.
+    """
+    return Ask(
+        "fingerprint_match",
+        {"report_one": reports[0], "report_two": reports[1], "answers": answers},
+        shown=("reports", "question", "reference answer", "criteria", "responses"),
+        parse=parse_match,
     )
 
 
-async def write_across(
-    tables: str,
-    reports: str,
-    *,
-    gateway: Gateway,
-    judge: ModelSpec,
-    rejected: Rejected | None = None,
-    library: PromptLibrary | None = None,
-) -> Asked[Drafted]:
-    """Return the report across models, written from the rows that were picked and from the verified sentences of each report."""
-    return await ask_judge(
-        "diagnosis_across",
-        {"tables": tables, "reports": reports},
-        parse=lambda text: Drafted(parse_report(text, cut=rejected is not None), text),
-        shown=("tables", "reports"),
-        gateway=gateway,
-        judge=judge,
-        rejected=rejected,
-        library=library,
-    )
+def _drafted(text: str) -> Drafted:
+    return Drafted(parse_report(text), text)
+
+
+def _cut(text: str) -> Drafted:
+    return Drafted(parse_report(text, cut=True), text)
 
 
 def _known(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:
