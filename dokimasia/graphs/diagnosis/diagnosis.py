@@ -26,7 +26,7 @@ from dokimasia.algorithms.diagnosis.asset_tables import rows_of, tables_text
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.domain.diagnosis_report import Draft, Report, Salience, Sentence, Written
+from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.graphs.context import Context
@@ -36,9 +36,6 @@ from dokimasia.graphs.versions import VERSIONS
 NAME = "diagnosis"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
-
-EVERYONE = ""
-"""The subject of the report across models."""
 
 ALWAYS = "models"
 """The table of overall results: a subject's own rows are shown to its writer in any case."""

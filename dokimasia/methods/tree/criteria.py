@@ -158,7 +158,7 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
 def _evaluation(home: Home, text: str) -> Run:
     if text != "last":
         return resolve_run(home, text)
-    run = next((one for one in list_runs(home) if one.graph == EVALUATION.name), None)
+    run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
     if run is None:
         raise NotFound(f"{home.path} has no evaluation yet whose criteria a tree could grow from")
     return run

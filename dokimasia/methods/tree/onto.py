@@ -34,7 +34,7 @@ def maker_of(home: Home, version: StoredVersion) -> Run | None:
         run = get_run(home, version.run_id) if version.run_id else None
     except NotFound:
         return None
-    return run if run is not None and run.graph == NAME else None
+    return run if run is not None and run.method == NAME else None
 
 
 def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placement]:

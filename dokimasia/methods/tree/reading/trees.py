@@ -113,12 +113,12 @@ def evaluation_of(home: Home, text: str) -> tuple[Run, str | None]:
         NotFound: there is no such run, or a growth from no run of this home.
     """
     if text == "last":
-        run = next((one for one in list_runs(home) if one.graph == EVALUATION.name), None)
+        run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
         if run is None:
             raise NotFound(f"{home.path} has no evaluation yet")
         return run, None
     run = resolve_run(home, text)
-    if run.graph != NAME:
+    if run.method != NAME:
         return run, None
     tree = tree_of(run)
     source = source_run(home, tree)
