@@ -146,7 +146,7 @@ class Pair(NamedTuple):
 
 def pairs(count: int, *, answer: str) -> Iterator[Pair]:
     """Yield the messages of `count` samples as (role, text), word for word as the evaluation sends them."""
-    from dokimasia.agents.scorer import criteria_text
+    from dokimasia.agents.evaluation import criteria_text
     from dokimasia.prompts import render
 
     prompts, criteria = Prompts(), criteria_text(CRITERIA)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dokimasia.methods.checks import decide, pending_checks
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
+    from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
-    from dokimasia.methods.refinement.refining import RefinementRequest, refine
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
     from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
     from dokimasia.runs.forking import ForkRequest, fork
@@ -58,7 +58,7 @@ _HOMES: dict[str, str] = {
     "ModelSpec": "dokimasia.domain.call",
     "ReferenceChain": "dokimasia.domain.criterion",
     "Refined": "dokimasia.domain.refinement",
-    "RefinementRequest": "dokimasia.methods.refinement.refining",
+    "RefinementRequest": "dokimasia.methods.refinement",
     "RunResult": "dokimasia.runs.lifecycle",
     "Response": "dokimasia.domain.judgement",
     "RubricRequest": "dokimasia.methods.rubrics",
@@ -80,7 +80,7 @@ _HOMES: dict[str, str] = {
     "make_rubrics": "dokimasia.methods.rubrics",
     "memory_context": "dokimasia.methods.refinement.embedding",
     "pending_checks": "dokimasia.methods.checks",
-    "refine": "dokimasia.methods.refinement.refining",
+    "refine": "dokimasia.methods.refinement",
     "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
     "run_graph": "dokimasia.methods.graph",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dokimasia.agents.asking import Asked, ask_judge
-from dokimasia.agents.solver import question_inputs
+from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.ports import Gateway

@@ -52,7 +52,8 @@ def evaluation_step(
     settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
-    from dokimasia.cli.running import print_result, run_to_end
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.running import run_to_end
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truth import expected_mean
 
@@ -62,7 +63,7 @@ def evaluation_step(
     )
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
-        print_result(result.summary, as_json=False, planted=planted)
+        print_run(settings, result.run, as_json=False, figures=result.summary, planted=planted)
         out = console()
         out.print(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
@@ -78,9 +79,11 @@ def refinement_step(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
-    from dokimasia.cli import refine_tables
+    from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.refinement.refining import RefinementRequest, refine
+    from dokimasia.methods.refinement import RefinementRequest, refine
+    from dokimasia.methods.refinement.blocks import refinement
+    from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truth_refining import expected_rates
 
@@ -95,21 +98,26 @@ def refinement_step(
         peers = [profile for other, profile in profiles.items() if other != name]
         planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
     if not as_json:
-        out = console()
-        out.print("[bold]What the models got wrong, answered again with and without feedback[/bold]")
-        if not result.summary["failed"]:
-            out.print("no answer failed: there is nothing to refine")
-        for table in refine_tables.category_tables(result.summary):
-            out.print(table)
-        out.print(
-            "[dim]above: accuracy; below: mean atom score, 1 to 5; again: the same prompt anew; retry: told that it was "
-            "wrong; self: told the questions of failed atoms; peer: with hints of models that solved them.[/dim]"
-        )
-        out.print(refine_tables.planted_table(result.summary, planted))
-        out.print(
-            f"look closer: dokimasia refine {run} --models {','.join(REFINED)} --seed {seed} "
-            f"--home {_relative(settings.home)}\nas a page: dokimasia report {result.run} --home {_relative(settings.home)}",
-            soft_wrap=True,
+        summary, home = result.summary, _relative(settings.home)
+        print_blocks(
+            [
+                Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
+                *(refinement.paper(summary) if summary["failed"] else ()),
+                Paragraph(
+                    "Accuracy, and the mean atom score from 1 to 5. again: the same prompt anew; retry: told that it was "
+                    "wrong; self: told the questions of failed atoms; peer: with hints of models that solved them.",
+                    "note",
+                ),
+                refinement.planted(summary, planted),
+                Paragraph(
+                    (
+                        "look closer: ",
+                        Span(f"dokimasia show {result.run} --home {home}", "code"),
+                        "\nas a page: ",
+                        Span(f"dokimasia report {result.run} --home {home}", "code"),
+                    )
+                ),
+            ]
         )
     return {**result.summary, "planted": planted}
 

@@ -1,13 +1,13 @@
 """The demo's diagnosis: leaves that are marked beside the planted skill, and what of a careless writer is not verified."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.cli.demo_tree import planted_capabilities
-from dokimasia.cli.shared import console
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis import Diagnosis
+    from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Question, Scene
 
@@ -28,9 +28,10 @@ def diagnosis_step(
 
     Beside each leaf where a model is surely worse than the others stand its mean planted skill there, and theirs.
     """
+    from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.diagnosis.plan import WordsRequest
-    from dokimasia.methods.diagnosis.words import write_diagnosis
+    from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
+    from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
@@ -41,9 +42,8 @@ def diagnosis_step(
     profile = as_judge(find_profile(WRITER))
     planted = profile.misreports + profile.untested + profile.invents
     if not as_json:
-        _print_marked(marked)
-        _print_words(result.summary, planted)
-        console().print(f"look closer: dokimasia diagnose {run} --home {home}\n", soft_wrap=True)
+        closer = Paragraph(("look closer: ", Span(f"dokimasia diagnose {run} --home {home}\n", "code")))
+        print_blocks([*_marked_blocks(marked), *_words(result.summary, planted), closer])
     return {"words": result.summary, "marked": marked, "planted_share_of_wrong_sentences": planted}
 
 
@@ -52,8 +52,7 @@ def _marked(
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
-    from dokimasia.methods.tree.reading.trees import load_tree
-    from dokimasia.methods.tree.reading.view import members_below
+    from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -100,50 +99,50 @@ def _skill(name: str, keys: Sequence[str], steps: Mapping[str, tuple[str, Any] |
     return round(sum(known) / len(known), 4) if known else 0.0
 
 
-def _print_marked(marked: Sequence[Mapping[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
+def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
+    """Yield the leaves where a model is worse than the others, with the planted skills."""
+    from dokimasia.report import figures
+    from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 
-    out = console()
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        title="leaves where a model is surely worse than the others",
-        title_justify="left",
-    )
-    for name in ("model", "leaf"):
-        table.add_column(name)
-    for name in ("against the others", "95 %", "planted skill: its own, the others'"):
-        table.add_column(name, justify="right")
     worse = [one for one in marked if one["mark"] == "worse"]
-    for one in worse:
-        table.add_row(
+    rows: list[list[Cell]] = [
+        [
             one["model"],
             one["leaf"],
-            f"{one['difference']:+.0f}",
-            f"{one['low']:+.0f} to {one['high']:+.0f}",
+            Span(figures.signed_text(one["difference"], 0), "strong"),
+            figures.interval(one, signed=True, digits=0),
             f"{one['planted']['here']:.2f}, {one['planted']['others']:.2f}",
-        )
-    out.print(table if worse else "no model is surely worse than the others at any leaf: the sample is small")
+        ]
+        for one in worse
+    ]
+    titles = ("against the others", "95 %", "planted skill: its own, the others'")
+    columns = [Column(title, numeric=False) for title in ("model", "leaf")] + [Column(title) for title in titles]
+    if worse:
+        yield Paragraph(Span("leaves where a model is significantly worse than the others", "strong"))
+        yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
+    else:
+        yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
     right = sum((one["planted"]["here"] < one["planted"]["others"]) == (one["mark"] == "worse") for one in marked)
-    out.print(
-        f"[dim]points of 100; of {len(marked)} leaves marked better or worse, {right} go the way that is planted.[/dim]"
-    )
+    marks = f"of {len(marked)} leaves marked better or worse, {right} go the way that is planted"
+    yield Paragraph(f"points of 100; {marks}.", "note")
 
 
-def _print_words(summary: Mapping[str, Any], planted: float) -> None:
-    from rich.markup import escape
+def _words(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]":
+    """Yield what a writer that is planted to err got wrong, with a sentence that stands and one that is struck."""
+    from dokimasia.report.blocks import Paragraph, Span
 
-    out = console()
     totals = summary["totals"]
-    out.print(
-        f"[bold]In words[/bold], by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
-        f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
-        f"{totals['sentences']} still are. Figures and comparisons are printed by the program."
+    yield Paragraph(
+        (
+            Span("In words", "strong"),
+            f", by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
+            f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
+            f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
+        )
     )
     sentences = [one for report in summary["reports"] for one in report["sentences"]]
     for one in [one for one in sentences if not one["faults"]][:1]:
-        out.print(f"[green]verified[/green]    {escape(one['text'])}", soft_wrap=True)
+        yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
     for one in [one for one in sentences if one["faults"]][:1]:
         reason = one["faults"][0]["reason"][:SIGNS]
-        out.print(f"[red]unverified[/red]  {escape(one['text'])} [dim]({escape(reason)})[/dim]", soft_wrap=True)
+        yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))

@@ -1,11 +1,10 @@
 """The demo's capability tree: grown from the evaluation's criteria, with each model's weakest capabilities beside the plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.shared import console
-
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Question, Scene
 
@@ -24,6 +23,7 @@ def tree_step(
 
     Beside each weak node stands the mean planted skill at its criteria and at all others, from the models' profiles.
     """
+    from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
     from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, tree_figures, weaknesses_of
@@ -47,7 +47,7 @@ def tree_step(
             row["planted"] = _planted(name, row["node"], loaded.tree, step_of)
     if not as_json:
         print_tree(figures)
-        _print_weak(found)
+        print_blocks(_weak(found))
     return {**figures, "weaknesses": found}
 
 
@@ -76,38 +76,27 @@ def _mean(values: Sequence[float]) -> float:
     return round(sum(values) / len(values), 4) if values else 0.0
 
 
-def _print_weak(found: Mapping[str, Mapping[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
+def _weak(found: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
+    """Yield each model's weak nodes with the planted skill there and elsewhere."""
+    from dokimasia.report import figures
+    from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 
-    out = console()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="where each model is surely weak", title_justify="left")
-    for name, side in (
-        ("model", "left"),
-        ("capability", "left"),
-        ("score", "right"),
-        ("95 %", "center"),
-        ("criteria", "right"),
-    ):
-        table.add_column(name, justify=side)  # pyright: ignore[reportArgumentType]
-    table.add_column("against the rest", justify="right")
-    table.add_column("planted skill: here, elsewhere", justify="right")
+    rows: list[list[Cell]] = []
     for name, one in found.items():
-        for number, row in enumerate(one["weak"]):
-            planted = row["planted"]
-            table.add_row(
-                name if number == 0 else "",
-                row["name"],
-                f"{row['mean']:.0f}",
-                f"{row['low']:.0f}\u2013{row['high']:.0f}",
-                str(row["n"]),
-                f"{row['difference']:+.0f}",
-                f"{planted['here']:.2f}, {planted['elsewhere']:.2f}",
-            )
+        for row in one["weak"]:
+            measured = figures.measured(row, digits=0)
+            here, elsewhere = row["planted"]["here"], row["planted"]["elsewhere"]
+            difference = figures.signed_text(row["difference"], 0)
+            rows.append([name, row["name"], measured, str(row["n"]), difference, f"{here:.2f}, {elsewhere:.2f}"])
         if not one["weak"]:
-            table.add_row(f"[dim]{name}[/dim]", f"[dim]none is sure among {one['looked_at']}[/dim]", "", "", "", "", "")
-    out.print(table)
-    out.print(
-        "[dim]scores of 0 to 100; weak: lower than at the model's other criteria by more than chance brings, corrected for "
-        "all nodes looked at; what is not listed may be weak, too: the sample is small.[/dim]\n"
+            none = Span(f"none is significant among {one['looked_at']}", "muted")
+            rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
+    titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
+    columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
+    yield Paragraph(Span("where each model is significantly weak", "strong"))
+    yield Table(columns, rows, "Where each model is significantly weak")
+    yield Paragraph(
+        "Scores of 0 to 100 with 95 % intervals; weak: lower than at the model's other criteria by more than chance brings, "
+        "corrected for all nodes looked at; what is not listed may be weak, too: the sample is small.\n",
+        "note",
     )

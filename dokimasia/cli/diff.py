@@ -51,7 +51,7 @@ def _pair(models: str | None) -> tuple[str, str] | None:
 def _print(found: dict[str, Any], out: Any) -> None:
     from rich.markup import escape
 
-    from dokimasia.cli.running import SIMULATED_NOTE
+    from dokimasia.report.data import SIMULATED_NOTE
 
     if found["simulated"]:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")

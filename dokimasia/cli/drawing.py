@@ -1,19 +1,42 @@
-"""A run, or one sample of it, printed: JSON for machines, blocks drawn with Rich for people."""
+"""What verbs print for people: a run of any kind, or blocks; the same that the report draws."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from dokimasia.cli.shared import console, print_json
+from dokimasia.cli.shared import console, print_json, redact
 
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Block
+    from dokimasia.report.data import Drawing
     from dokimasia.settings import Settings
 
 
-def print_run(settings: "Settings", run: str, *, as_json: bool, sample: str | None = None, raw: bool = False) -> None:
-    """Print a run's figures; with `sample`, that sample whole, and with `raw` its calls, too."""
+def print_run(
+    settings: "Settings",
+    run: str,
+    *,
+    as_json: bool,
+    sample: str | None = None,
+    raw: bool = False,
+    figures: Mapping[str, Any] | None = None,
+    planted: Mapping[str, Any] | None = None,
+) -> None:
+    """Print what came of a run: JSON for machines, the sections of its report that a terminal shows for people.
+
+    Args:
+        settings: where the home is.
+        run: the run's id, or as a user names it.
+        as_json: print JSON.
+        sample: print this sample whole instead.
+        raw: with `sample`, also the calls as they were sent.
+        figures: the run's figures, where the caller has them.
+        planted: what planted parameters make expected.
+
+    Raises:
+        NotFound: there is no such run or sample, or the run has no samples to show.
+    """
     import asyncio
+    from dataclasses import replace
 
     from dokimasia.runs.inspection import sample_of_run
     from dokimasia.runs.registry import method_of
@@ -24,16 +47,51 @@ def print_run(settings: "Settings", run: str, *, as_json: bool, sample: str | No
         found = resolve_run(home, run)
         method = method_of(found)
         if sample is not None:
-            print_json(asyncio.run(sample_of_run(home, found, sample, raw=raw)))
+            view = asyncio.run(sample_of_run(home, found, sample, raw=raw))
+        elif as_json:
+            view = dict(method.figures(home, found) if figures is None else figures)
+            if method.items is not None and method.items_shown:
+                view["items"] = list(method.items(home, found, None))
+        else:
+            from dokimasia.report.terminal import draw_run
+            from dokimasia.runs.reporting import run_data
+
+            draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
             return
-        shown = method.figures(home, found)
-        if as_json and method.items is not None and method.items_shown:
-            shown = {**shown, "items": list(method.items(home, found, None))}
-    print_json(shown)
+    if as_json:
+        print_json(view)
+    elif sample is not None:
+        print_sample(method.drawing(), sample, view)
+
+
+def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any]) -> None:
+    """Print one sample of a run whole, and the calls that it took where they were asked for."""
+    from dokimasia.report.blocks import Fold
+    from dokimasia.runs.inspection import call_texts
+
+    if drawing.sample is not None:
+        print_blocks([Fold(f"sample {sample}", tuple(drawing.sample(view.get("items", [view]))))], whole=True)
+    out = console()
+    for call in view.get("calls", ()):
+        if isinstance(call, str):
+            continue
+        out.rule(f"{call['label']} · {call['key']}")
+        for who, text in call_texts(call):
+            out.print(f"[{who}]", style="bold", markup=False)
+            out.print(redact(text), markup=False)
+
+
+def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
+    """Print blocks; with `whole` also what is in folds."""
+    from dokimasia.report.terminal import draw_blocks
+
+    draw_blocks(console(), list(blocks), redact=redact, whole=whole)
 
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print what a run would ask and cost."""
+    """Print what a run would ask and cost, and its prompts."""
+    from dokimasia.report.figures import cost_text
+
     if as_json:
         print_json(shown)
         return
@@ -46,9 +104,4 @@ def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message['images']} image(s)" if message["images"] else ""
-            click.echo(f"[{message['role']}{images}]\n{message['text']}\n")
-
-
-def cost_text(cost: float | None) -> str:
-    """Return a cost in US dollars for people; unknown is said to be unknown."""
-    return "unknown" if cost is None else f"${cost:,.4f}" if cost < 1 else f"${cost:,.2f}"
+            out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)

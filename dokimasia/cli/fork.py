@@ -69,7 +69,7 @@ def command(
     result = run_to_end(
         lambda observer, stop: fork(parent, request, settings=settings, observer=observer, stop=stop), settings
     )
-    print_run(settings, result.run, as_json=as_json)
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
         click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
 
@@ -90,7 +90,8 @@ def _print_preview(shown: dict[str, Any]) -> None:
     from rich import box
     from rich.table import Table
 
-    from dokimasia.cli.drawing import cost_text, print_preview
+    from dokimasia.cli.drawing import print_preview
+    from dokimasia.report.figures import cost_text
 
     out = console()
     origin = shown["forked_from"]

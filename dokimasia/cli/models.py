@@ -122,7 +122,7 @@ def _measured(one: "Checked") -> list[str]:
 
 
 def _paid(checked: "list[Checked]") -> str:
-    from dokimasia.cli.tables import cost_text
+    from dokimasia.report.figures import cost_text
 
     costs = [one.cost for one in checked]
     cost = None if None in costs else sum(cost or 0.0 for cost in costs)

@@ -8,8 +8,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from dokimasia.cli.tables import cost_text
 from dokimasia.gateway.events import GatewayEvent
+from dokimasia.report.figures import cost_text
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
 

@@ -45,10 +45,10 @@ def command(
     changes: dict[str, Any] = {name: asked[name] for name in LIMITS} | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    run_to_end(
+    result = run_to_end(
         lambda observer, stop: resume(
             found, settings=settings, changes=changes, observer=observer, stop=stop, retry=retry
         ),
         settings,
     )
-    print_run(settings, found.id, as_json=as_json)
+    print_run(settings, found.id, as_json=as_json, figures=result.summary)

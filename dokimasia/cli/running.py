@@ -2,18 +2,14 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import click
-from rich.markup import escape
 
 from dokimasia.cli.progress import ProgressLine
-from dokimasia.cli.shared import console, print_json
-from dokimasia.cli.tables import blind_lines, category_table, evaluation_table
 from dokimasia.errors import Interrupted
-from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -81,40 +77,3 @@ async def _supervised(work: Work[R], line: ProgressLine) -> R:
         if asked:
             raise Interrupted("stopped at once") from None
         raise
-
-
-def print_result(
-    summary: Mapping[str, Any], *, as_json: bool, planted: Mapping[str, float] | None = None, title: str = ""
-) -> None:
-    """Print an evaluation's figures: JSON for machines, tables for people; simulated models are named first."""
-    if as_json:
-        print_json({**summary, "planted": dict(planted)} if planted is not None else summary)
-        return
-    out = console()
-    if summary["simulated"]:
-        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
-    heading = title or f"run {summary['run']} · {summary['samples']} samples · judge {summary['judge']}"
-    state = "" if summary["status"] == "done" else f" · [bold red]{summary['status']}[/bold red]"
-    out.print(f"[bold]{heading}[/bold]{state}")
-    if summary["open_items"]:
-        out.print(
-            f"[red]{summary['open_items']} items have no result yet: the figures speak of a part of the data[/red]"
-        )
-    origin = summary.get("forked_from")
-    if origin:
-        out.print(f"forked from run {origin['run']} at {origin['node']}: what comes before was taken over")
-    if summary["skipped"]:
-        out.print(f"[red]{len(summary['skipped'])} samples of the data file were left out:[/red]")
-        for message in summary["skipped"][:20]:
-            out.print(f"  {escape(message)}", style="dim")
-    out.print(evaluation_table(summary, planted))
-    by_category = category_table(summary)
-    if by_category is not None:
-        out.print(by_category)
-    for line in blind_lines(summary):
-        out.print(line)
-    made = summary["preparation"]
-    out.print(
-        f"[dim]criteria: {made['calls']} calls of the judge. Scores 1 to 5, higher is better; 95 % bootstrap intervals, "
-        "clustered by samples that share an image.[/dim]"
-    )

@@ -4,14 +4,14 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 2,
-    CHECKPOINT_SCORING: 2,
-    "density_filter": 1,
+    COGNITIVE_REPLAY: 3,
+    CHECKPOINT_SCORING: 3,
+    "density_filter": 2,
     "diagnosis": 2,
     "fingerprinting": 1,
-    "peer_review": 1,
-    "refinement": 1,
-    "rubric_audit": 1,
+    "peer_review": 2,
+    "refinement": 2,
+    "rubric_audit": 2,
     "rubric_making": 1,
     "taxonomy_growth": 1,
     "verification": 1,

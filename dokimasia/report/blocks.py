@@ -1,10 +1,12 @@
-"""What a section is made of: a few kinds of block, written once and drawn as HTML or Markdown."""
+"""What a section is made of: a few kinds of block, written once and drawn as HTML, as Markdown or on a terminal."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Tone = Literal["", "strong", "muted", "good", "bad", "code", "struck", "cited"]
+Place = Literal["page", "terminal"]
+"""Where blocks are drawn; a document in Markdown has what the page has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +29,15 @@ Cell = str | Span | tuple["str | Span", ...]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A table's column: its title, whether it holds numbers, and what the title means where that needs saying."""
+    """A table's column: its title, whether it holds numbers, and what the title means where that needs saying.
+
+    `only` keeps it to one place; without it the column is drawn everywhere.
+    """
 
     title: str
     numeric: bool = True
     meaning: str = ""
+    only: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,10 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that are shown when they are asked for; a chart's point, or a link, of its `id` opens it."""
+    """Blocks that are shown when they are asked for; a chart's point, or a link, of its `id` opens it.
+
+    On a terminal nothing can be opened: there its title stands alone.
+    """
 
     title: str
     blocks: Sequence["Block"]
@@ -114,17 +123,26 @@ class Texts:
     items: Sequence[tuple[Cell, str]]
 
 
-Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | Texts
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Blocks that are drawn in one place alone."""
+
+    place: Place
+    blocks: Sequence["Block"]
+
+
+Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | Texts | Only
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: its anchor, its title, what it is about in the menu, and its blocks."""
+    """A part of the report: its anchor, its title, what it is about in the menu, its blocks, and where alone it is drawn."""
 
     id: str
     title: str
     blocks: Sequence[Block]
-    menu: str = field(default="")
+    menu: str = ""
+    only: Place | None = None
 
 
 def spans(cell: Cell) -> tuple[str | Span, ...]:
@@ -135,3 +153,17 @@ def spans(cell: Cell) -> tuple[str | Span, ...]:
 def plain(cell: Cell) -> str:
     """Return a cell's text alone."""
     return "".join(piece if isinstance(piece, str) else piece.text for piece in spans(cell))
+
+
+def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the blocks that a place draws, tables with the columns that it draws."""
+    for block in blocks:
+        if isinstance(block, Only):
+            if block.place == place:
+                yield from drawn_at(place, block.blocks)
+        elif isinstance(block, Table) and any(column.only for column in block.columns):
+            kept = [at for at, column in enumerate(block.columns) if column.only in (None, place)]
+            rows = [[row[at] for at in kept] for row in block.rows]
+            yield replace(block, columns=[block.columns[at] for at in kept], rows=rows)
+        else:
+            yield block

@@ -1,12 +1,14 @@
 """What a report is made from: one frozen value that holds a run's figures and chosen samples, read from no store."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from dokimasia.report.blocks import Block, Section
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
-Role = Literal["candidate", "judge", "member", "peer"]
+Role = Literal["candidate", "judge", "member", "peer", "pool", "model", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,42 +97,47 @@ class Selection:
 class ReportData:
     """Everything that a report says.
 
+    What a kind of run has no use for is left empty; a view on a terminal needs the first three alone.
+
     Attributes:
+        drawing: how this kind of run is drawn.
         facts: what ran, and with which versions.
         summary: the figures, the very ones of `show --json`.
+        planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
+            where nothing is known to be planted.
         differences: the paired differences of every two models, from `dokimasia.methods.evaluation.rivals.rival_differences`.
         repeats: each model's mean by repeat, from `dokimasia.methods.evaluation.repeats.means_by_repeat`.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
         samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
-            a failed answer.
+            a failed answer; of runs that make an item a sample, the items of `show --json`.
         pictures: their images by hash.
-        tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
-            `dokimasia.methods.tree.reading.view.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
-            n}, `findings` {model: what `dokimasia.methods.tree.reading.weaknesses.model_findings` returns}, and `examples` {node: a
-            few of its criteria's questions}.
-        diagnosis: the diagnosis that was kept with the run, as `dokimasia.methods.diagnosis.report.report_diagnosis` gives
-            it; None where the run was not diagnosed.
-        fingerprints: what the newest test of the run's fingerprints came to, as
-            `dokimasia.methods.fingerprints.results.fingerprint_summary` gives it; None where there was none.
+        added: what other methods add to the page of a run that they rest on, such as its capability tree or its diagnosis.
     """
 
+    drawing: "Drawing"
     facts: RunFacts
     summary: Mapping[str, Any]
-    differences: Sequence[Mapping[str, Any]]
-    repeats: Mapping[str, Sequence[Mapping[str, Any]]]
-    reasons: Mapping[str, str]
-    selection: Selection
-    samples: Sequence[Mapping[str, Any]]
-    pictures: Mapping[str, Picture]
-    tree: Mapping[str, Any] | None = None
-    diagnosis: Mapping[str, Any] | None = None
-    fingerprints: Mapping[str, Any] | None = None
+    planted: Mapping[str, Any] | None = None
+    differences: Sequence[Mapping[str, Any]] = ()
+    repeats: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
+    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    selection: Selection = Selection(failed=0, failed_shown=0, others=0, others_shown=0, seed=0)
+    samples: Sequence[Mapping[str, Any]] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
+    added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
 
     @property
     def simulated(self) -> Sequence[str]:
         """The names of the simulated models, of which the report's first line speaks."""
-        return self.summary["simulated"]
+        named: Sequence[str] = self.summary.get("simulated", ())
+        asked = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
+        return sorted({*named, *asked})
+
+    def addition(self, name: str) -> Any:
+        """What the method of that name adds to the page; None where it adds nothing."""
+        added = self.added.get(name)
+        return None if added is None else added.value
 
     def ranked(self) -> list[str]:
         """The models' shown names, best mean score first, those without a score last."""
@@ -141,3 +148,29 @@ class ReportData:
     def blind_arms(self) -> frozenset[str]:
         """The shown names of the arms without the image."""
         return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
+
+
+Make = Callable[[ReportData], Section | None]
+"""Makes one section from a report's data, or leaves it out."""
+
+
+class Added(NamedTuple):
+    """What another method adds to a page: its figures, and the section that draws them."""
+
+    value: Any
+    section: Make
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a kind of run is drawn: what it is called, its sections, and those of a terminal where these are others.
+
+    `sample` draws one sample whole from its items in `show RUN --sample ID --json`; None where there is none to show. What
+    other methods add stands after the section `before_added`.
+    """
+
+    name: str
+    sections: tuple[Make, ...]
+    terminal: tuple[Make, ...] | None = None
+    sample: Callable[[Sequence[Mapping[str, Any]]], Iterator[Block]] | None = None
+    before_added: Make | None = None

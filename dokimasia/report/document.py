@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks import whole_sample
 from dokimasia.report.blocks import (
     Block,
     Browser,
@@ -13,15 +14,16 @@ from dokimasia.report.blocks import (
     Facts,
     Fold,
     Image,
+    Only,
     Paragraph,
     Span,
     Table,
     Texts,
+    drawn_at,
     spans,
 )
-from dokimasia.report.browser import Clip, failures_of, looks_of, most_text
+from dokimasia.report.browser import Clip, failures_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
-from dokimasia.report.overlay import look_text, region_text
 from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -65,7 +67,7 @@ def fenced(text: str) -> str:
 
 
 def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
-    for block in blocks:
+    for block in drawn_at("page", blocks):
         match block:
             case Paragraph(text, kind):
                 yield f"**{_cell(text)}**" if kind == "warning" else opening(_cell(text))
@@ -75,7 +77,7 @@ def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
                 yield "\n".join(f"- {inline(name)}: {_cell(value)}" for name, value in rows)
             case Bullets(items):
                 yield "\n".join(f"- {opening(_cell(item))}" for item in items)
-            case Chart():
+            case Chart() | Only():
                 continue
             case Fold(title, inner, _):
                 yield f"### {inline(title)}"
@@ -123,71 +125,12 @@ def _piece(piece: str | Span) -> str:
 
 
 def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
-    sample, replay = view["sample"], view["replay"]
+    sample = view["sample"]
     clip = Clip(data.facts.run, sample["id"], most_text(data))
-    kinds = failures_of(view)
-    marks = [*([sample["category"]] if sample["category"] else []), *kinds]
+    marks = [*([sample["category"]] if sample["category"] else []), *failures_of(view)]
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
-    for number, image in enumerate(sample["images"], start=1):
-        yield f"- image {number}: {image['width']} × {image['height']}, {inline(image['sha256'])}"
-    if sample["images"]:
-        yield ""
-    yield fenced(_clipped(sample["prompt"], clip))
-    yield ""
-    if sample["choices"]:
-        yield "\n".join(
-            f"- {chr(ord('A') + place)}: {inline(choice)}" for place, choice in enumerate(sample["choices"])
-        )
-        yield ""
-    if sample["reference_answer"] is not None:
-        yield from ("Reference:", "", fenced(_clipped(sample["reference_answer"], clip)), "")
-    if replay and replay["failure"]:
-        yield from (f"**No criteria: {inline(replay['failure'])}: {inline(replay['reason'] or '')}**", "")
-    criteria = ((replay or {}).get("criteria") or {"criteria": []})["criteria"]
-    if replay and replay["chain"]:
-        chain = f"{replay['chain']['reasoning']}\n\nAnswer: {replay['chain']['answer']}"
-        yield from ("Reference chain:", "", fenced(_clipped(chain, clip)), "")
-    if criteria:
-        yield _criteria(criteria, len(sample["images"]))
-        yield ""
-    images = [image["sha256"] for image in sample["images"]]
-    for purpose, look in looks_of(view):
-        yield f"- looked closer for {inline(purpose)}: {inline(look_text(look, images))}: {inline(look['text'])}"
-    if looks_of(view):
-        yield ""
-    if view["answers"]:
-        yield _matrix(view["answers"], len(criteria))
-        yield ""
-    for answer in view["answers"]:
-        if answer["response"]:
-            flags = f" ({', '.join(answer['response']['flags'])})" if answer["response"]["flags"] else ""
-            text = fenced(_clipped(answer["response"]["text"], clip))
-            yield from (f"{inline(_named(answer) + flags)}:", "", text, "")
-
-
-def _criteria(criteria: Sequence[Mapping[str, Any]], images: int) -> str:
-    rows = [
-        f"| {number} | {inline(one['question'])} | {inline(one['ground_truth'])} | {one['weight']} | "
-        f"{inline(region_text(one, images))} |"
-        for number, one in enumerate(criteria, start=1)
-    ]
-    return "\n".join(["| | criterion | ground truth | weight | region |", "| ---: | --- | --- | ---: | --- |", *rows])
-
-
-def _matrix(answers: Sequence[Mapping[str, Any]], criteria: int) -> str:
-    head = "| model | " + "".join(f"{number} | " for number in range(1, criteria + 1)) + "score |"
-    rows = []
-    for answer in answers:
-        scores = [str(score) for score in (answer["judgement"] or {}).get("scores", [])] or ["–"] * criteria
-        failed = inline(f"{answer['failure']}: {answer['reason'] or ''}")
-        whole = failed if answer["score"] is None else f"**{answer['score']:.2f}**"
-        rows.append(f"| {inline(_named(answer))} | " + "".join(f"{score} | " for score in scores) + f"{whole} |")
-    return "\n".join([head, "| --- |" + " ---: |" * (criteria + 1), *rows])
-
-
-def _named(answer: Mapping[str, Any]) -> str:
-    return f"{answer['model']} · repeat {answer['repeat'] + 1}" if answer["repeat"] else answer["model"]
+    yield from _blocks(list(whole_sample.sample(view, lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

@@ -13,11 +13,13 @@ from dokimasia.report.blocks import (
     Facts,
     Fold,
     Image,
+    Only,
     Paragraph,
     Section,
     Span,
     Table,
     Texts,
+    drawn_at,
     spans,
 )
 
@@ -86,8 +88,8 @@ def draw_section(section: Section, charts: Charts, *, browser: Callable[[str], s
 
 
 def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[str], str]) -> Iterator[str]:
-    """Yield each block as HTML."""
-    for block in blocks:
+    """Yield each block of the page as HTML."""
+    for block in drawn_at("page", blocks):
         match block:
             case Paragraph(text, kind):
                 yield f'<p class="{kind}">{draw_cell(text)}</p>'
@@ -116,6 +118,8 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                     for title, text in items
                 )
                 yield f'<div class="answers">{cards}</div>'
+            case Only():
+                continue
 
 
 def _image(uri: str, about: str) -> str:

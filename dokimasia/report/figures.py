@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dokimasia.report.blocks import Cell, Span, Tone
+from dokimasia.report.blocks import Cell, Column, Span, Tone
 
 NOTHING = Span("–", "muted")
 """Stands where nothing was measured."""
 
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
+BAR_WIDTH = 16
 SURE = 0.05
 """An adjusted p-value at or below this is marked."""
 
@@ -71,6 +72,16 @@ def cost(value: float | None, place: str = "") -> Span:
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
+def cost_text(value: float | None) -> str:
+    """US dollars where no value's place is needed."""
+    return cost(value).text
+
+
+def used(summary: Mapping[str, Any]) -> str:
+    """What a run came to: calls and US dollars, in words."""
+    return f"{summary['calls']:,} calls, cost {cost_text(summary['cost'])}"
+
+
 def p_value(value: float | None) -> Span:
     """A p-value; a small one by its bound."""
     if value is None:
@@ -92,3 +103,53 @@ def failures(kinds: Mapping[str, int], place: str) -> Cell:
     for kind, number in kinds.items():
         pieces += [", " if pieces else "", count(number, f"{place}{pointer(kind)}", tone="bad"), f" {kind}"]
     return tuple(pieces)
+
+
+def counts(counted: Mapping[str, int], before: str = "") -> str:
+    """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
+    return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
+
+
+def measured(one: Mapping[str, float] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
+    """A mean with its interval in brackets."""
+    if one is None:
+        return NOTHING
+    mean = Span(f"{one['mean']:.{digits}f}", "strong", f"{place}/mean" if place else "", one["mean"])
+    return (mean, Span(f" [{one['low']:.{ends}f}, {one['high']:.{ends}f}]", "muted"))
+
+
+def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
+    """A share of `analysis.rates.share`, as `12 of 30, 40 % [23, 59]`."""
+    if one["share"] is None:
+        return f"{one['k']} of {one['n']}"
+    limits = f" [{100 * one['low']:.0f}, {100 * one['high']:.0f}]"
+    return (f"{one['k']} of {one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
+
+
+def bar(score: Mapping[str, float] | None) -> Cell:
+    """An interval and its mean on the scale from 1 to 5, drawn with characters."""
+    if score is None:
+        return ""
+
+    def column(value: float) -> int:
+        share = (value - LOWEST) / (HIGHEST - LOWEST)
+        return min(BAR_WIDTH - 1, max(0, round(share * (BAR_WIDTH - 1))))
+
+    low, mean, high = column(score["low"]), column(score["mean"]), column(score["high"])
+    before, after = "━" * (mean - low), "━" * (high - mean)
+    return ("·" * low, Span(before, "cited"), Span("●", "strong"), Span(after, "cited"), "·" * (BAR_WIDTH - 1 - high))
+
+
+BAR = Column("1" + "\u00a0" * (BAR_WIDTH - 2) + "5", numeric=False, only="terminal")
+"""The column of such bars."""
+
+PLANTED = (Column("planted", only="terminal"), Column("within", only="terminal"))
+"""The columns of what is planted, and whether the interval contains it."""
+
+
+def within(expected: float | None, low: float | None, high: float | None, text: str = "") -> list[Cell]:
+    """What is planted, and whether an interval contains it."""
+    if expected is None or low is None or high is None:
+        return [NOTHING, NOTHING]
+    inside = low <= expected <= high
+    return [text or f"{expected:.2f}", Span("yes", "good") if inside else Span("NO", "bad")]

@@ -97,7 +97,10 @@ def _hash(script: str) -> str:
 
 
 def _heading(data: ReportData) -> str:
-    models = len({model.name for model in data.facts.models if model.role not in {"judge", "peer"}})
+    models = len({model.name for model in data.facts.models if model.role in {"candidate", "model"}})
+    if not models:
+        name = data.drawing.name
+        return f"{name[0].upper()}{name[1:]}: {data.facts.data_name}"
     return f"{models} {'model' if models == 1 else 'models'} on {data.facts.data_name}"
 
 

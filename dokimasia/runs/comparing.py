@@ -129,12 +129,23 @@ def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
                 criteria_scores=scores.get(row.judgement_id or "", ()),
             )
         )
-    return {name: Side.of(places or _items(listed, digests), listed) for name, listed in sorted(answers.items())}
+    return {
+        name: Side.of(_taken_up(run, places, listed) if places else _items(listed, digests), listed)
+        for name, listed in sorted(answers.items())
+    }
 
 
 def _items(answers: Sequence[Answer], digests: Mapping[str, str]) -> list[Place]:
     """Return the items of a run that has no samples as what is paired: each by what its row says that it is about."""
     return [Place(one.sample_id, digests[one.sample_id] or one.sample_id, one.sample_id) for one in answers]
+
+
+def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:
+    """Return the samples that have items of a model: in a run that is done all others were not asked about."""
+    if run.status != "done":
+        return places
+    named = {answer.sample_id for answer in answers}
+    return [place for place in places if place.sample_id in named]
 
 
 def _places(home: Home, run: Run) -> list[Place]:

@@ -1,8 +1,9 @@
 """A method: one value that fills in the life-cycle of a run with what it is asked, what it accepts, its work, its figures."""
 
+import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
@@ -18,6 +19,7 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
+    from dokimasia.report.data import Drawing, Make, ReportData
     from dokimasia.runs.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
     from dokimasia.runs.work import Job, Stage
@@ -66,6 +68,31 @@ def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
     return default_library().overridden(*request.prompts)
 
 
+def later(module: str, name: str) -> Callable[[], Any]:
+    """Return what gives a module's value when it is asked for, so that a method loads nothing before it is used."""
+    return lambda: getattr(importlib.import_module(module), name)
+
+
+def lazily(module: str, name: str) -> Callable[..., Any]:
+    """Return what calls a module's function, and loads the module at the first call."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **options)
+
+    return call
+
+
+class Addition(NamedTuple):
+    """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found."""
+
+    figures: Callable[[Home, Run], Any]
+    section: "Callable[[], Make]"
+
+
+PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
+"""Draws the figures as they are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Q, P]):
     """A method by what it puts into the life-cycle that all runs share.
@@ -90,6 +117,11 @@ class Method(Generic[Q, P]):
         items: each item of a run, ready for JSON; with a sample's name, that sample's items whole.
         items_shown: whether the JSON of a run's figures holds its items, too.
         sample: one sample of a run whole, where that is more than its items.
+        drawing: how its runs are drawn on a page, in Markdown and on a terminal; loaded when one is. By default the figures
+            are shown as they are.
+        report: adds to a report's data what the page alone shows, such as chosen samples; by default the items.
+        report_figures: the figures of a report, where these are more than those of `show`.
+        adds: what it adds to the page of a run that its own runs rest on.
         row_kind: the kind of result rows that stand for what a run came to, by default the method's name.
         row_name: what these rows are called.
         columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
@@ -120,6 +152,10 @@ class Method(Generic[Q, P]):
     items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
     items_shown: bool = True
     sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
+    drawing: "Callable[[], Drawing]" = PLAIN
+    report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
+    report_figures: Callable[[Home, Run], dict[str, Any]] | None = None
+    adds: "Addition | None" = None
     row_kind: str = ""
     row_name: str = "results"
     columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])

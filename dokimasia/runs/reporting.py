@@ -1,36 +1,21 @@
-"""A run's report: its figures, its versions and some of its samples gathered from the store, drawn and written whole."""
+"""A run's report: its figures, its versions and some of its items gathered from the store, drawn and written whole."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from dokimasia import __version__
-from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
-from dokimasia.graphs.versions import VERSIONS
-from dokimasia.methods.audit.analysing import analyse
-from dokimasia.methods.audit.report import audit_report
-from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.methods.evaluation.repeats import means_by_repeat
-from dokimasia.methods.evaluation.results import scored_rows, summary_of
-from dokimasia.methods.evaluation.rivals import rival_differences
-from dokimasia.methods.evaluation.sample_view import view_of
-from dokimasia.methods.refinement.plan import KIND as REFINEMENT
-from dokimasia.methods.refinement.report import refinement_report
-from dokimasia.methods.review.report import review_report
-from dokimasia.report.data import ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
+from dokimasia.report.data import Added, Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runs.differences import Answer, Place, Side
+from dokimasia.runs.catalogue import OWN
 from dokimasia.runs.export_formats import write_whole
+from dokimasia.runs.facts import facts_of
+from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.selection import choose
-from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import Run
 
 SAMPLES = 60
 """How many samples a report shows unless it is told otherwise."""
@@ -48,70 +33,90 @@ class Written(NamedTuple):
     samples: int
 
 
-async def report_data(home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str) -> ReportData:
+def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> ReportData:
+    """Return what a terminal shows of a run: which run it is, its figures, and its items where it has any.
+
+    Args:
+        home: where the run is, open for reading at least.
+        run: a run of any kind, finished or not.
+        figures: its figures where they were made already.
+
+    Raises:
+        NotFound: the run's method is not there.
+    """
+    method = method_of(run)
+    plan, _ = method.read(run)
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)))
+    summary = method.figures(home, run) if figures is None else figures
+    items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
+    return ReportData(method.drawing(), facts, summary, samples=items)
+
+
+async def report_data(
+    home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str, figures: Mapping[str, Any] | None = None
+) -> ReportData:
     """Gather what a report says; equal rows give equal data.
 
     Args:
         home: where the run is, open for reading at least.
-        run: an evaluation, a review, an audit or a refinement, finished or not.
+        run: a run of any kind, finished or not.
         samples: how many samples are shown at most, failures first.
         redact: applied to every text.
+        figures: its figures where they were made already; by default an audit's have its analyses.
 
     Raises:
-        NotFound: the run is none of these.
+        NotFound: the run's method is not there.
         StorageError: the home is damaged; a missing image alone is said in its place.
     """
-    if run.options.get("kind") == "review":
-        return redacted_report(review_report(home, run), redact)
-    if run.options.get("kind") == "audit":
-        return redacted_report(audit_report(run, analyse(home, run)), redact)
-    if run.options.get("kind") == REFINEMENT:
-        found = refinement_report(home, run, samples=samples, pictures=_pictures)
-        return replace(redacted_report(found, redact), samples=_redacted(found.samples, redact))
-    plan, _ = read_plan(run)
-    summary = summary_of(home, run)
-    rows = list(scored_rows(home, run))
-    places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
-    sides = {
-        name: Side.of(
-            places, (Answer(row.sample_id, row.repeat, row.score, row.failure) for row in rows if row.model == name)
-        )
-        for name in summary["models"]
-        if name not in {f"{one}#blind" for one in summary.get("blind", {})}
-    }
-    failed = failed_samples(home, run.id)
-    chosen = choose([place.sample_id for place in places], failed, limit=samples, seed=run.seed)
-    shown = (*chosen.failed, *chosen.others)
-    views, images = await _views(home, run, shown)
-    data = ReportData(
-        facts=_facts(run, plan),
-        summary=summary,
-        differences=(),
-        repeats=means_by_repeat(rows),
-        reasons=failure_reasons(home, run.id),
-        selection=Selection(
-            failed=len(failed),
-            failed_shown=len(chosen.failed),
-            others=len(places) - len(failed),
-            others_shown=len(chosen.others),
-            seed=run.seed,
-        ),
-        samples=views,
-        pictures=_pictures(home, images),
+    method = method_of(run)
+    if figures is None and method.report_figures is not None:
+        figures = method.report_figures(home, run)
+    data = run_data(home, run, figures)
+    if method.report is not None:
+        data = await method.report(home, run, data, samples)
+    else:
+        data = _with_items(run, data, samples)
+    if data.drawing.before_added is not None:
+        data = replace(data, added=_added(home, run))
+    return _redacted_data(data, redact)
+
+
+def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
+    """Return the graphs' versions; None where this program's are not those of the run."""
+    before: Any = run.options.get("versions", {})
+    return dict(now) if all(before.get(name) == version for name, version in now.items()) else None
+
+
+def _added(home: Home, run: Run) -> dict[str, Added]:
+    """Return what other methods add to the page of a run that they rest on."""
+    found: dict[str, Added] = {}
+    for name in OWN:
+        adds = method_named(name).adds
+        if adds is not None and (value := adds.figures(home, run)) is not None:
+            found[name] = Added(value, adds.section())
+    return found
+
+
+def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
+    """Return the data with the items that are shown, failures first."""
+    ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
+    failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
+    shown, selection = chosen(run, ids, failed, samples)
+    kept = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
+    return replace(data, selection=selection, samples=[item for each in kept.values() for item in each])
+
+
+def chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
+    """Return which samples are shown, failures first, and how many of how many these are."""
+    picked = choose(ids, failed, limit=samples, seed=run.seed)
+    selection = Selection(
+        failed=len(failed),
+        failed_shown=len(picked.failed),
+        others=len(ids) - len(failed),
+        others_shown=len(picked.others),
+        seed=run.seed,
     )
-    differences = rival_differences(sides, [name for name in data.ranked() if name in sides], seed=run.seed)
-    return replace(
-        data,
-        summary=_redacted(summary, redact),
-        differences=_redacted(differences, redact),
-        repeats=_redacted(data.repeats, redact),
-        reasons=_redacted(data.reasons, redact),
-        samples=_redacted(views, redact),
-        tree=_redacted(_tree(home, run), redact),
-        diagnosis=_redacted(report_diagnosis(home, run), redact),
-        fingerprints=_redacted(_fingerprints(home, run), redact),
-        facts=_redacted_facts(data.facts, redact),
-    )
+    return (*picked.failed, *picked.others), selection
 
 
 def render(data: ReportData, format: Format) -> bytes:
@@ -133,26 +138,28 @@ async def write_report(
     format: Format | None = None,
     samples: int = SAMPLES,
     redact: Redact = str,
+    figures: Mapping[str, Any] | None = None,
 ) -> Written:
     """Write a run's report whole or not at all, by default as `reports/RUN.html` in the home.
 
     Args:
         home: where the run is.
-        run: an evaluation, finished or not.
+        run: a run of any kind, finished or not.
         output: another file.
         format: by default as the file's name ends.
         samples: how many samples are shown at most.
         redact: applied to every text.
+        figures: the run's figures where they were made already.
 
     Raises:
         InputError: the file cannot be written.
-        NotFound: the run is not an evaluation.
+        NotFound: the run is of a kind that this program does not know.
     """
     ending = "" if output is None else output.suffix.lower()
-    chosen: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
-    path = output or home.path / "reports" / f"{run.id}.{chosen}"
-    data = await report_data(home, run, samples=samples, redact=redact)
-    body = render(data, chosen)
+    wanted: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
+    path = output or home.path / "reports" / f"{run.id}.{wanted}"
+    data = await report_data(home, run, samples=samples, redact=redact, figures=figures)
+    body = render(data, wanted)
     if output is None:
         try:
             path.parent.mkdir(exist_ok=True)
@@ -162,34 +169,7 @@ async def write_report(
     return Written(path, len(body), data.selection.shown, data.selection.total)
 
 
-async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
-    samples, rows, store = samples_of(home, run.id, ids), rows_of(home, run.id, ids), SqliteRunStore(home, run.id)
-    earlier: dict[str, list[Retry]] = {}
-    for one in earlier_outcomes(home, run.id):
-        earlier.setdefault(one.failed.sample_id, []).append(one)
-    images = {image.sha256: image for id in ids for image in samples[id].images}
-    views = [await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, [])) for id in ids]
-    return views, images
-
-
-def _tree(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what the report says of the run's capability tree; None where its criteria are mapped to none."""
-    from dokimasia.methods.tree.reading.figures import report_tree
-    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
-
-    stored = find_tree_of_run(home, run)
-    return None if stored is None else report_tree(home, run, load_stored(home, stored))
-
-
-def _fingerprints(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what the newest test of the run's fingerprints came to; None where there was none."""
-    from dokimasia.methods.fingerprints.results import fingerprint_summary, latest_fingerprints
-
-    test = latest_fingerprints(home, run.id)
-    return None if test is None else fingerprint_summary(home, test)
-
-
-def _pictures(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:
+def pictures_of(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:
     share = share_of(len(images))
     return {sha256: _picture(home, image, share) for sha256, image in images.items()}
 
@@ -204,62 +184,6 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
     return picture(data, image.sha256, (image.width, image.height), share=share)
 
 
-def _facts(run: Run, plan: EvaluationPlan) -> RunFacts:
-    others = {
-        name: tuple(step for step, spec in plan.judges.items() if spec.ref.name == name) for name in plan.options.models
-    }
-    models = [_model("candidate", spec) for spec in plan.candidates]
-    models.append(_model("judge", plan.judge))
-    seen: set[str] = set()
-    for spec in plan.judges.values():
-        if spec.ref.name not in seen and spec.ref != plan.judge.ref:
-            seen.add(spec.ref.name)
-            models.append(_model("judge", spec, steps=others[spec.ref.name]))
-    prompts = []
-    for name, identity in sorted(plan.prompts.items()):
-        version, _, hashed = identity.partition(":")
-        prompts.append(PromptFacts(name, version, hashed))
-    same = plan.run_id == run.id
-    return RunFacts(
-        run=run.id,
-        status=run.status,
-        command=run.command,
-        data_name=Path(run.data_name).name,
-        data_hash=run.data_hash,
-        seed=run.seed,
-        accepted_by=run.version,
-        written_by=__version__,
-        models=tuple(models),
-        prompts=tuple(prompts),
-        graphs=dict(sorted(VERSIONS.items())) if same else None,
-        settings=tuple(_settings(plan)),
-    )
-
-
-def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> ModelFacts:
-    sampling = spec.sampling.model_dump(mode="json", exclude_none=True)
-    return ModelFacts(role, spec.ref.name, spec.ref.model, spec.ref.endpoint, sampling, steps)
-
-
-def _settings(plan: EvaluationPlan) -> list[tuple[str, str]]:
-    settings = [
-        ("Repeats", str(plan.repeats)),
-        ("Blind arm", "yes" if plan.no_image else "no"),
-        ("Judge sees the image when it scores", "yes" if plan.show_image else "no"),
-    ]
-    if plan.tools:
-        settings.append(("Judge's tools", f"{', '.join(plan.tools)}, at most {plan.looks} looks"))
-    if plan.limit is not None:
-        settings.append(("Limit", f"the first {plan.limit} samples of the file"))
-    if plan.criteria is not None:
-        settings.append(("Criteria", f"imported collection {plan.criteria}"))
-    if plan.responses is not None:
-        settings.append(("Answers", f"read from a file (hash {plan.responses})"))
-    if plan.fresh:
-        settings.append(("Done anew", f"{plan.fresh} times with --fresh"))
-    return settings
-
-
 def _redacted(value: Any, redact: Redact) -> Any:
     """Return plain JSON with every text redacted, names of members included."""
     if isinstance(value, str):
@@ -271,9 +195,12 @@ def _redacted(value: Any, redact: Redact) -> Any:
     return value
 
 
-def redacted_report(data: ReportData, redact: Redact) -> ReportData:
-    """Return a report of figures and facts alone with every text redacted."""
-    return replace(data, summary=_redacted(data.summary, redact), facts=_redacted_facts(data.facts, redact))
+def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
+    """Return a report's data with every text redacted."""
+    fields = ("summary", "differences", "repeats", "reasons", "samples")
+    changed: dict[str, Any] = {name: _redacted(getattr(data, name), redact) for name in fields}
+    changed["added"] = {name: Added(_redacted(one.value, redact), one.section) for name, one in data.added.items()}
+    return replace(data, facts=_redacted_facts(data.facts, redact), **changed)
 
 
 def _redacted_facts(facts: RunFacts, redact: Redact) -> RunFacts:

@@ -14,10 +14,11 @@ from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.leak_judging import gives_away
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.scoring import RIGHT, gives_away, planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
 from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
 from dokimasia.simulation.structured import in_object
 from dokimasia.simulation.tree_judge import PROMPTS as TREE_PROMPTS
@@ -102,7 +103,7 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name == "leak_check":
-        told = gives_away(inputs["secrets"], inputs["text"], inputs["question"] + "\n" + inputs.get("choices", ""))
+        told = gives_away(inputs["secrets"], inputs["text"], inputs["question"], choices)
         return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 

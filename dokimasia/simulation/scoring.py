@@ -89,7 +89,7 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     mine, theirs = _chosen(answer, choices), _chosen(reference, choices)
     if mine is not None and theirs is not None:
         return mine == theirs
-    first, second = _words(answer), _words(reference)
+    first, second = words_of(answer), words_of(reference)
     if first == second:
         return True
     denied = {"not", "no", "never", "none"}
@@ -97,27 +97,20 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     return bool(second) and all(word in rest for word in second) and denied & set(first) == denied & set(second)
 
 
-def gives_away(secrets: str, text: str, asked: str) -> bool:
-    """Return whether a text says one of the secrets, a line each, in the words of it that the question does not have."""
-    known = set(_words(asked))
-    said = f" {' '.join(word for word in _words(text) if word not in known)} "
-    hidden = [[word for word in _words(line) if word not in known] for line in secrets.splitlines()]
-    return any(words and f" {' '.join(words)} " in said for words in hidden)
-
-
 def _chosen(text: str, choices: list[str]) -> int | None:
-    words = _words(text)
+    words = words_of(text)
     for number, choice in enumerate(choices):
         letter = chr(ord("a") + number)
         if (
-            words == _words(choice)
+            words == words_of(choice)
             or text.strip().casefold().strip("().") == letter
-            or words == [letter, *_words(choice)]
+            or words == [letter, *words_of(choice)]
         ):
             return number
     return None
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Return the words and numbers of a text in lower case, small numbers in figures, without articles."""
     words = re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", text.casefold().replace(",", ""))
     return [_NUMBERS.get(str(word), str(word)) for word in words if word not in ("a", "an", "the")]

@@ -8,6 +8,7 @@ hint gets through. Of the failed steps a half, rounded down, is withheld at rand
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -60,6 +61,15 @@ class _Case(NamedTuple):
     fresh: tuple[float, ...]
 
 
+class _Told(NamedTuple):
+    """What feedback says of a step: whether it is named, or another one is, how well a hint helps, what is quoted."""
+
+    named: bool
+    others: bool
+    helped: float
+    earlier_shown: bool
+
+
 def expected_refinement(
     profile: CandidateProfile,
     judge: JudgeProfile,
@@ -83,39 +93,42 @@ def expected_refinement(
     helped = [_helped(judge, scene, step, peers) for step in question.steps]
     wrong, shown, withheld = 0.0, 0.0, 0.0
     mended, solved_shown, solved_withheld = _zeros(), _zeros(), _zeros()
-    last = len(question.steps) - 1
+    last, whole = len(question.steps) - 1, _whole(profile)
     for case in _wrong_cases(profile, scene, question):
         wrong += case.chance
+
+        @cache
+        def after(
+            position: int, *, failed: bool, named: bool, others: bool, case: _Case = case
+        ) -> list[tuple[Arm, float, float]]:
+            """By arm, that a step is stated afterwards, and judged solved: of which steps failed, three bits are enough."""
+            before = _given_judged(judge, case.steps[position], failed=failed)
+            step, fresh, help = question.steps[position], case.fresh[position], helped[position]
+            told = _Told(named=named, others=others, helped=help, earlier_shown=earlier_shown)
+            every = [_after(profile, arm, scene, step, before, fresh=fresh, told=told) for arm in ARMS]
+            kept = _delivered(profile, position, last + 1)
+            return [
+                (arm, states.right + states.hedged, _solved(judge, _cut(states, kept)))
+                for arm, states in zip(ARMS, every, strict=True)
+            ]
+
         for failed, weight in _failures(judge, case):
             named = len(failed) - len(failed) // 2
-            for position, step in enumerate(question.steps):
-                share = (named / len(failed) if failed else 0.0) if position in failed else 0.0
+            for position in range(last + 1):
+                is_failed = position in failed
+                share = named / len(failed) if is_failed else 0.0
                 for is_named, part in ((True, share), (False, 1 - share)):
                     if part == 0:
                         continue
-                    before = _given_judged(judge, case.steps[position], failed=position in failed)
                     chance = case.chance * weight * part
-                    shown += chance * (position in failed and is_named)
-                    withheld += chance * (position in failed and not is_named)
-                    for arm in ARMS:
-                        after = _after(
-                            profile,
-                            arm,
-                            scene,
-                            step,
-                            before,
-                            fresh=case.fresh[position],
-                            named=is_named,
-                            others=bool(failed),
-                            helped=helped[position],
-                            earlier_shown=earlier_shown,
-                        )
+                    shown += chance * (is_failed and is_named)
+                    withheld += chance * (is_failed and not is_named)
+                    solved = solved_shown if is_named else solved_withheld
+                    for arm, right, passed in after(position, failed=is_failed, named=is_named, others=bool(failed)):
                         if position == last:
-                            mended[arm] += chance * _whole(profile) * (after.right + after.hedged)
-                        if position in failed:
-                            told = solved_shown if is_named else solved_withheld
-                            kept = _delivered(profile, position, last + 1)
-                            told[arm] += chance * _solved(judge, _cut(after, kept))
+                            mended[arm] += chance * whole * right
+                        if is_failed:
+                            solved[arm] += chance * passed
     return Expected(wrong, mended, shown, withheld, solved_shown, solved_withheld)
 
 
@@ -237,10 +250,7 @@ def _after(
     before: States,
     *,
     fresh: float,
-    named: bool,
-    others: bool,
-    helped: float,
-    earlier_shown: bool,
+    told: _Told,
 ) -> States:
     """A step's states in a whole reply after a round of an arm, from those that it had before."""
     anew = _anew(profile, scene, step, before, fresh=fresh)
@@ -248,10 +258,10 @@ def _after(
         return _mixed(before, anew)
     mends = 0.0
     if arm != "retry":
-        mends = profile.drift * (1.0 if named else profile.carry if others else 0.0)
-        mends += profile.gap * helped if named and arm == "peer" else 0.0
+        mends = profile.drift * (1.0 if told.named else profile.carry if told.others else 0.0)
+        mends += profile.gap * told.helped if told.named and arm == "peer" else 0.0
     mends += (1 - mends) * profile.retry
-    if not earlier_shown:
+    if not told.earlier_shown:
         return _mixed(before, [_upon(profile, state, mends) for state in anew])
     kept = [
         States(1 - profile.harm, 0.0, profile.harm),

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.ports import Transport
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import load_settings
@@ -53,23 +53,6 @@ LEADS_TO = {
 """Which planted faults may stand behind a failure of each kind. A text that was cut may still be read, as a bad one."""
 
 
-class Noting:
-    """The transport of simulated models, noting what is asked."""
-
-    def __init__(self, inner: Transport, asked: list[str]) -> None:
-        self._inner, self._asked = inner, asked
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Note the request, and send it."""
-        assert call.kind == "chat"
-        self._asked.append(request_hash(call))
-        return await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
-
-    async def aclose(self) -> None:
-        """Close the inner transport."""
-        await self._inner.aclose()
-
-
 @dataclass
 class Day:
     """A run with its rows, its failed tries by kind, what was asked, and the requests behind the committed calls."""
@@ -97,7 +80,9 @@ def models_behind(
     log = folder / "server.log"
     if way == "sim":
         _configure(folder, 'model = "sim/{model}"\ntransport = "sim"', timeout)
-        yield {"sim": Noting(SimTransport(faults=faults), asked)}
+        transport = CountingTransport(SimTransport(faults=faults))
+        yield {"sim": transport}
+        asked.extend(request_hash(call) for call in transport.sent if call.kind == "chat")
         return
     with running_server(faults=faults, log_path=log) as url:
         _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"', timeout)

@@ -13,12 +13,9 @@ from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.parsing import (
-    parse_checkpoint_scores,
-    parse_equivalence,
-    parse_structured_equivalence,
-    parse_structured_scores,
-)
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile

@@ -33,7 +33,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
     assert run([*asked, "--export", str(tmp_path)]) == 0
     told = capsys.readouterr()
     assert told.out.startswith("Simulated models")
-    assert "right of 100, matched by sim/judge" in told.out
+    assert "Matched by sim/judge: " in told.out
     assert "6 trials for a reader" in told.err
     assert {"matches.csv", "trials.jsonl", "heatmap-fingerprints.png", "heatmap-fingerprints.csv"} <= {
         path.name for path in tmp_path.iterdir()
@@ -42,7 +42,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
     with (tmp_path / "ann.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([rows[0], *([*row[:2], "A"] for row in rows[1:])])
     assert run(["diagnose", "last", "--fingerprint", "--matches", str(tmp_path / "ann.csv"), "--home", str(home)]) == 0
-    assert "matched by ann, by hand" in capsys.readouterr().out
+    assert "Matched by ann, by hand: " in capsys.readouterr().out
     printed: list[str] = []
     for _ in range(2):
         assert run([*asked, "--json"]) == 0

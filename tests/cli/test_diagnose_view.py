@@ -5,8 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from dokimasia.cli.diagnose_view import print_asset
+from dokimasia.cli.diagnose_view import asset_blocks
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.report.terminal import draw_blocks
 
 LEAVES = ("Color Identification", "Where Things Lie", "Matching Labels with Entries")
 
@@ -39,7 +40,7 @@ def test_no_figure_and_no_name_is_cut_at_100_columns(models: int) -> None:
     """Intervals go under their values, then the columns into several tables; words are broken nowhere."""
     asset = heat_map(models)
     out = io.StringIO()
-    print_asset(Console(file=out, width=100, highlight=False), asset)
+    draw_blocks(Console(file=out, width=100, highlight=False), list(asset_blocks(asset)))
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 100
     assert "\N{HORIZONTAL ELLIPSIS}" not in text

@@ -54,6 +54,17 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     assert "to retry" not in said(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home, code=2)[1]
 
 
+def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is another run, which says what was not looked for, and whose command says that the judge was turned off."""
+    out, _ = said(capsys, "refine", "last", "--strategy", "self", "--no-leak-judge", "--home", home)
+    assert "No judge looked for leaks (--no-leak-judge): paraphrases" in " ".join(out.split())
+    newest = shown(capsys, "runs", "--home", home)[0]
+    found = shown(capsys, "show", newest["id"], "--home", home)
+    assert "sums" in found["leaks"]["not_looked_for"]
+    assert found["leaks"]["found_by"].keys() <= {"rules"}
+    assert newest["command"].endswith("--no-leak-judge")
+
+
 def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sample is shown with what each arm was told and came to."""
     said(capsys, "refine", "last", "--home", home)
@@ -61,7 +72,7 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     sample = "natural-5000000-count"
     out, _ = said(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert f"sample {sample}" in out
-    assert "original" in out
+    assert "before · " in out
     view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert view["sample"]["id"] == sample
 
@@ -71,7 +82,7 @@ def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str
     out, _ = said(
         capsys, "refine", "last", "--models", "sim/strong", "--strategy", "self", "--threshold", "1.01", "--home", home
     )
-    assert "no answer failed: there is nothing to refine" in out
+    assert "No answer failed: there was nothing to refine." in out
 
 
 def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -130,9 +130,9 @@ def test_files_and_schema(described: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rubrics", "--judge", "sim/judge"], "name a review's run"),
+        (["rubrics", "--judge", "sim/judge"], "Missing argument 'SOURCE'"),
         (["rubrics", "last"], "name who writes the rubrics"),
-        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not 'review'"),
+        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not a peer review"),
         (["rubrics", "DATA", "--judge", "sim/judge", "--pool", "sim/weak"], "has no caption"),
         (["rubrics", "nothing", "--judge", "sim/judge", "--pool", "sim/weak"], "no run"),
         (["audit", "DATA", "--rubrics", "nothing", "--models", "sim/weak", "--judge", "sim/judge"], "no run"),

@@ -71,7 +71,7 @@ def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     first = capsys.readouterr()
     assert "propose" in first.out
     assert "of 12 criteria" in first.out
-    assert "tree counts" in first.out
+    assert "dokimasia tree show counts" in first.out
     assert run(grow) == 0
     assert capsys.readouterr().out == first.out
     assert run(["show", "last", *home]) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.report.sections import diagnosis
+from dokimasia.methods.diagnosis.blocks import tables as diagnosis
 from dokimasia.runs.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home

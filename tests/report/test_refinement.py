@@ -8,11 +8,12 @@ from typing import Any, Literal
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.methods.refinement.refining import RefinementRequest, refine
+from dokimasia.methods.refinement import RefinementRequest, refine
+from dokimasia.methods.refinement.blocks import refinement
+from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections import refinement, refinement_samples
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened
@@ -96,6 +97,15 @@ def test_a_threshold_is_told_apart(source: Finished) -> None:
     assert "| wrong | retry |" in document
 
 
+def test_what_no_judge_looked_for_is_said(source: Finished) -> None:
+    """Without the judge, page and document name the forms of leaks that were not looked for; with it, nothing is said."""
+    unjudged = refined(source, models=("sim/weak",), strategy="self", leak_judge=False).data()
+    assert unjudged.summary["leaks"]["judge"] is False
+    for text in (render_page(unjudged), render_document(unjudged)):
+        assert "No judge looked for leaks (--no-leak-judge): paraphrases, " in text
+    assert "No judge looked" not in render_document(refined(source, models=("sim/weak",), strategy="self").data())
+
+
 def test_nothing_failed_is_said(source: Finished) -> None:
     """A refinement with nothing to do has a report that says so, and no empty table."""
     nothing = refined(source, models=("sim/tutor-leaky",), strategy="again", threshold=1.01).data()
@@ -108,7 +118,6 @@ def test_nothing_failed_is_said(source: Finished) -> None:
 
 def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
     """An evaluation's report is as it was."""
-    assert refinement.section(source.data(samples=0)) is None
     assert "What was mended" not in render_page(source.data(samples=0))
 
 

@@ -1,6 +1,5 @@
 """The main job from a data file to its figures, in process: continued, repeated, limited, and never paid twice."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import orjson
 import pytest
 
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
@@ -29,21 +29,9 @@ from dokimasia.storage.runs import get_run, list_runs
 Requests = Callable[..., EvaluationRequest]
 
 
-class Counting(SimTransport):
-    """The simulated transport, counting what is sent and stopping a run after so many calls."""
-
-    def __init__(self, *, stop: Stop | None = None, after: int = 10**9) -> None:
-        super().__init__()
-        self.sent: list[Any] = []
-        self._stop, self._after = stop, after
-
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, and ask for the stop when it is time."""
-        self.sent.append(call)
-        if self._stop is not None and len(self.sent) >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.002)
-        return await super().send(call, spec, **rest)
+def counting(*, stop: Stop | None = None, after: int | None = None) -> CountingTransport:
+    """Simulated models, counted, that stop a run after so many calls."""
+    return CountingTransport(SimTransport(), stop=None if stop is None else stop.ask, stop_after=after)
 
 
 def as_bytes(summary: dict[str, Any]) -> bytes:
@@ -73,7 +61,7 @@ async def test_every_sample_is_scored_or_failed_and_counted(settings: Settings, 
 async def test_the_same_command_again_sends_nothing(settings: Settings, request_of: Requests) -> None:
     """A finished run is printed, a fresh one answered by the ledger; both equal the first to the byte."""
     first = await evaluate(request_of(), settings=settings)
-    transport = Counting()
+    transport = counting()
     again = await evaluate(request_of(), settings=settings, transports={"sim": transport})
     fresh = await evaluate(request_of(fresh=True), settings=settings, transports={"sim": transport})
     assert transport.sent == []
@@ -95,7 +83,7 @@ async def test_a_stopped_run_goes_on_without_asking_anything_twice(settings: Set
     sent: list[str] = []
     for _ in range(40):
         stop = Stop()
-        transport = Counting(stop=stop, after=9)
+        transport = counting(stop=stop, after=9)
         try:
             result = await evaluate(request_of(), settings=settings, stop=stop, transports={"sim": transport})
         except Interrupted:
@@ -109,7 +97,7 @@ async def test_a_stopped_run_goes_on_without_asking_anything_twice(settings: Set
 
 async def test_a_budget_stops_the_run_and_resume_completes_it(settings: Settings, request_of: Requests) -> None:
     """What no money was left for fails as `budget`, is open, and is taken up when there is more."""
-    transport = Counting()
+    transport = counting()
     part = await evaluate(request_of(max_calls=30), settings=settings, transports={"sim": transport})
     assert not part.complete
     assert len(transport.sent) == 30
@@ -151,7 +139,7 @@ async def test_responses_that_exist_are_scored(settings: Settings, request_of: R
         if answer["response"]
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    transport = Counting()
+    transport = counting()
     given = await evaluate(
         request_of(models=(), responses=path, limit=len(lines)), settings=settings, transports={"sim": transport}
     )
@@ -178,7 +166,7 @@ async def test_criteria_travel_as_files(settings: Settings, request_of: Requests
     with Home.open(other.home, write=True) as home:
         collection, size = await import_criteria(home, path)
     assert size == made
-    transport = Counting()
+    transport = counting()
     if made == 14:
         second = await evaluate(request_of(criteria=collection), settings=other, transports={"sim": transport})
         assert as_bytes(second.summary) == as_bytes(first.summary)
@@ -210,7 +198,7 @@ async def test_bad_samples_stop_the_run_before_it_pays(
     path = tmp_path / "data.jsonl"
     good = [line.replace('"images/', f'"{images}/') for line in lines[:3]]
     path.write_text("\n".join([good[0], "{broken", good[1], '{"id": "x", "prompt": " "}', good[2], good[0]]))
-    transport = Counting()
+    transport = counting()
     with pytest.raises(DataError) as caught:
         await evaluate(request_of(data=path), settings=settings, transports={"sim": transport})
     message = str(caught.value)

@@ -25,6 +25,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 OTHER = "sim/judge"
@@ -65,9 +66,9 @@ async def forked(settings: Settings, parent: RunResult, node: str, **changes: An
     return result, transport.by_model
 
 
-async def test_another_judge_scores_what_is_there(settings: Settings, request_of: Requests) -> None:
+async def test_another_judge_scores_what_is_there(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """Forked from `score`, chains, criteria and answers are the old run's by their ids, and only the new judge is asked."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "score", judge=OTHER)
     assert set(sent) == {OTHER}
     assert child.run != parent.run
@@ -87,9 +88,11 @@ async def test_another_judge_scores_what_is_there(settings: Settings, request_of
     assert all(len(row.calls) == 2 for row in scored)
 
 
-async def test_a_fork_scores_as_the_other_judge_would_have(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_scores_as_the_other_judge_would_have(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from the first step, a run has the figures of a run that had the other judge from the start."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "write_chain", judge=OTHER)
     assert set(sent) == {OTHER}
     whole = await evaluate(request_of(judge=OTHER), settings=Settings(home=settings.home.with_name("other")))
@@ -98,10 +101,10 @@ async def test_a_fork_scores_as_the_other_judge_would_have(settings: Settings, r
 
 
 async def test_a_slow_judge_makes_no_fork_look_for_the_candidates(
-    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch, finished: Finished
 ) -> None:
     """While the judge is waited for, only models that the fork reaches are compared: it asks no candidate and loads none."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     compared = asyncio.Event()
     uneven = ModelGateway.uneven
 
@@ -118,9 +121,11 @@ async def test_a_slow_judge_makes_no_fork_look_for_the_candidates(
     assert child.complete
 
 
-async def test_criteria_drawn_anew_from_the_old_chains(settings: Settings, request_of: Requests) -> None:
+async def test_criteria_drawn_anew_from_the_old_chains(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from `extract_criteria`, chains and answers are taken over with the calls that made them."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "extract_criteria", judge=OTHER)
     assert set(sent) == {OTHER}
     before, after = rows_of(settings, parent.run), rows_of(settings, child.run)
@@ -135,9 +140,11 @@ async def test_criteria_drawn_anew_from_the_old_chains(settings: Settings, reque
             assert labels[item] == ["candidate", "checkpoints"]
 
 
-async def test_another_candidate_answers_under_the_old_criteria(settings: Settings, request_of: Requests) -> None:
+async def test_another_candidate_answers_under_the_old_criteria(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from `answer` with another candidate, the judge stays, and the candidate that stays is not asked again."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "answer", models={"sim/weak": "sim/steady"})
     assert set(sent) == {"sim/steady", "sim/judge-noisy"}
     assert sent["sim/steady"] == 14
@@ -190,9 +197,11 @@ async def test_a_fork_needs_no_key_of_those_it_does_not_ask(
         await forked(without, parent, "answer", judge=OTHER)
 
 
-async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_is_interrupted_and_resumed_like_any_run(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Stopped again and again, a fork resumes from its own rows and ends with the figures of one never stopped."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     whole, _ = await forked(settings, parent, "extract_criteria", judge=OTHER)
     other = Settings(home=settings.home.with_name("other"))
     again = await evaluate(request_of(), settings=other)
@@ -219,9 +228,9 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings
     assert set(sent) == {OTHER}
 
 
-async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of: Requests) -> None:
+async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """The same fork is the same run, printed again; another step makes another run."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     first, _ = await forked(settings, parent, "score", judge=OTHER)
     second, sent = await forked(settings, parent, "score", judge=OTHER)
     assert not sent
@@ -231,9 +240,9 @@ async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of:
     assert other.summary["models"] == first.summary["models"]
 
 
-async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """A fork is a run: forked in its turn it keeps the judges of the steps before, each by its own model."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     middle, _ = await forked(settings, parent, "extract_criteria", judge=OTHER)
     last, sent = await forked(settings, middle, "score", judge="sim/judge-careless")
     assert set(sent) == {"sim/judge-careless"}
@@ -247,9 +256,11 @@ async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests) -> Non
     assert plan["judge"]["ref"]["name"] == "sim/judge-careless"
 
 
-async def test_another_prompt_from_a_step_on(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+async def test_another_prompt_from_a_step_on(
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
+) -> None:
     """With another prompt for scoring, only scores are asked again, under a new version that stands beside them."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     folder = tmp_path / "prompts"
     prompt_file(folder, "checkpoints", extra="Be strict.")
     request = ForkRequest(node="score", prompts=(folder,))
@@ -276,9 +287,9 @@ async def test_a_run_that_changed_since_cannot_be_taken_over(settings: Settings,
     assert anew.run != part.run
 
 
-async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Requests) -> None:
+async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """An unknown step lists all steps; no change, a change too early, or an unfinished run are errors with a way out."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     with pytest.raises(InputError, match=r"no step 'judge'(?s:.*)write_chain(?s:.*)extract_criteria(?s:.*)score"):
         await forked(settings, parent, "judge", judge=OTHER)
     with pytest.raises(InputError, match="a fork changes something"):
@@ -296,9 +307,9 @@ async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Req
         await forked(Settings(home=settings.home.with_name("part")), part, "score", judge=OTHER)
 
 
-async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of: Requests) -> None:
+async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """The preview names each step's fate, its models and the calls at most, and makes no run."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     with Home.open(settings.home, write=False) as home:
         request = ForkRequest(node="extract_criteria", judge=OTHER)
         shown = (await prepare_fork(home, get_run(home, parent.run), request, settings=settings)).preview
@@ -315,9 +326,11 @@ async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of:
     assert sent.total() <= shown["calls"] + 2
 
 
-async def test_responses_from_a_file_are_taken_over(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+async def test_responses_from_a_file_are_taken_over(
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
+) -> None:
     """A run over answers that were given can be forked, and nobody but the new judge is asked."""
-    ids = [row.sample_id for row in rows_of_first(await evaluate(request_of(), settings=settings), settings)]
+    ids = [row.sample_id for row in rows_of_first(await finished(request_of()), settings)]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(f'{{"id": "{id}", "model": "someone", "response": "It is red."}}\n' for id in ids))
     parent = await evaluate(request_of(models=(), responses=path), settings=settings)

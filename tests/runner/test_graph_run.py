@@ -11,7 +11,7 @@ import pytest
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update
@@ -39,13 +39,8 @@ class State(Failure, TypedDict, total=False):
 
 async def answer_twice(state: State, runtime: Runtime[Context], *, repeat: int) -> State:
     context = runtime.context
-    asked = await answer_question(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        candidate=context.options.spec(state.get("model") or context.options.judge),
-        repeat=repeat,
-        library=context.prompts,
-    )
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(answer_question(sample, repeat=repeat), model=state.get("model") or context.options.judge)
     calls = [asked.call] if asked.call else []
     if asked.value is None:
         return {"calls": calls, **failed_update(asked.failure)}

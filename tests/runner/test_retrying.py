@@ -1,6 +1,5 @@
 """What failed is asked anew from the step that failed, as a new draw; the old outcome stays on record."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from dokimasia.agents.asking import RETRY_STRIDE, draw
 from dokimasia.domain.call import Chat
 from dokimasia.errors import InputError, Interrupted
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import recognise
 from dokimasia.runs import work as work_module
@@ -27,45 +27,47 @@ Requests = Callable[..., EvaluationRequest]
 SAMPLES = 5
 
 
-class Faulty(SimTransport):
-    """Plants one fault in every reply to one prompt, in attempts below `until`; keeps what was sent."""
+class Faulty(CountingTransport):
+    """Simulated models with one fault in every reply to one prompt, in attempts below `until`, that may stop a run."""
 
     def __init__(
-        self, prompt: str = "", fault: str = "", *, until: int = 1, stop: Stop | None = None, after: int = 10**9
+        self, prompt: str = "", fault: str = "", *, until: int = 1, stop: Stop | None = None, after: int | None = None
     ) -> None:
-        super().__init__()
-        self.sent: list[tuple[str, Chat]] = []
-        self._prompt, self._fault, self._until = prompt, fault, until
-        self._stop, self._after = stop, after
+        def planted(call: Any) -> bool:
+            return recognised(call) == prompt and call.repeat < until * RETRY_STRIDE
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, stop the run when it is time, and spoil what is to be spoilt."""
-        name = recognised(call)
-        self.sent.append((name, call))
-        if self._stop is not None and len(self.sent) >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.001)
-        planted = name == self._prompt and call.repeat < self._until * RETRY_STRIDE
-        if planted and self._fault in LASTING_FAULTS:
-            raise transport_error(self._fault)
-        reply: Any = await super().send(call, spec, **rest)
-        if planted and self._fault == "contradict":
-            head, _, _ = reply.text.partition("<answer>")
-            return reply.model_copy(update={"text": f"{head}<answer>\n-987654321\n</answer>"})
-        return spoil(reply, call, self._fault) if planted else reply
+        def fail(call: Any) -> BaseException | None:
+            return transport_error(fault) if planted(call) and fault in LASTING_FAULTS else None
+
+        def change(call: Any, reply: Any) -> Any:
+            if planted(call) and fault == "contradict":
+                head, _, _ = reply.text.partition("<answer>")
+                return reply.model_copy(update={"text": f"{head}<answer>\n-987654321\n</answer>"})
+            return self.worded(call, spoil(reply, call, fault) if planted(call) else reply)
+
+        asked = None if stop is None else stop.ask
+        super().__init__(SimTransport(), stop=asked, stop_after=after, fail=fail, change=change)
+
+    def worded(self, call: Chat, reply: Any) -> Any:
+        """Leave the words of a reply as they are."""
+        return reply
 
     @property
     def asked(self) -> list[str]:
         """The prompts of what was sent, sorted, without the simulated models' repairs."""
-        return sorted({name for name, _ in self.sent})
+        return sorted({recognised(call) for call in self.chats})
+
+    @property
+    def chats(self) -> list[Chat]:
+        """What was sent."""
+        return [call for call in self.sent if isinstance(call, Chat)]
 
 
 class Wordy(Faulty):
     """A judge whose chains end in an answer that no rule can hold against the reference, so that a judge must say."""
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
+    def worded(self, call: Chat, reply: Any) -> Any:
         """Wrap the answer of every chain in words."""
-        reply = await super().send(call, spec, **rest)
         if recognised(call) != "solver":
             return reply
         return reply.model_copy(update={"text": reply.text.replace("<answer>\n", "<answer>\nas far as can be told: ")})
@@ -135,7 +137,8 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     assert [row.failure for row in after] == [None] * len(before)
     assert set(transport.asked) <= set(may_ask)
     assert prompt in transport.asked
-    for name, call in transport.sent:
+    for call in transport.chats:
+        name = recognised(call)
         assert call.repeat == (RETRY_STRIDE if name in {"solver", "criteria", "equivalence"} else 0)
     chains = {row.sample_id: row.chain_id for row in before if row.kind == "replay"}
     if prompt != "solver":
@@ -195,7 +198,7 @@ async def test_a_failed_answer_or_judgement_is_asked_anew(
     assert second.complete
     assert second.summary["models"]["sim/strong"]["coverage"] == 1
     assert transport.asked == (["candidate", "checkpoints"] if prompt == "candidate" else ["checkpoints"])
-    assert {call.repeat for _, call in transport.sent} == {RETRY_STRIDE, RETRY_STRIDE + 1}
+    assert {call.repeat for call in transport.chats} == {RETRY_STRIDE, RETRY_STRIDE + 1}
     for row in after:
         if row.item in failed and prompt == "checkpoints":
             assert row.response_id == failed[row.item].response_id is not None
@@ -227,7 +230,7 @@ async def test_each_retry_is_another_draw(settings: Settings, request_of: Reques
     for _ in range(3):
         transport = Faulty(**faulty)
         _, after = await retried(settings, first.run, transport)
-        seen.append({call.repeat for _, call in transport.sent})
+        seen.append({call.repeat for call in transport.chats})
     assert seen == [{draw(0, 1)}, {draw(0, 2)}, {draw(0, 3)}]
     assert all(row.failure is None for row in after)
     with Home.open(settings.home, write=False) as home:
@@ -255,12 +258,12 @@ async def test_an_interrupted_retry_goes_on_exactly(settings: Settings, request_
         except Interrupted:
             continue
         finally:
-            sent += [call.model_dump_json() for _, call in transport.sent]
+            sent += [call.model_dump_json() for call in transport.chats]
             kinds = ()
         break
     assert result.summary == expected.summary
     assert after == rows
-    assert sorted(sent) == sorted(call.model_dump_json() for _, call in reference.sent)
+    assert sorted(sent) == sorted(call.model_dump_json() for call in reference.chats)
 
 
 async def test_a_retry_that_ran_out_of_budget_goes_on_exactly(settings: Settings, request_of: Requests) -> None:

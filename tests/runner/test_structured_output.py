@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from dokimasia.endpoints.probing import check_models
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.plans import run_id
@@ -82,27 +83,14 @@ async def test_a_measured_profile_decides_where_the_configuration_is_silent(
     assert (await evaluate(request, settings=listed)).run == before.run
 
 
-class Stopping(SimTransport):
-    """A simulated transport that fails a run after so many calls."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.left = after
-
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Answer, or stop the run as a crash would."""
-        self.left -= 1
-        if self.left < 0:
-            raise RuntimeError("the machine went away")
-        return await super().send(call, spec, **rest)
-
-
 async def test_a_run_goes_on_as_it_was_accepted(settings: Settings, request_of: Requests) -> None:
     """What is measured between an interruption and the resume does not change how the judge is asked."""
     request = request_of(judge="sim/judge", models=("sim/weak",), limit=4)
     plan = (await prepare(METHOD, request, settings=settings)).plan
+    gone = RuntimeError("the machine went away")
+    dying = CountingTransport(SimTransport(), fail=lambda _: gone if len(dying.sent) > 5 else None)
     with pytest.raises(RuntimeError, match="went away"):
-        await evaluate(request, settings=settings, transports={"sim": Stopping(5)})
+        await evaluate(request, settings=settings, transports={"sim": dying})
     await check_models([resolve_model(settings, "sim/judge")], settings=settings)
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, run_id(METHOD, plan))

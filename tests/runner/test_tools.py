@@ -26,6 +26,7 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 NEAR = "sim/judge-nearsighted"
@@ -72,11 +73,13 @@ def interval(found: list[tuple[bool, str]]) -> tuple[float, float]:
     return rate_interval([right for right, _ in found], clusters=[scene for _, scene in found])
 
 
-async def test_tools_find_what_is_small_and_change_nothing_else(fine_print: Path, settings: Settings) -> None:
+async def test_tools_find_what_is_small_and_change_nothing_else(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """Without tools the judge gets small things wrong, with them right; ordinary things are right both times."""
     pairs = list(make_world(SAMPLES, SEED))
     judge = as_judge(find_profile(NEAR))
-    without = await evaluate(asked(fine_print), settings=settings)
+    without = await finished(asked(fine_print))
     with_tools = await evaluate(asked(fine_print, tools=("all",)), settings=settings)
     before, after = await steps_right(settings.home, without.run), await steps_right(settings.home, with_tools.run)
     assert len(before[True]) > 20
@@ -90,13 +93,15 @@ async def test_tools_find_what_is_small_and_change_nothing_else(fine_print: Path
     assert expected_chain_right(judge, pairs, tools=True) == 1
 
 
-async def test_with_tools_it_judges_as_one_that_sees_well(fine_print: Path, settings: Settings) -> None:
+async def test_with_tools_it_judges_as_one_that_sees_well(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """Scores with tools are those of the faultless judge to the bit; without, they are as wrong as planted."""
     pairs = list(make_world(SAMPLES, SEED))
+    mended = await finished(asked(fine_print, tools=("zoom",)))
     good = await evaluate(asked(fine_print, "sim/judge"), settings=settings)
     blurred = await evaluate(asked(fine_print), settings=settings)
     shown = await evaluate(asked(fine_print, show_image=True), settings=settings)
-    mended = await evaluate(asked(fine_print, tools=("zoom",)), settings=settings)
     assert scores(mended) == scores(good)
     assert scores(blurred) != scores(good)
     for result, seen, tools in ((blurred, False, False), (shown, True, False), (mended, False, True)):
@@ -106,27 +111,29 @@ async def test_with_tools_it_judges_as_one_that_sees_well(fine_print: Path, sett
             assert model["score"]["low"] <= expected <= model["score"]["high"]
 
 
-async def test_a_judge_that_sees_well_takes_no_look(fine_print: Path, settings: Settings) -> None:
+async def test_a_judge_that_sees_well_takes_no_look(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """Where nothing is planted, tools change no score, and none is used."""
-    without = await evaluate(asked(fine_print, "sim/judge"), settings=settings)
+    without = await finished(asked(fine_print, "sim/judge"))
     offered = await evaluate(asked(fine_print, "sim/judge", tools=("all",)), settings=settings)
     assert scores(offered) == scores(without)
     with Home.open(settings.home, write=False) as home:
         assert home.all("SELECT count(*) FROM objects WHERE type = 'Look'") == [(0,)]
 
 
-async def test_too_few_looks_leave_some_things_unseen(fine_print: Path, settings: Settings) -> None:
+async def test_too_few_looks_leave_some_things_unseen(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """With one look an ask the judge sees one small thing of each question and no more."""
-    result = await evaluate(asked(fine_print, tools=("zoom",), looks=1), settings=settings)
+    result = await finished(asked(fine_print, tools=("zoom",), looks=1))
     small = (await steps_right(settings.home, result.run))[True]
     assert {right for right, _ in small} == {True, False}
     assert result.summary["models"]["sim/weak"]["n_scored"] == SAMPLES
 
 
 @pytest.mark.parametrize("transport", ["direct", "litellm"])
-async def test_the_same_over_http(fine_print: Path, tmp_path: Path, settings: Settings, transport: str) -> None:
+async def test_the_same_over_http(
+    fine_print: Path, tmp_path: Path, settings: Settings, transport: str, finished: Finished
+) -> None:
     """Tools, results and images go over the wire on both transports and come to the same scores."""
-    here = await evaluate(asked(fine_print, tools=("zoom",), models=("sim/strong",), limit=8), settings=settings)
+    here = await finished(asked(fine_print, tools=("zoom",), models=("sim/strong",), limit=8))
     with running_server() as url:
         (tmp_path / "dokimasia.toml").write_text(
             "".join(
@@ -143,9 +150,9 @@ async def test_the_same_over_http(fine_print: Path, tmp_path: Path, settings: Se
             assert home.all(looks)[0][0] > 3
 
 
-async def test_every_look_is_on_record(fine_print: Path, settings: Settings) -> None:
+async def test_every_look_is_on_record(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """Chain and judgements name their looks, whose images are kept, whose calls count, and which add up for `verify`."""
-    result = await evaluate(asked(fine_print, tools=("zoom",)), settings=settings)
+    result = await finished(asked(fine_print, tools=("zoom",)))
     labels: set[str] = set()
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
@@ -165,9 +172,9 @@ async def test_every_look_is_on_record(fine_print: Path, settings: Settings) -> 
     assert dokimasia(["verify", "--home", str(settings.home)]) == 0
 
 
-async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settings) -> None:
+async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """The same once more under another id sends nothing: the tools make the same images of the same pictures."""
-    first = await evaluate(asked(fine_print, tools=("zoom",), limit=8), settings=settings)
+    first = await finished(asked(fine_print, tools=("zoom",), limit=8))
     with Home.open(settings.home, write=False) as home:
         calls = home.all("SELECT count(*) FROM calls")
     again = await evaluate(asked(fine_print, tools=("zoom",), limit=8, fresh=True), settings=settings)
@@ -177,9 +184,11 @@ async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settin
         assert home.all("SELECT count(*) FROM calls") == calls
 
 
-async def test_a_fork_takes_looks_over_with_their_chain(fine_print: Path, settings: Settings) -> None:
+async def test_a_fork_takes_looks_over_with_their_chain(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """A fork from the scoring keeps what the solver looked at and looks anew where it scores anew."""
-    first = await evaluate(asked(fine_print, tools=("zoom",), limit=8), settings=settings)
+    first = await finished(asked(fine_print, tools=("zoom",), limit=8))
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, first.run)
     forked = await fork(run, ForkRequest(node="score", judge="sim/judge"), settings=settings)
@@ -226,7 +235,8 @@ def test_show_tells_of_looks(
 ) -> None:
     """On the command line `--tools` is named once, and `show --sample` lists what was looked at."""
     monkeypatch.setenv("COLUMNS", "300")
-    options = ["--judge", NEAR, "--models", "sim/strong", "--tools", "zoom,crop", "--home", str(settings.home)]
+    options = ["--judge", NEAR, "--models", "sim/strong", "--limit", "8"]
+    options += ["--tools", "zoom,crop", "--home", str(settings.home)]
     assert dokimasia(["evaluate", str(fine_print), *options]) == 0
     with Home.open(settings.home, write=False) as home:
         run, sample = home.all(

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ def prepare(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Prepare:
         on = KINDS[name].on
         if on and on not in homes:
             homes[on] = tmp_path_factory.mktemp(on) / "home"
-            made(Settings(home=homes[on]), world, KINDS[on])
+            with ThreadPoolExecutor(1) as aside:  # a test may have a loop of its own
+                aside.submit(made, Settings(home=homes[on]), world, KINDS[on]).result()
         if on:
             shutil.copytree(homes[on], path)
         config = path.with_suffix(".toml")

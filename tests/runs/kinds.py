@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.runs.lifecycle import RunResult, run
@@ -35,12 +35,8 @@ class State(Failure, total=False):
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the question to the model."""
     context = runtime.context
-    asked = await answer_question(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        candidate=context.options.spec(state["model"]),
-        library=context.prompts,
-    )
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(answer_question(sample), model=state["model"])
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     return {"calls": asked.calls, "result": await context.store.put(asked.value)}
@@ -63,7 +59,8 @@ class Kind:
 
     `source` names the field that takes the run of the kind that it rests on; `reasked` says that failed items of it can be
     asked anew, `forked` how it is forked (fields of a fork's request; None where a sentence says what to do instead),
-    `compared` that two of it are, `step` after how many calls it is interrupted.
+    `compared` that two of it are, `step` after how many calls it is interrupted, `faults` fail
+    some of its items.
     """
 
     name: str
@@ -76,6 +73,7 @@ class Kind:
     forked: Mapping[str, Any] | None = None
     compared: bool = True
     step: int = 3
+    faults: str = "content_filter=0.8"
 
     def request(self, world: Path, source: str, **changes: Any) -> Any:
         """Return its request over a data file, resting on a run."""
@@ -95,13 +93,13 @@ KINDS: dict[str, Kind] = {
             {"judge": JUDGE, "models": MODELS},
             forked={"node": "score", "judge": OTHER},
         ),
-        Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1),
+        Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
         Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-vain"}}),
         Kind(
             "rubrics",
             {"judge": JUDGE, "pool": MODELS},
             on="review",
-            source="source",
+            source="data",
             data=False,
             forked={"judge": OTHER},
         ),

@@ -8,7 +8,7 @@ import pytest
 from dokimasia.domain.rubric import ERROR_KINDS
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_rubric_assessment
+from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.simulation.depicted import depicted, statements
 from dokimasia.simulation.describing import describe
 from dokimasia.simulation.draws import Draws

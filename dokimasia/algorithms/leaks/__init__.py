@@ -1,1 +1,1 @@
-"""Whether a feedback or a hint gives a secret away."""
+"""What a text says outright of what it must not tell: the certain rules of the leak check."""

@@ -1,26 +1,13 @@
 """Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.accepting import accept
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from dokimasia.runs.work import Job, Stage
-
-
-def _stages(job: "Job[AuditPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.audit.work import stages
-
-    return stages(job)
-
+from dokimasia.runs.method import Method, later, lazily
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
     name="audit",
@@ -28,8 +15,10 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     request=AuditRequest,
     plan=AuditPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.audit.work", "stages"),
+    drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
     figures=audit_summary,
+    report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
     graphs=versions_of("rubric_audit"),
     items=audit_items,
     items_shown=False,

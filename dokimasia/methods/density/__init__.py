@@ -11,7 +11,7 @@ from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
 from dokimasia.runs.figures import paid, simulated
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
@@ -101,6 +101,7 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     plan=FilterPlan,
     accept=accept,
     stages=stages,
+    drawing=later("dokimasia.methods.density.blocks", "DRAWING"),
     figures=figures,
     graphs=versions_of("density_filter"),
     items=items,

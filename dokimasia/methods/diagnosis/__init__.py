@@ -1,8 +1,6 @@
 """Diagnosis: tables of where models are weak and why, and reports in words (ATOM, 3.4 and H)."""
 
-from collections.abc import AsyncIterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.diagnosis.accepting import PICK_TOKENS, REPORT_TOKENS, accept, reports_asked
@@ -13,22 +11,7 @@ from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.request import NAME, WRITING, WordsPlan, WordsRequest
 from dokimasia.methods.diagnosis.results import COLUMNS, REPORT, cells, reports_of, words_summary, written_from
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
-
-
-def reports_stage(job: "Job[Any]") -> "Stage[Any]":
-    """Return the stage in which the reports of a run are written from its tables."""
-    from dokimasia.methods.diagnosis import work
-
-    return work.reports_stage(job)
-
-
-async def _stages(job: "Job[WordsPlan]") -> "AsyncIterator[Stage[Any]]":
-    yield reports_stage(job)
-
+from dokimasia.runs.method import Addition, Method, later, lazily
 
 METHOD: Method[WordsRequest, WordsPlan] = Method(
     name=NAME,
@@ -36,7 +19,12 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     request=WordsRequest,
     plan=WordsPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.diagnosis.work", "stages"),
+    drawing=later("dokimasia.methods.diagnosis.blocks", "DRAWING"),
+    adds=Addition(
+        lazily("dokimasia.methods.diagnosis.report", "report_diagnosis"),
+        later("dokimasia.methods.diagnosis.blocks.tables", "section"),
+    ),
     figures=words_summary,
     graphs=versions_of("diagnosis"),
     row_kind=REPORT,
@@ -44,6 +32,9 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     columns=COLUMNS,
     cells=cells,
 )
+
+reports_stage = lazily("dokimasia.methods.diagnosis.work", "reports_stage")
+"""Returns the stage in which the reports of a run are written from its tables, given the job."""
 
 write_diagnosis = partial(run_method, METHOD)
 """Have a run's tables put into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""

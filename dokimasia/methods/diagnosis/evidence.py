@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dokimasia.agents import stated_answer
+from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.domain.capability import CapabilityPath
 from dokimasia.domain.criterion import CriteriaSet

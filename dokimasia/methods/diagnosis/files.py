@@ -11,7 +11,6 @@ import orjson
 
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.errors import InputError
-from dokimasia.report.diagnosis_pictures import picture_of
 from dokimasia.runs.export_formats import csv_cell, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -48,6 +47,8 @@ def write_tables(
     Raises:
         InputError: the folder cannot be written.
     """
+    from dokimasia.methods.diagnosis.blocks.pictures import picture_of
+
     make_folder(folder)
     written = [folder / f"{name}.json"]
     write_whole(written[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.agents import stated_answer
+from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.algorithms.trees.node_link import from_version

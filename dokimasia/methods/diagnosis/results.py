@@ -36,8 +36,8 @@ COLUMNS: dict[str, ColumnType] = {
 
 def written_from(home: Home, run: Run) -> Diagnosis:
     """Return the tables that the reports of a run are written from."""
-    id = _plan(run).diagnosis
-    return find_values(home, Diagnosis, [id])[id]
+    plan: Any = run.options["plan"]
+    return find_values(home, Diagnosis, [plan["diagnosis"]])[plan["diagnosis"]]
 
 
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:

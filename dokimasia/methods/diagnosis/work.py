@@ -1,6 +1,6 @@
 """A diagnosis in words at work: one walk through the steps of all reports, and a row for each report."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import fields
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from dokimasia.graphs.diagnosis import diagnosis as diagnosis_graph
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.diagnosis.request import WordsPlan
 from dokimasia.methods.diagnosis.results import REPORT, item_of, subjects_of, written_from
-from dokimasia.runs.work import Job, Stage
+from dokimasia.runs.work import Job, Stage, one_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
@@ -17,6 +17,11 @@ THREAD = "reports"
 
 STEPS = 3
 """What of a report is counted as progress: rows picked, a text written, and the report kept."""
+
+
+def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:
+    """Yield the one stage: the reports."""
+    return one_stage(reports_stage(job))
 
 
 def reports_stage(job: Job[Any]) -> Stage[str]:

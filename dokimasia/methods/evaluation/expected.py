@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 
@@ -29,16 +30,21 @@ def _of_sample(plan: EvaluationPlan, size: SampleSize) -> Iterator[Asking]:
     if "judge_chain" in asks and size.reference:
         compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
         yield Asking(judge_of("judge_chain"), 1, compared, VERDICT_TOKENS)
-    pictures = size.images if plan.show_image or plan.tools else 0
-    judged = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
     for candidate in plan.candidates:
         for arm in plan.arms:
             if "answer" in asks:
                 yield Asking(candidate, plan.repeats, size.text + (0 if arm else size.images), ANSWER_TOKENS)
             if "score" in asks:
-                yield Asking(judge_of("score"), plan.repeats, judged, SCORES_TOKENS)
-                for _ in range(plan.repeats if looking else 0):
-                    yield from _looks(judge_of("score"), judged, plan.looks)
+                yield from scoring(judge_of("score"), plan.options, size, times=plan.repeats)
+
+
+def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:
+    """Yield the calls in which a judge scores all criteria of an answer, so many times."""
+    pictures = size.images if options.show_image or options.tools else 0
+    sent = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
+    yield Asking(judge, times, sent, SCORES_TOKENS)
+    for _ in range(times if options.tools and size.images else 0):
+        yield from _looks(judge, sent, options.looks)
 
 
 def _looks(spec: ModelSpec, sent: int, looks: int) -> Iterator[Asking]:

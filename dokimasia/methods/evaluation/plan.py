@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from dokimasia.agents import BLIND, PromptLibrary
+from dokimasia.agents import PromptLibrary
+from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, GraphOptions

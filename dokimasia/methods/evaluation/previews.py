@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from dokimasia.agents import schemas
-from dokimasia.agents.extractor import chain_text
+from dokimasia.agents.evaluation import chain_text, criteria_text, question_inputs
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.agents.scorer import criteria_text
-from dokimasia.agents.solver import question_inputs
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.plan import EvaluationPlan

@@ -4,7 +4,7 @@ from typing import Any
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_equivalence
+from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry

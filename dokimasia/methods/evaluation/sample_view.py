@@ -87,13 +87,3 @@ async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> d
 
 def _ending(row: ResultRow) -> dict[str, Any]:
     return {"outcome": row.outcome, "failure": row.failure, "reason": row.reason}
-
-
-def look_line(look: dict[str, Any]) -> str:
-    """Return a viewed look in one line: the tool, where it looked, what it made, and what it told."""
-    boxes = [
-        "[{x0:.2f} {y0:.2f} {x1:.2f} {y1:.2f}]".format(**region["box"]) + f" of image {region['image'][:12]}"
-        for region in look["regions"]
-    ]
-    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
-    return f"{look['tool']} {' and '.join(boxes) or look['arguments']}{made}: {look['text']}"

@@ -12,7 +12,7 @@ from dokimasia.methods.graph.request import GraphPlan, GraphRequest, graph_of, l
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import failures, paid, simulated
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
@@ -132,6 +132,7 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
     plan=GraphPlan,
     accept=accept,
     stages=stages,
+    drawing=later("dokimasia.methods.graph.blocks", "DRAWING"),
     figures=figures,
     graphs_of=lambda plan: {plan.graph: plan.version},
     library=library_of_graph,

@@ -92,7 +92,7 @@ async def refine_one(
     rounds: int = 1,
     withhold: float = 0.0,
     judgements: int = 1,
-    leak_judge: bool = False,
+    leak_judge: bool = True,
     show_answer: bool = False,
 ) -> Refined:
     """Have a model mend one answer of its own, from plain Python or inside any program or graph.
@@ -112,7 +112,7 @@ async def refine_one(
         rounds: at most.
         withhold: the share of the failed atoms that the feedback does not name.
         judgements: independent draws of the judge for every new answer.
-        leak_judge: whether the judge, too, looks for leaks before anything is sent.
+        leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
         show_answer: whether the model is shown its earlier answer.
 
     Raises:

@@ -1,7 +1,7 @@
 """What a refinement said and what it let out: hints, leaks found, fallbacks, and how steady the judge was meanwhile."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.algorithms.statistics.shares import clopper_pearson
@@ -10,6 +10,14 @@ from dokimasia.runs.rates import share
 
 DIGITS = 6
 FEEDBACK = ("self", "peer")
+BEYOND_RULES = (
+    "paraphrases",
+    "descriptions and comparisons",
+    "riddles and words spelled out",
+    "sums",
+    "what is left over once all else is ruled out",
+)
+"""Forms of leaks that the certain rules do not look for; the judge does."""
 
 
 def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
@@ -44,21 +52,25 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
     return counted
 
 
-def leak_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
-    """Return how much of what was to be said was found to leak, every text counted once.
+def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, Any]:
+    """Return how much of what was to be said was found to leak, every text counted once; `judged`: a judge looked, too.
 
     Returns:
         `questions` (of failed atoms), `hints` (first wordings) and `rewritings` (second wordings of those that leaked),
         each {k, n, share, low, high}: how many leak; 95 % by Clopper and Pearson, None without a text; `high` is the
         upper bound. `dropped` hints in the end, `passed_on` hints, `forms` {form: n} and `found_by` {rules, judge: n} of
-        what was found. It speaks of what was found: what the check misses no count of its own findings can say.
+        what was found; `judge`, whether a judge looked at what the rules let pass, `not_looked_for`, the forms that were
+        left out where none did, and `unjudged`, the texts on which it gave no verdict that could be read: they passed on
+        the word of the rules. It speaks of what was found: what the check misses no count of its own findings can say.
     """
     questions: dict[tuple[str, int], bool] = {}
     hints: dict[tuple[str, ...], Point] = {}
+    unjudged: dict[tuple[object, ...], int] = {}
     for row in rows:
         for point in row.points:
             place = (row.criteria_id, point.atom)
             questions[place] = questions.get(place, False) or point.dropped
+            unjudged[*place, point.hints] = point.unjudged
             if point.hints:
                 hints[point.hints] = point
     # The second wording of a hint may be one that is asked for in vain.
@@ -73,7 +85,24 @@ def leak_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
         "passed_on": sum(bool(point.hint) for point in hints.values()),
         "forms": dict(sorted(Counter(leak.form for leak in found).items())),
         "found_by": dict(sorted(Counter(leak.found_by for leak in found).items())),
+        "judge": judged,
+        "not_looked_for": [] if judged else list(BEYOND_RULES),
+        "unjudged": sum(unjudged.values()),
     }
+
+
+def unlooked(leaks: Mapping[str, Any]) -> list[str]:
+    """Return sentences on what no judge looked at, of the figures of `leak_figures`; none where it read everything."""
+    lines: list[str] = []
+    if leaks["not_looked_for"]:
+        *most, last = leaks["not_looked_for"]
+        lines.append(f"No judge looked for leaks (--no-leak-judge): {', '.join(most)} and {last} were not looked for.")
+    if leaks["unjudged"]:
+        lines.append(
+            f"On {leaks['unjudged']} texts the judge gave no verdict that could be read; they passed on the word of the "
+            "certain rules alone."
+        )
+    return lines
 
 
 def steadiness(rows: Sequence[RefinementRow]) -> dict[str, Any]:

@@ -1,28 +1,16 @@
-"""What a refinement is: the run whose failures it takes up, the arms and their limits, hashed into its id."""
+"""What a refinement is: the run whose failures it takes up, the arms and their limits."""
 
-from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Annotated
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.budget import Budget
-from dokimasia.graphs.refinement import refinement
-from dokimasia.methods.evaluation.plan import RUN_ID_LENGTH, EvaluationPlan, judge_identity, model_identity
-from dokimasia.prompts import PromptLibrary, default_library
-from dokimasia.runs.services import with_known_price
-from dokimasia.settings import Settings, resolve_model
-
-KIND = "refine"
-"""What a run's options, and its result rows, say of a run of this kind."""
-
-MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5
-
-Strategy = Literal["again", "retry", "self", "peer", "all"]
+from dokimasia.methods.evaluation import EvaluationPlan
+from dokimasia.methods.refinement.request import RefinementRequest, Strategy
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.plans import AnyOrder, RunPlan, prompts_used
+from dokimasia.runs.session import Session
 
 STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
     "again": ("original", "again"),
@@ -42,58 +30,8 @@ PROMPTS: dict[Arm, tuple[str, ...]] = {
 }
 
 
-class RefinementRequest(Value):
-    """What the user asks of a refinement of a run (`run`: its whole id).
-
-    `models` are those whose failures are taken up, `peers` those that may give hints; empty means all of the run.
-    `threshold` takes up answers whose weighted score lies below it in place of those whose final answer is wrong.
-    `withhold` is the share of the failed atoms that no feedback names. `judgements` are independent draws of the judge
-    for every new answer. `embedding` is a model by which near paraphrases of secrets are found. `show_answer` shows the
-    model its earlier answer. `max_cost` is in US dollars.
-    """
-
-    run: str
-    strategy: Strategy = "all"
-    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS)
-    threshold: float | None = Field(default=None, gt=1, le=5)
-    models: tuple[str, ...] = ()
-    peers: tuple[str, ...] = ()
-    withhold: float = Field(default=0.5, ge=0, lt=1)
-    judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS)
-    leak_judge: bool = False
-    embedding: str | None = None
-    show_answer: bool = False
-    seed: int = Field(default=0, ge=0)
-    prompts: tuple[Path, ...] = ()
-    fresh: bool = False
-    max_cost: float | None = Field(default=None, ge=0)
-    max_calls: int | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=0)
-
-    @property
-    def budget(self) -> Budget:
-        """The limits on what this sitting may spend; no part of the run's identity."""
-        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
-
-    @property
-    def command(self) -> str:
-        """The command as a person would repeat it: every option that differs from its default."""
-        words = ["refine", self.run, "--strategy", self.strategy]
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if name in {"run", "strategy", "prompts"} or value == field.get_default(call_default_factory=True):
-                continue
-            option = f"--{name.replace('_', '-')}"
-            words += (
-                [option] if value is True else [option, ",".join(value) if isinstance(value, tuple) else str(value)]
-            )
-        for folder in self.prompts:
-            words += ["--prompts", folder.name]
-        return " ".join(words)
-
-
-class RefinementPlan(Value):
-    """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options, prompts.
+class RefinementPlan(RunPlan):
+    """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
 
     `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
     another one.
@@ -102,67 +40,53 @@ class RefinementPlan(Value):
     source: str
     taken: str
     judge: ModelSpec
-    candidates: tuple[ModelSpec, ...]
-    peers: tuple[ModelSpec, ...] = ()
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
+    peers: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
     arms: tuple[Arm, ...]
     rounds: int = 1
     threshold: float | None = None
     withhold: float = 0.5
     judgements: int = 1
-    leak_judge: bool = False
-    embedding: ModelSpec | None = None
+    leak_judge: bool = True
     show_answer: bool = False
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
-    seed: int = 0
-    prompts: dict[str, str]
-    fresh: int = 0
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models by name, the judge last: a judge that also answers is asked with its capabilities settled."""
+        return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
+
+    @property
+    def judge_name(self) -> str:
+        """The judge's shown name."""
+        return self.judge.ref.name
 
     @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
-        embedding = () if self.embedding is None else (self.embedding,)
-        models = {spec.ref.name: spec for spec in (*embedding, *self.peers, *self.candidates, self.judge)}
         return GraphOptions(
             judge=self.judge.ref.name,
-            models=models,
+            models=self.models,
             show_image=self.show_image,
             tools=self.tools,
             looks=self.looks,
         )
 
-    @property
-    def run_id(self) -> str:
-        """The run's id: 16 hexadecimal digits over everything that decides its results."""
-        identity: dict[str, Any] = self.model_dump(mode="json", exclude={"judge", "candidates", "peers", "embedding"})
-        identity |= {
-            "command": KIND,
-            "judge": judge_identity(self.judge),
-            "candidates": sorted((model_identity(spec) for spec in self.candidates), key=lambda one: one["name"]),
-            "peers": sorted((model_identity(spec) for spec in self.peers), key=lambda one: one["name"]),
-            "embedding": None if self.embedding is None else model_identity(self.embedding),
-            "graph": refinement.VERSION,
-        }
-        return digest("run", identity)[:RUN_ID_LENGTH]
-
 
 def plan_of(
-    request: RefinementRequest,
-    source: EvaluationPlan,
-    taken: str,
-    settings: Settings,
-    library: PromptLibrary | None,
+    request: RefinementRequest, source: EvaluationPlan, session: Session, *, run: str, taken: str
 ) -> RefinementPlan:
-    """Return the plan of a request on an evaluation.
+    """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
 
     Raises:
         ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
     """
     arms = STRATEGIES[request.strategy]
     known = {spec.ref.name: spec for spec in source.candidates}
-    models = _among(request.models, known, "--models", request.run)
-    peers = _among(request.peers, known, "--peers", request.run) if "peer" in arms else []
+    models = _among(request.models, known, "--models", run)
+    peers = _among(request.peers, known, "--peers", run) if "peer" in arms else []
     if "peer" in arms:
         _check_peers(request.strategy, models, peers, list(known))
 
@@ -170,14 +94,14 @@ def plan_of(
         if source.responses is None:
             return known[name]
         try:
-            return with_known_price(resolve_model(settings, name))
+            return session.model(name)
         except ConfigError as error:
             raise ConfigError(
                 f"the answers of {name} were read from a file, and to answer again the model has to be reached: {error}"
             ) from error
 
     return RefinementPlan(
-        source=request.run,
+        source=run,
         taken=taken,
         judge=source.judge_of("score"),
         candidates=tuple(map(reached, models)),
@@ -188,21 +112,21 @@ def plan_of(
         withhold=request.withhold,
         judgements=request.judgements,
         leak_judge=request.leak_judge,
-        embedding=with_known_price(resolve_model(settings, request.embedding)) if request.embedding else None,
         show_answer=request.show_answer,
         show_image=source.show_image,
         tools=source.tools,
         looks=source.looks,
         seed=request.seed,
-        prompts=prompts_of(arms, library, leak_judge=request.leak_judge),
+        prompts=prompts_of(arms, session.library, leak_judge=request.leak_judge),
     )
 
 
-def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary | None, *, leak_judge: bool) -> dict[str, str]:
+def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary, *, leak_judge: bool) -> dict[str, str]:
     """Return the prompts that the arms ask by, with version and hash."""
-    known = (library or default_library()).identity()
-    used = {name for arm in arms for name in PROMPTS[arm]} | ({"leak_check"} if leak_judge else set[str]())
-    return {name: known[name] for name in sorted(used)}
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
+    return prompts_used(library, used)
 
 
 def _among(named: tuple[str, ...], known: dict[str, ModelSpec], option: str, run: str) -> list[str]:

@@ -12,13 +12,14 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
 from dokimasia.methods.refinement.figures import refinement_figures
-from dokimasia.methods.refinement.plan import KIND, RefinementPlan
-from dokimasia.methods.tree.reading.view import mapping_of
+from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.runs.figures import simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run, run_samples
+from dokimasia.storage.trees.versions import list_trees
 from dokimasia.storage.usage import usage_of
 
 
@@ -31,7 +32,7 @@ def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
         StorageError: a value that a row names is missing.
     """
     plan = RefinementPlan.model_validate(run.options["plan"])
-    rows = [row for row in results(home, run.id) if row.kind == KIND]
+    rows = results(home, run.id)
     steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
     known = _Known(home, run.id, rows, list(steps.values()))
     answered: dict[tuple[str, str, int], RefinementStep] = {
@@ -148,7 +149,6 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
     plan = RefinementPlan.model_validate(run.options["plan"])
     rows = refinement_rows(home, run)
     originals = [row for row in rows if row.arm == "original"]
-    specs = (plan.judge, *plan.candidates, *plan.peers)
     tree, place_of = _tree_of(home, plan.source)
     figures = refinement_figures(
         rows,
@@ -156,7 +156,7 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
         arms=plan.arms,
         seed=run.seed,
         threshold=plan.threshold,
-        usage={(model, arm): used for (kind, model, arm), used in usage_of(home, run.id).items() if kind == KIND},
+        usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).items()},
         place_of=place_of,
     )
     models: dict[str, Any] = {}
@@ -179,19 +179,19 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
         "withhold": plan.withhold,
         "judge": plan.judge.ref.name,
         "seed": run.seed,
-        "simulated": sorted({one.ref.name for one in specs if "sim" in one.ref.model.split("/")[:-1]}),
+        "simulated": simulated(plan.models.values()),
         "failed": sum(row.selected for row in originals),
         "models": models,
         "table": figures["table"],
         "tree": tree,
         "hints": hint_figures(rows),
-        "leaks": leak_figures(rows),
+        "leaks": leak_figures(rows, judged=plan.leak_judge),
         "judge_steadiness": steadiness(rows),
         "calls": len({key for row in rows for key in row.calls}),
     }
 
 
-def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return one sample of a refinement whole: question, criteria, and every round of every arm with its texts.
 
     Raises:
@@ -240,7 +240,9 @@ def refined_samples(
 
 def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None]:
     """Return the tree that the source run's criteria are mapped to, `NAME@POSITION`, and criterion to node; None without."""
-    from dokimasia.methods.tree.reading.trees import find_tree_of_run, load_stored
+    if not list_trees(home):
+        return None, None
+    from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
 
     stored = find_tree_of_run(home, get_run(home, source))
     if stored is None:

@@ -7,8 +7,8 @@ from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, w
 from dokimasia.domain.identity import digest
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -56,7 +56,7 @@ def read_source(home: Home, run: Run) -> Source:
         NotFound: the run is not an evaluation.
         InputError: it is not finished.
     """
-    plan, _ = read_plan(run)
+    plan, _ = EVALUATION.read(run)
     if run.status != "done":
         raise InputError(
             f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
@@ -143,8 +143,6 @@ def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dic
         "leak_judge": plan.leak_judge,
         "show_answer": plan.show_answer,
     }
-    if plan.embedding is not None:
-        given["embedder"] = plan.embedding.ref.name
     if plan.threshold is not None:
         given["below"] = answer.score < plan.threshold
     return given

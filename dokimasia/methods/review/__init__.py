@@ -14,7 +14,7 @@ from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 from dokimasia.runs.figures import paid, simulated
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
@@ -134,6 +134,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     accept=accept,
     stages=stages,
     ended=open_checks,
+    drawing=later("dokimasia.methods.review.blocks", "DRAWING"),
     figures=figures,
     graphs=versions_of("peer_review"),
     items=items,

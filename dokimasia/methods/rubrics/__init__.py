@@ -17,7 +17,7 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_
 from dokimasia.runs.exporting import ColumnType
 from dokimasia.runs.figures import failures, paid, simulated
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session, hash_of
 from dokimasia.storage.home import Home
@@ -170,6 +170,7 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     accept=accept,
     stages=stages,
     ended=open_checks,
+    drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
     figures=figures,
     graphs=versions_of("rubric_making"),
     items=items,

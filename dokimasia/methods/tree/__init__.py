@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
@@ -33,7 +33,7 @@ from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Addition, Method, later, lazily
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.services import Stop
@@ -42,9 +42,6 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_criteria, list_trees, tree_criteria
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 
 async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPlan]:
@@ -129,10 +126,10 @@ def _hash_of(criteria: Sequence[TreeCriterion]) -> str:
     return digest("criteria", [list(one) for one in criteria])
 
 
-def _stages(job: "Job[GrowthPlan]") -> "AsyncIterator[Stage[Any]]":
-    from dokimasia.methods.tree.work import stages
-
-    return stages(job)
+def of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return what the page of an evaluation says of its capability tree; None where its criteria are mapped to none."""
+    stored = find_tree_of_run(home, run)
+    return None if stored is None else report_tree(home, run, load_stored(home, stored))
 
 
 METHOD: Method[GrowthRequest, GrowthPlan] = Method(
@@ -141,7 +138,9 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     request=GrowthRequest,
     plan=GrowthPlan,
     accept=accept,
-    stages=_stages,
+    stages=lazily("dokimasia.methods.tree.work", "stages"),
+    drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
+    adds=Addition(of_evaluation, later("dokimasia.methods.tree.blocks.capabilities", "section")),
     figures=growth_summary,
     graphs=versions_of("taxonomy_growth"),
     resumable=resumable,

@@ -1,76 +1,26 @@
-"""The report's sections, in order: each a file with one function that makes it from the report's data, or leaves it out.
+"""The sections of a run, in order, as a place draws them; those that every kind of run has lie in this folder."""
 
-A new page is a new file here with a `section(data) -> Section | None`, and its place in `SECTIONS`.
-"""
+from dataclasses import replace
 
-from collections.abc import Callable
-
-from dokimasia.report.blocks import Section
-from dokimasia.report.data import ReportData
-from dokimasia.report.sections import (
-    blind,
-    capabilities,
-    categories,
-    cost,
-    coverage,
-    diagnosis,
-    differences,
-    fingerprints,
-    overview,
-    provenance,
-    refinement,
-    refinement_samples,
-    repeats,
-    review,
-    rubrics,
-    samples,
-    scores,
-    skipped,
-)
-
-SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    overview.section,
-    scores.section,
-    differences.section,
-    categories.section,
-    capabilities.section,
-    diagnosis.section,
-    fingerprints.section,
-    coverage.section,
-    repeats.section,
-    blind.section,
-    cost.section,
-    samples.section,
-    skipped.section,
-    provenance.section,
-)
+from dokimasia.report.blocks import Place, Section
+from dokimasia.report.data import Make, ReportData
+from dokimasia.report.sections.opening import opening
 
 
-REVIEW_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    review.section,
-    skipped.section,
-    provenance.section,
-)
+def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
+    """Return the sections that have something to say of a run, in order, as a place draws them."""
+    drawing = data.drawing
+    chosen = drawing.terminal if place == "terminal" and drawing.terminal is not None else _with_added(data)
+    made = [section for make in chosen if (section := make(data)) is not None and section.only in (None, place)]
+    if place == "page" and made:
+        made[0] = replace(made[0], blocks=[*opening(data, drawing.name), *made[0].blocks])
+    return made
 
 
-AUDIT_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    rubrics.scores,
-    rubrics.analyses,
-    skipped.section,
-    provenance.section,
-)
-
-
-REFINEMENT_SECTIONS: tuple[Callable[[ReportData], Section | None], ...] = (
-    refinement.section,
-    refinement_samples.section,
-    provenance.section,
-)
-
-
-def sections_of(data: ReportData) -> list[Section]:
-    """Return the sections that have something to say of this kind of run, in order."""
-    kinds = {"verdicts": REVIEW_SECTIONS, "analyses": AUDIT_SECTIONS, "leaks": REFINEMENT_SECTIONS}
-    chosen = next((sections for name, sections in kinds.items() if name in data.summary), SECTIONS)
-    made = (make(data) for make in chosen)
-    return [section for section in made if section is not None]
+def _with_added(data: ReportData) -> list[Make]:
+    """Return a kind's sections with what other methods add in its place."""
+    sections = list(data.drawing.sections)
+    if data.drawing.before_added in sections:
+        place = sections.index(data.drawing.before_added) + 1
+        sections[place:place] = [added.section for added in data.added.values()]
+    return sections

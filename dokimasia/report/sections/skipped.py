@@ -1,15 +1,17 @@
 """The samples of the data file that could not be used, each with the reason."""
 
+from collections.abc import Sequence
+
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Paragraph, Section
+from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Section
 from dokimasia.report.data import ReportData
 
-MOST = 200
+MOST, MOST_PRINTED = 200, 20
 
 
 def section(data: ReportData) -> Section | None:
     """Return what was skipped; None where nothing was."""
-    skipped: list[str] = data.summary["skipped"]
+    skipped: list[str] = data.summary.get("skipped", [])
     if not skipped:
         return None
     blocks: list[Block] = [
@@ -21,10 +23,13 @@ def section(data: ReportData) -> Section | None:
             ),
             "warning",
         ),
-        Bullets(skipped[:MOST]),
+        Only("page", _listed(data.facts.run, skipped, MOST)),
+        Only("terminal", _listed(data.facts.run, skipped, MOST_PRINTED)),
     ]
-    if len(skipped) > MOST:
-        blocks.append(
-            Paragraph(f"{len(skipped) - MOST} more are listed by `dokimasia show {data.facts.run} --json`.", "note")
-        )
     return Section("skipped", "Skipped samples", blocks, menu="Skipped")
+
+
+def _listed(run: str, skipped: Sequence[str], most: int) -> list[Block]:
+    left = len(skipped) - most
+    more = Paragraph(f"{left:,} more are listed by `dokimasia show {run} --json`.", "note")
+    return [Bullets(skipped[:most]), *([more] if left > 0 else [])]

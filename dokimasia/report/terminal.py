@@ -1,0 +1,223 @@
+"""Blocks on a terminal, by Rich: tables that fit its width, texts as they stand, folds by their title alone."""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from dokimasia.report.blocks import (
+    Block,
+    Browser,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Fold,
+    Image,
+    Only,
+    Paragraph,
+    Section,
+    Table,
+    Texts,
+    Tone,
+    drawn_at,
+    spans,
+)
+from dokimasia.report.data import ReportData
+from dokimasia.report.sections import sections_of
+from dokimasia.report.sections.opening import opening
+
+STYLES: Mapping[Tone, str] = {
+    "": "",
+    "strong": "bold",
+    "muted": "dim",
+    "good": "green",
+    "bad": "red",
+    "code": "",
+    "struck": "red strike",
+    "cited": "cyan",
+}
+PARAGRAPHS = {"plain": "", "lead": "", "note": "dim", "warning": "yellow"}
+UNBOUNDED = 10_000
+WIDEST_WORD, NARROWEST_TITLE = 24, 8
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
+_AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
+
+Redact = Callable[[str], str]
+
+
+def draw_run(out: Console, data: ReportData, *, redact: Redact = str) -> None:
+    """Print what came of a run: which one it is, then the sections that a terminal shows of its kind."""
+    draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
+    draw_sections(out, sections_of(data, "terminal"), redact=redact)
+
+
+def draw_sections(out: Console, sections: Sequence[Section], *, redact: Redact = str) -> None:
+    """Print sections, each under its title; what only the page draws is left out, and so is a section of nothing else."""
+    for section in sections:
+        blocks = list(drawn_at("terminal", section.blocks))
+        if blocks:
+            out.print()
+            out.print(Text(section.title, style="bold"))
+            draw_blocks(out, blocks, redact=redact)
+
+
+def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, whole: bool = False) -> None:
+    """Print blocks; texts are redacted, and nothing in them is markup or controls the terminal.
+
+    Args:
+        out: where to.
+        blocks: what is drawn; charts are left out, since a table beside each says the same.
+        redact: applied to every text.
+        whole: draw what is in folds, too.
+    """
+    before: Block | None = None
+    for block in drawn_at("terminal", blocks):
+        if isinstance(block, Table) and isinstance(before, Table):
+            out.print(Text(visible(redact(block.about)), style="italic"))
+        before = block
+        match block:
+            case Paragraph(text, kind):
+                command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
+                out.print(_text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
+            case Table():
+                for table in _fitting(out, _redacted(block, redact), range(len(block.columns))):
+                    out.print(table)
+            case Facts(rows):
+                out.print(_beside((Text(name, style="dim"), _text(value, redact)) for name, value in rows))
+            case Bullets(items):
+                out.print(_beside((Text("•", style="dim"), _text(item, redact)) for item in items))
+            case Fold(title, inner, _) if whole:
+                out.print()
+                out.print(Text(visible(redact(title)), style="bold"))
+                draw_blocks(out, inner, redact=redact, whole=True)
+            case Fold(title, _, _):
+                line = " ".join(visible(redact(title)).split())
+                out.print(Text("▸ ", style="dim").append(line, style="not dim"), no_wrap=True, overflow="ellipsis")
+            case Image(_, about):
+                out.print(Text(visible(redact(about)), style="dim"))
+            case Texts(items):
+                for title, text in items:
+                    out.print(Text("\n").append_text(_text(title, redact)))
+                    out.print(Text(visible(redact(text))))
+            case Chart() | Browser() | Only():
+                continue
+
+
+def visible(text: str) -> str:
+    """Return text in which nothing moves the cursor or changes colours: control characters show as replacement marks."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
+    text = Text(style=style)
+    for piece in spans(cell):
+        if isinstance(piece, str):
+            text.append(visible(redact(piece)))
+        else:
+            text.append(visible(redact(piece.text)), style=STYLES[piece.tone])
+    return text
+
+
+def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
+    """Return rows of a name and a text that goes on under itself."""
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
+def _redacted(table: Table, redact: Redact) -> Table:
+    def cleaned(cell: Cell) -> Cell:
+        return tuple(
+            visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
+            for piece in spans(cell)
+        )
+
+    columns = [replace(column, title=visible(redact(column.title))) for column in table.columns]
+    return replace(table, columns=columns, rows=[[cleaned(cell) for cell in row] for row in table.rows])
+
+
+def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
+    """Yield a table that fits the terminal, or several with some of the columns each, the names in all of them."""
+    unbounded = out.options.update(max_width=UNBOUNDED)
+    first, then = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
+    if out.measure(first, options=unbounded).maximum <= out.width:
+        yield first
+        return
+    names = _names(table)
+    rest = [at for at in columns if at not in names]
+    if len(rest) < 2 or out.measure(then, options=unbounded).minimum <= out.width:
+        yield then
+        return
+    middle = (len(rest) + 1) // 2
+    for part in (rest[:middle], rest[middle:]):
+        yield from _fitting(out, table, [*names, *part])
+
+
+def _names(table: Table) -> list[int]:
+    """Return the columns that say what a row is of: those before the first figure, a row's number among them."""
+    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
+    return list(range(figures[0])) if figures else [0]
+
+
+def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:
+    """Return the table; `stacked` puts what is muted beside a figure under it, and titles over several lines."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0) if stacked else (0, 1))
+    cells = [[_cell(row[at], stacked=stacked) for at in columns] for row in table.rows]
+    for place, at in enumerate(columns):
+        column, body = table.columns[at], [line for row in cells for line in row[place].plain.split("\n")]
+        width = max(map(len, body), default=0)
+        title = _title(column, width) if stacked else column.title
+        if column.numeric:
+            grid.add_column(Text(title), justify="right", no_wrap=True, style="" if column.title else "dim")
+        else:
+            words = [word for line in (*body, *title.split("\n")) for word in line.split(" ")]
+            widest = max(map(len, words), default=0)
+            grid.add_column(Text(title), overflow="fold", min_width=min(widest, WIDEST_WORD))
+    for row in cells:
+        grid.add_row(*row)
+    return grid
+
+
+def _cell(cell: Cell, *, stacked: bool) -> Text:
+    """Return a cell's pieces, with `stacked` over two lines where something muted stands beside a figure."""
+    text, broken = Text(), not stacked
+    for piece in spans(cell):
+        if isinstance(piece, str):
+            text.append(piece)
+        elif not broken and piece.tone == "muted" and text.plain.strip():
+            text.append("\n").append(piece.text.lstrip(), style=STYLES["muted"])
+            broken = True
+        else:
+            text.append(piece.text, style=STYLES[piece.tone])
+    return text
+
+
+def _title(column: Column, width: int) -> str:
+    """Return a title over lines about as wide as the column's cells: between words, and within a plain long one.
+
+    A name with a mark or a digit in it, such as a model's, stays whole.
+    """
+    width = max(width, NARROWEST_TITLE)
+    pieces = " ".join(_hyphened(word, width) for word in column.title.split(" "))
+    return "\n".join(textwrap.wrap(pieces, width, break_long_words=False, break_on_hyphens=False)) or column.title
+
+
+def _hyphened(word: str, width: int) -> str:
+    """Return a plain word in pieces of at most `width`: between two consonants if it can be, else after a vowel."""
+    if not word.isalpha() or len(word) <= width + 1:
+        return word
+    last = min(width + 1, len(word) - 2)
+    found = [_BETWEEN.finditer(word, 2, last), _AFTER_VOWEL.finditer(word, 2, last)]
+    at = next((places[-1].end() for each in found if (places := list(each))), width - 1)
+    return f"{word[:at]}- {_hyphened(word[at:], width)}"
