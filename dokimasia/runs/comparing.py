@@ -115,11 +115,12 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
     places, scores = _places(home, run), judgement_scores(home, run.id)
+    digests = {row.item: row.sample_digest for row in rows}
     answers: dict[str, list[Answer]] = {}
     for row in rows:
         answers.setdefault(shown_name(row.model, row.arm), []).append(
             Answer(
-                sample_id=row.sample_id,
+                sample_id=row.sample_id or row.item,
                 repeat=row.repeat,
                 score=row.score,
                 failure=row.failure,
@@ -128,7 +129,15 @@ def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
                 criteria_scores=scores.get(row.judgement_id or "", ()),
             )
         )
-    return {name: Side.of(_taken_up(run, places, listed), listed) for name, listed in sorted(answers.items())}
+    return {
+        name: Side.of(_taken_up(run, places, listed) if places else _items(listed, digests), listed)
+        for name, listed in sorted(answers.items())
+    }
+
+
+def _items(answers: Sequence[Answer], digests: Mapping[str, str]) -> list[Place]:
+    """Return the items of a run that has no samples as what is paired: each by what its row says that it is about."""
+    return [Place(one.sample_id, digests[one.sample_id] or one.sample_id, one.sample_id) for one in answers]
 
 
 def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:

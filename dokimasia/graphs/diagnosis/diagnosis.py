@@ -21,12 +21,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import Ask, Asked, failure
-from dokimasia.agents.reporter import Drafted, Picks, pick_salient, write_across, write_report
+from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_across, write_report
 from dokimasia.algorithms.diagnosis.asset_tables import rows_of, tables_text
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.domain.diagnosis_report import Draft, Report, Salience, Sentence, Written
+from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
@@ -36,9 +36,6 @@ from dokimasia.graphs.versions import VERSIONS
 NAME = "diagnosis"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
-
-EVERYONE = ""
-"""The subject of the report across models."""
 
 ALWAYS = "models"
 """The table of overall results: a subject's own rows are shown to its writer in any case."""
@@ -95,7 +92,7 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
 
     async def one(subject: str) -> Asked[Picks]:
         tables = tables_text(_tables(context.tables.assets, subject))
-        return await _asked(context, pick_salient(subject, tables, context.printable.row))
+        return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
 
     salient: dict[str, str] = {}
     failed: dict[str, list[str]] = {}
@@ -118,8 +115,7 @@ async def write(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     subjects = [subject for subject in state.get("salient", {}) if subject != EVERYONE]
 
     async def one(subject: str) -> Asked[Drafted]:
-        tables = await _picked(context, state, subject)
-        return await _asked(context, write_report(subject, tables))
+        return await _asked(context, write_report(subject, await _picked(context, state, subject)))
 
     return await _drafted(context, state, subjects, await gathered(map(one, subjects)))
 
@@ -134,10 +130,10 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one != EVERYONE]
 
-    async def what(subject: str) -> Ask[Drafted]:
+    async def asked_before(subject: str) -> Ask[Drafted]:
         return write_report(subject, await _picked(context, state, subject))
 
-    return await _mend(context, state, subjects, what)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
@@ -145,8 +141,7 @@ async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     if EVERYONE not in state.get("salient", {}):
         return {}
-    tables, reports = await _across(context, state)
-    asked = await _asked(context, write_across(tables, reports))
+    asked = await _asked(context, write_across(*await _across(context, state)))
     return await _drafted(context, state, [EVERYONE], [asked])
 
 
@@ -160,10 +155,10 @@ async def mend_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one == EVERYONE]
 
-    async def what(subject: str) -> Ask[Drafted]:
+    async def asked_before(subject: str) -> Ask[Drafted]:
         return write_across(*await _across(context, state))
 
-    return await _mend(context, state, subjects, what)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
@@ -236,7 +231,7 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
 
 
 async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> Asked[T]:
-    """Ask, and tell that a subject has come a step further.
+    """Ask, and tell that one more is done.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
@@ -281,7 +276,7 @@ async def _mend(
     context: DiagnosisContext,
     state: State,
     subjects: Sequence[str],
-    what: Callable[[str], Awaitable[Ask[Drafted]]],
+    asked_before: Callable[[str], Awaitable[Ask[Drafted]]],
 ) -> State:
     """Send reports with unverified sentences back; a second one that is no better changes nothing but the count of calls."""
     reports, calls = dict(state.get("reports", {})), _calls(state)
@@ -292,7 +287,7 @@ async def _mend(
         draft = await context.store.get(Draft, state.get("drafts", {})[subject])
         problem = _problem(before[subject].unverified)
         rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
-        return await _asked(context, await what(subject), rejected=rejected)
+        return await _asked(context, await asked_before(subject), rejected=rejected)
 
     for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
         calls.setdefault(subject, []).extend(asked.calls)

@@ -12,7 +12,7 @@ from typing import TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.reporter import match_reports
+from dokimasia.agents.diagnosis import match_reports
 from dokimasia.algorithms.text.anonymising import anonymise_report
 from dokimasia.domain.diagnosis_report import Report
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
@@ -74,9 +74,7 @@ def shown_reports(task: FingerprintTask, first: Report, second: Report) -> tuple
         )
         for report in (first, second)
     }
-    return texts[task.one] or "(no sentence of this report is verified)", texts[
-        task.two
-    ] or "(no sentence of this report is verified)"
+    return texts[task.one] or NOTHING, texts[task.two] or NOTHING
 
 
 def build() -> StateGraph[State, Context]:

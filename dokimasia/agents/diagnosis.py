@@ -1,4 +1,4 @@
-"""The roles of a diagnosis in words: a judge picks what is salient, writes it down, and tells reports apart (ATOM, 3.4)."""
+"""The roles of a diagnosis: a judge picks what is salient in tables, writes it down, and matches reports without names."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.reports import parse_picks, parse_report
 
-EVERYONE = "all models"
-"""The subject of what is written across models."""
+ALL_MODELS = "all models"
+"""The subject of what is written across models, as the judge is told it."""
 
 
 class Picks(NamedTuple):
@@ -27,8 +27,8 @@ class Drafted(NamedTuple):
     text: str
 
 
-def pick_salient(subject: str, tables: str, row_of: Callable[[str], str | None]) -> Ask[Picks]:
-    """A judge says which rows of tables are worth reporting.
+def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | None]) -> Ask[Picks]:
+    """Ask which rows of tables are worth reporting (ATOM, 3.4).
 
     Args:
         subject: the model that is reported on; empty for all.
@@ -37,40 +37,40 @@ def pick_salient(subject: str, tables: str, row_of: Callable[[str], str | None])
     """
     return Ask(
         "diagnosis_salient",
-        {"subject": subject or EVERYONE, "tables": tables},
-        shown=("tables",),
-        parse=lambda text: _known(parse_picks(text), row_of),
+        {"subject": subject or ALL_MODELS, "tables": tables},
+        ("tables",),
+        lambda text: _known(parse_picks(text), row_of),
     )
 
 
 def write_report(subject: str, tables: str) -> Ask[Drafted]:
-    """A judge writes a report on one model from the rows that were picked; one that was sent back is cut if too long."""
-    inputs = {"subject": subject, "tables": tables}
-    return Ask("diagnosis_report", inputs, ("tables",), parse=_drafted, parse_again=_cut)
+    """Ask for a report on one model, written from the rows that were picked; one that was sent back is cut if too long."""
+    return Ask("diagnosis_report", {"subject": subject, "tables": tables}, ("tables",), _whole, parse_again=_cut)
 
 
 def write_across(tables: str, reports: str) -> Ask[Drafted]:
-    """A judge writes the report across models from the picked rows and from the verified sentences of each report."""
-    inputs = {"tables": tables, "reports": reports}
-    return Ask("diagnosis_across", inputs, ("tables", "reports"), parse=_drafted, parse_again=_cut)
+    """Ask for the report across models, written from the rows that were picked and what is verified of each report."""
+    return Ask(
+        "diagnosis_across", {"tables": tables, "reports": reports}, ("tables", "reports"), _whole, parse_again=_cut
+    )
 
 
 def match_reports(reports: tuple[str, str], answers: str) -> Ask[str]:
-    """A judge says whether the first of two reports without names is about the model called A or B (ATOM, G.1).
+    """Ask whether the first of two reports is about the model called A or B (ATOM, appendix G.1).
 
-    It is shown both reports, and for each question the reference answer, the points of its criteria and both answers; no
-    image, no score, and no name of a model.
+    The judge is shown both reports, and for each question the reference answer, the points of its criteria and both
+    answers; no image, no score, and no name of a model.
     """
     return Ask(
         "fingerprint_match",
         {"report_one": reports[0], "report_two": reports[1], "answers": answers},
-        shown=("reports", "question", "reference answer", "criteria", "responses"),
-        parse=parse_match,
+        ("reports", "question", "reference answer", "criteria", "responses"),
+        parse_match,
     )
 
 
-def _drafted(text: str) -> Drafted:
-    return Drafted(parse_report(text), text)
+def _whole(text: str) -> Drafted:
+    return Drafted(parse_report(text, cut=False), text)
 
 
 def _cut(text: str) -> Drafted:
