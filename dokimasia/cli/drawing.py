@@ -67,18 +67,10 @@ def print_run(
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any]) -> None:
     """Print one sample of a run whole, and the calls that it took where they were asked for."""
     from dokimasia.report.blocks import Fold
-    from dokimasia.runs.inspection import call_texts
+    from dokimasia.report.sections.calls import calls
 
-    if drawing.sample is not None:
-        print_blocks([Fold(f"sample {sample}", tuple(drawing.sample(view.get("items", [view]))))], whole=True)
-    out = console()
-    for call in view.get("calls", ()):
-        if isinstance(call, str):
-            continue
-        out.rule(f"{call['label']} · {call['key']}")
-        for who, text in call_texts(call):
-            out.print(f"[{who}]", style="bold", markup=False)
-            out.print(redact(text), markup=False)
+    drawn = () if drawing.sample is None else drawing.sample(view.get("items", [view]), str)
+    print_blocks([Fold(f"sample {sample}", (*drawn, *calls(view)))], whole=True)
 
 
 def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:

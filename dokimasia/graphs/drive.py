@@ -1,8 +1,7 @@
 """Compile graphs once, start and resume their threads, and offer them as runnables that bring their own context."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -29,12 +28,12 @@ class GraphFile(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class GraphInfo:
-    """A graph by name and version."""
+class Graph(NamedTuple):
+    """A graph that needs no file of its own: its name, the version of its nodes and state, and what builds it."""
 
-    name: str
-    version: int
+    NAME: str
+    VERSION: int
+    build: Callable[[], StateGraph[Any, Context]]
 
 
 GRAPHS: dict[str, GraphFile] = {

@@ -88,6 +88,23 @@ class Selection:
         return self.failed + self.others
 
     @property
+    def text(self) -> str:
+        """What of the run's samples is shown and what was left out, in a sentence or two."""
+        if self.shown == self.total:
+            failing = f", the {self.failed} with a failure first" if self.failed else ""
+            return f"All {self.total} samples{failing}."
+        parts = []
+        if self.failed:
+            which = "all" if self.failed_shown == self.failed else f"{self.failed_shown}, drawn by seed {self.seed},"
+            parts.append(f"{which} of the {self.failed} samples with a failure")
+        if self.failed and self.others_shown:
+            parts.append(f"{self.others_shown} of the other {self.others}, drawn by seed {self.seed}")
+        left = self.total - self.shown
+        how = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
+        shown = f"{self.shown} of {self.total} samples{how}"
+        return f"{shown}. {left} {'is' if left == 1 else 'are'} left out here; every figure above counts all of them."
+
+    @property
     def shown(self) -> int:
         """How many samples the browser holds."""
         return self.failed_shown + self.others_shown
@@ -154,6 +171,12 @@ Make = Callable[[ReportData], Section | None]
 """Makes one section from a report's data, or leaves it out."""
 
 
+Views = Sequence[Mapping[str, Any]]
+
+Cut = Callable[[str], str]
+"""Shortens a long text, and says so."""
+
+
 class Added(NamedTuple):
     """What another method adds to a page: its figures, and the section that draws them."""
 
@@ -165,12 +188,13 @@ class Added(NamedTuple):
 class Drawing:
     """How a kind of run is drawn: what it is called, its sections, and those of a terminal where these are others.
 
-    `sample` draws one sample whole from its items in `show RUN --sample ID --json`; None where there is none to show. What
+    `sample` draws one sample whole from its items in `show RUN --sample ID --json`, long texts cut; None where there is none
+    to show. What
     other methods add stands after the section `before_added`.
     """
 
     name: str
     sections: tuple[Make, ...]
     terminal: tuple[Make, ...] | None = None
-    sample: Callable[[Sequence[Mapping[str, Any]]], Iterator[Block]] | None = None
+    sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
     before_added: Make | None = None

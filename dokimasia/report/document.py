@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.evaluation.blocks import whole_sample
 from dokimasia.report.blocks import (
     Block,
     Browser,
@@ -130,7 +129,8 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
     marks = [*([sample["category"]] if sample["category"] else []), *failures_of(view)]
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
-    yield from _blocks(list(whole_sample.sample(view, lambda text: _clipped(text, clip))), data)
+    if data.drawing.sample is not None:
+        yield from _blocks(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

@@ -1,7 +1,6 @@
 """One sample of a run, whole, and on request every call that it took, as it was sent."""
 
 import difflib
-from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.errors import NotFound
@@ -53,18 +52,3 @@ def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
         "request": call.model_dump(mode="json"),
         "reply": reply.model_dump(mode="json"),
     }
-
-
-def call_texts(call: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a viewed call's messages and its reply as (who, text), images as a mark."""
-    for message in call["request"].get("messages", ()):
-        parts = [
-            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
-        ]
-        yield message["role"], "\n".join([*parts, *_wishes(message)])
-    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
-
-
-def _wishes(said: dict[str, Any]) -> list[str]:
-    """The tool calls of a message or a reply, a line each."""
-    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

@@ -57,6 +57,12 @@ class RunPlan(Value):
         """The shown name of the judge that the figures rest on; empty where there is none."""
         return ""
 
+    @property
+    def options(self) -> GraphOptions:
+        """The plan as the graphs need it; without a judge the first of its models stands in its place."""
+        models = self.models
+        return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
+
     def map_models(self, change: Any) -> Self:
         """Return the plan with every model replaced by what `change` makes of it."""
         return self.model_copy(update={name: _mapped(getattr(self, name), change) for name in type(self).model_fields})
@@ -78,11 +84,6 @@ class JudgedPlan(DataPlan):
     def judge_name(self) -> str:
         """The judge's shown name."""
         return self.judge.ref.name
-
-    @property
-    def options(self) -> GraphOptions:
-        """The plan as the graphs need it."""
-        return GraphOptions(judge=self.judge.ref.name, models=self.models)
 
 
 def identity(plan: Value) -> dict[str, Any]:

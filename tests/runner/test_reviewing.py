@@ -302,10 +302,10 @@ def test_stopped_and_resumed(tmp_path: Path, settings: Settings, after: int) -> 
         asyncio.run(run(METHOD, request, settings=settings, stop=stop, transports={"sim": panel}))
     with Home.open(settings.home, write=False) as home:
         (run_id,) = [id for (id,) in home.all("SELECT id FROM runs")]
-        run = get_run(home, run_id)
+        row = get_run(home, run_id)
     data.unlink()
     before, panel = panel.asked, Panel(each_for(vain))
-    ended = asyncio.run(resume(run, settings=settings, transports={"sim": panel}))
+    ended = asyncio.run(resume(row, settings=settings, transports={"sim": panel}))
     assert ended.complete
     assert ended.summary["verdicts"] == {"accepted": 0, "discarded": 2, "incomplete": 0}
     assert len(before) + len(panel.asked) == 30, "two reviews of fifteen calls"

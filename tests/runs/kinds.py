@@ -59,7 +59,8 @@ class Kind:
 
     `source` names the field that takes the run of the kind that it rests on; `reasked` says that failed items of it can be
     asked anew, `forked` how it is forked (fields of a fork's request; None where a sentence says what to do instead),
-    `compared` that two of it are, `step` after how many calls it is interrupted.
+    `compared` that two of it are, `step` after how many calls it is interrupted, `faults` fail
+    some of its items.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Kind:
     forked: Mapping[str, Any] | None = None
     compared: bool = True
     step: int = 3
+    faults: str = "content_filter=0.8"
 
     def request(self, world: Path, source: str, **changes: Any) -> Any:
         """Return its request over a data file, resting on a run."""
@@ -91,7 +93,7 @@ KINDS: dict[str, Kind] = {
             {"judge": JUDGE, "models": MODELS},
             forked={"node": "score", "judge": OTHER},
         ),
-        Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1),
+        Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
         Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-vain"}}),
         Kind(
             "rubrics",

@@ -159,7 +159,7 @@ async def test_out_of_money(kind: Kind, world: Path, prepared: Any) -> None:
 async def test_failures_are_asked_anew(kind: Kind, world: Path, prepared: Any) -> None:
     """--retry-failed asks what failed as a new draw, keeps what was good and every earlier outcome; or says why it cannot."""
     settings = prepared(kind)
-    faulty = SimTransport(faults=parse_faults("content_filter=0.8"))
+    faulty = SimTransport(faults=parse_faults(kind.faults))
     first = await make(settings, world, kind, services={"transports": {"sim": faulty}})
     row = row_of(settings, first.run)
     if not kind.reasked:

@@ -337,5 +337,5 @@ def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
 DRAWING = Drawing(
     "audit",
     (scores, analyses, skipped.section, provenance.section),
-    sample=lambda views: sample(*views),
+    sample=lambda views, cut: sample(*views),
 )

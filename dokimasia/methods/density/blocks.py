@@ -75,5 +75,5 @@ def _item(item: Mapping[str, Any]) -> list[Cell]:
 DRAWING = Drawing(
     "filter",
     (section, images, skipped.section, provenance.section),
-    sample=lambda views: sample(*views),
+    sample=lambda views, cut: sample(*views),
 )

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.data import Drawing, ReportData
@@ -34,7 +33,7 @@ def items(data: ReportData) -> Section | None:
     """Return the items that are shown with what they made; None where none is shown."""
     if not data.samples:
         return None
-    note = Paragraph(selection_text(data.selection), "note")
+    note = Paragraph(data.selection.text, "note")
     folds = [Fold(_title(item), tuple(sample(item))) for item in data.samples]
     printed = [block for item in data.samples[:MOST_PRINTED] for block in _preview(item)]
     left = len(folds) - MOST_PRINTED
@@ -69,5 +68,5 @@ def _preview(item: Mapping[str, Any]) -> Iterator[Block]:
 DRAWING = Drawing(
     "graph",
     (section, items, skipped.section, provenance.section),
-    sample=lambda views: sample(*views),
+    sample=lambda views, cut: sample(*views),
 )

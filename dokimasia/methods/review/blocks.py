@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -167,7 +166,7 @@ def captions(data: ReportData) -> Section | None:
     folds = [Fold(_title(item), tuple(sample(item))) for item in data.samples]
     if not folds:
         return None
-    note = Paragraph(selection_text(data.selection), "note")
+    note = Paragraph(data.selection.text, "note")
     first = [Paragraph((Span(_title(item), "strong"), _preview(item))) for item in data.samples[:MOST_PRINTED]]
     left = len(folds) - len(first)
     whole = "`dokimasia show RUN --sample ID` shows a review whole."
@@ -238,5 +237,5 @@ def _signed(one: Mapping[str, Any], name: str, place: str) -> list[Cell]:
 DRAWING = Drawing(
     "review",
     (section, captions, skipped.section, provenance.section),
-    sample=lambda views: sample(views[0]),
+    sample=lambda views, cut: sample(views[0]),
 )

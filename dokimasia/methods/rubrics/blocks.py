@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dokimasia.methods.evaluation.blocks.samples import selection_text
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.data import Drawing, ReportData
@@ -52,7 +51,7 @@ def sets(data: ReportData) -> Section | None:
     for item in data.samples[:MOST_PRINTED]:
         printed += [Paragraph(Span(_title(item), "strong" if item["set"] else "bad")), *_rubrics(item)]
     printed.append(Paragraph("One whole, with what was dropped: `dokimasia show RUN --sample ID`.", "note"))
-    note = Paragraph(selection_text(data.selection), "note")
+    note = Paragraph(data.selection.text, "note")
     return Section("sets", "Rubrics by image", (Only("page", (note, *folds)), Only("terminal", printed)))
 
 
@@ -93,5 +92,5 @@ def _rubrics(item: Mapping[str, Any], *, evidence: bool = False) -> Iterator[Blo
 DRAWING = Drawing(
     "rubrics",
     (section, sets, skipped.section, provenance.section),
-    sample=lambda views: sample(views[0]),
+    sample=lambda views, cut: sample(views[0]),
 )

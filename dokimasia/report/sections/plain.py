@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.blocks import Block, Column, Facts, Section, Table
-from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.data import Cut, Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
 
 SAID_ELSEWHERE = {"run", "status", "seed", "skipped", "simulated"}
@@ -19,10 +19,10 @@ def section(data: ReportData) -> Section:
     return Section("figures", "Figures", blocks)
 
 
-def sample(views: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
+def sample(views: Sequence[Mapping[str, Any]], cut: Cut) -> Iterator[Block]:
     """Yield the items of one sample as they are."""
     for view in views:
-        yield Facts(tuple((_words(name), _text(value)) for name, value in view.items()))
+        yield Facts(tuple((_words(name), cut(_text(value))) for name, value in view.items()))
 
 
 def _is_table(value: Any) -> bool:

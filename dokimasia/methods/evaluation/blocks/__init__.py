@@ -31,6 +31,6 @@ DRAWING = Drawing(
         provenance.section,
     ),
     terminal=(scores.section, categories.section, blind.section, skipped.section),
-    sample=lambda views: whole_sample.sample(views[0]),
+    sample=lambda views, cut: whole_sample.sample(views[0], cut),
     before_added=categories.section,
 )

@@ -1,4 +1,4 @@
-"""One sample of an evaluation whole: question, chain, criteria, every answer with its scores, and the calls as sent."""
+"""One sample of an evaluation whole: question, chain, criteria, every answer with its scores."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -48,9 +48,6 @@ def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
             f"{one['item']}: before attempt {one['next_attempt']}: {one['failure']}: {one['reason']}" for one in earlier
         )
         yield Bullets(list(said))
-    for call in view.get("calls", ()):
-        yield Paragraph(Span(f"── {call['label']} · {call['key']} ──", "muted"))
-        yield Texts([(Span(f"[{who}]", "strong"), text) for who, text in _said(call)])
 
 
 def _replay(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> Iterator[Block]:
@@ -117,18 +114,3 @@ def _name(answer: Mapping[str, Any]) -> str:
 def _named(answer: Mapping[str, Any]) -> Cell:
     flags = answer["response"]["flags"]
     return (Span(_name(answer), "strong"), Span(f" ({', '.join(flags)})" if flags else "", "bad"))
-
-
-def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a call's messages and its reply as (who, text), images as a mark."""
-    for message in call["request"].get("messages", ()):
-        parts = [
-            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
-        ]
-        yield message["role"], "\n".join([*parts, *_wishes(message)])
-    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
-
-
-def _wishes(said: Mapping[str, Any]) -> list[str]:
-    """The tool calls of a message or a reply, a line each."""
-    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

@@ -7,5 +7,5 @@ from dokimasia.report.sections import provenance
 DRAWING = Drawing(
     "refinement",
     (refinement.section, samples.section, provenance.section),
-    sample=lambda views: samples.sample(views[0], {}),
+    sample=lambda views, cut: samples.sample(views[0], {}),
 )

@@ -1,0 +1,81 @@
+"""Blocks on a terminal: texts stand for themselves, tables fit, and what another place alone draws is left out."""
+
+import io
+from collections.abc import Sequence
+
+import pytest
+from rich.console import Console
+
+from dokimasia.report.blocks import Block, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
+from dokimasia.report.terminal import draw_blocks, draw_sections
+
+CATEGORIES = ("Perception", "Understanding", "Trustworthiness")
+
+
+def drawn(blocks: Sequence[Block], *, width: int = 80, whole: bool = False) -> str:
+    """What is printed, with the key `sk-1` redacted."""
+    out = io.StringIO()
+    redact = lambda text: text.replace("sk-1", "***")  # noqa: E731
+    draw_blocks(Console(file=out, width=width, highlight=False), blocks, redact=redact, whole=whole)
+    return out.getvalue()
+
+
+def scores(names: Sequence[str]) -> Table:
+    """Names across, an interval beside every figure."""
+    columns = [Column("model", numeric=False), *(Column(name) for name in names)]
+    cells = [(Span("87.41", "strong"), Span("  [79.40, 93.10]", "muted")) for _ in names]
+    return Table(columns, [["vendor/model-1", *cells]], "Scores")
+
+
+def test_texts_are_no_markup_and_no_secret_and_move_no_cursor() -> None:
+    """Rich's markup, escape sequences and keys in a text are shown as text, in paragraphs, cells and texts alike."""
+    text = "[bold red]x[/] \x1b[2J sk-1"
+    table = Table([Column("a", numeric=False)], [[text]], "A table")
+    said = drawn([Paragraph(text), table, Texts([("title", text)])])
+    assert said.count("[bold red]x[/] \N{REPLACEMENT CHARACTER}[2J ***") == 3
+    assert "\x1b" not in said
+    assert "sk-1" not in said
+
+
+def test_a_command_is_never_broken() -> None:
+    """What is to be copied stays on one line, however narrow the terminal is."""
+    command = f"dokimasia diagnose {'a' * 60} --why models:1"
+    assert command in drawn([Paragraph(("look closer: ", Span(command, "code")))], width=40)
+
+
+@pytest.mark.parametrize(
+    ("width", "there"),
+    [
+        (120, "87.41  [79.40, 93.10]"),
+        (70, "Trust"),
+        (40, "Percep"),
+    ],
+)
+def test_a_table_fits(width: int, there: str) -> None:
+    """Intervals go under their values, titles over several lines, and columns into several tables; nothing is cut."""
+    said = drawn([scores(CATEGORIES)], width=width)
+    assert max(map(len, said.splitlines())) <= width
+    assert said.count("87.41") == said.count("[79.40, 93.10]") == len(CATEGORIES)
+    assert there in said
+    assert "vendor/model-1" in said
+    assert "…" not in said
+
+
+def test_each_place_draws_its_own() -> None:
+    """Blocks and columns of the page alone are left out; a section of nothing else has no title."""
+    table = Table([Column("shown", numeric=False), Column("hidden", only="page")], [["a", "b"]], "A table")
+    said = drawn([Only("page", (Paragraph("page only"),)), Only("terminal", (Paragraph("terminal only"),)), table])
+    assert "terminal only" in said
+    assert "shown" in said
+    assert "page only" not in said
+    assert "hidden" not in said
+    out = io.StringIO()
+    draw_sections(Console(file=out), [Section("id", "Empty", (Only("page", (Paragraph("text"),)),))])
+    assert out.getvalue() == ""
+
+
+def test_a_fold_is_its_title_until_all_is_asked_for() -> None:
+    """A closed fold is one line; whole, its blocks follow."""
+    fold = Fold("Title", (Paragraph("within"),))
+    assert drawn([fold]) == "▸ Title\n"
+    assert "within" in drawn([fold], whole=True)
