@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.methods.evaluation import EvaluationRequest, evaluate, worker
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate, work
 from dokimasia.methods.evaluation.criteria_files import import_criteria
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress
@@ -51,7 +51,7 @@ class Watch:
                 self.memory.append((self._answers, round(rss_mb(), 1)))
 
 
-LOADED = (worker,)
+LOADED = (work,)
 """What an evaluation loads when it begins to work is loaded before the clock starts, as it is for every contestant."""
 
 

@@ -49,4 +49,4 @@ def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
 def forked_from(run: Run) -> dict[str, Any] | None:
     """Return the run that a run was forked from, and the step where it has one; None where it is no fork."""
     found: Any = run.options.get("forked_from")
-    return found if isinstance(found, Mapping) else None
+    return dict(found) if isinstance(found, Mapping) else None

@@ -20,7 +20,8 @@ def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
 def _with_added(data: ReportData) -> list[Make]:
     """Return a kind's sections with what other methods add in its place."""
     sections = list(data.drawing.sections)
-    if data.drawing.before_added in sections:
-        place = sections.index(data.drawing.before_added) + 1
+    before = data.drawing.before_added
+    if before is not None and before in sections:
+        place = sections.index(before) + 1
         sections[place:place] = [added.section for added in data.added.values()]
     return sections
