@@ -12,7 +12,7 @@ import pytest
 
 import dokimasia
 from dokimasia.cli.main import VERBS, group
-from dokimasia.graphs.drive import GRAPHS, straight
+from dokimasia.graphs.drive import GRAPHS, compiled
 
 ROOT = Path(__file__).parent.parent.parent
 LOADED = {
@@ -133,7 +133,7 @@ def test_the_pictures_are_those_of_the_compiled_graphs(pages: dict[Path, Page], 
     assert len(pictures) == len(GRAPHS)
     for picture, (name, graph) in zip(pictures, GRAPHS.items(), strict=True):
         assert f"<title>The graph {name}, version {graph.VERSION}</title>" in picture
-        for step in straight(name).get_graph().nodes:
+        for step in compiled(graph).get_graph().nodes:
             assert f">{step.strip('_').replace('_', ' ')}</text>" in picture
     assert not re.search(r"<td></td>", text), "a step or a decision without a docstring"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 import pytest
-from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import permutation_null
 from dokimasia.algorithms.trees.node_link import from_version
@@ -16,6 +15,7 @@ from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree.reading.figures import weaknesses_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings

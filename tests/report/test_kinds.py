@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from dokimasia.methods.graph.plan import GraphRequest
-from dokimasia.methods.graph.running import run_graph
 from rich.console import Console
 
 from dokimasia.cli.main import run
+from dokimasia.methods.graph import GraphRequest, run_graph
 from dokimasia.report.blocks import Block, Table, plain
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import inline, render_document

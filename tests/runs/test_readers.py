@@ -7,7 +7,9 @@ import pytest
 
 from dokimasia.datasets import READERS, Problem, Row
 from dokimasia.datasets.tsv import read_tsv
-from dokimasia.runs.samples import DataRequest, read_samples
+from dokimasia.domain.sample import Sample
+from dokimasia.runs.requests import DataRequest
+from dokimasia.runs.samples import read_data
 from dokimasia.storage.memory import MemoryBlobs
 
 
@@ -31,12 +33,14 @@ def test_a_plugin_reads_its_extension(tmp_path: Path, monkeypatch: pytest.Monkey
     path.write_text("Who?\nWhat?")
     table = tmp_path / "data.tsv"
     table.write_text("index\tquestion\n1\tWhy?")
+    samples: list[Sample] = []
+    others: list[Sample] = []
     try:
-        samples, problems = read_samples(DataRequest(data=path), MemoryBlobs())
-        (other,), _ = read_samples(DataRequest(data=table), MemoryBlobs())
+        problems = read_data(DataRequest(data=path), MemoryBlobs(), samples.append)
+        read_data(DataRequest(data=table), MemoryBlobs(), others.append)
     finally:
         READERS.pop(".cards", None)
     assert [sample.prompt for sample in samples] == ["Who?", "What?"]
-    assert (problems, other.prompt) == ((), "Why?")
+    assert (problems, [other.prompt for other in others]) == ((), ["Why?"])
     assert loaded == ["datasets/cards"]
     assert READERS[".tsv"] is read_tsv
