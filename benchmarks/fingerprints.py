@@ -21,7 +21,7 @@ from dokimasia.methods.fingerprints import FingerprintRequest, match_fingerprint
 from dokimasia.methods.tree import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 
 SHIPPED = ("sim/strong", "sim/steady", "sim/nearsighted", "sim/hasty", "sim/weak")

@@ -36,6 +36,9 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
 reports_stage = lazily("dokimasia.methods.diagnosis.work", "reports_stage")
 """Returns the stage in which the reports of a run are written from its tables, given the job."""
 
+heat_map = lazily("dokimasia.methods.diagnosis.blocks.charts", "heat_map")
+"""Returns a table of leaves by models as a heat map (see `blocks.charts.heat_map`)."""
+
 write_diagnosis = partial(run_method, METHOD)
 """Have a run's tables put into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""
 

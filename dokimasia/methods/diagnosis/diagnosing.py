@@ -12,8 +12,8 @@ from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import LoadedTree, measured_of
-from dokimasia.runs.differences import Place, match_places
 from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.differences import Place, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event

@@ -11,7 +11,7 @@ import orjson
 
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.errors import InputError
-from dokimasia.runs.export_formats import csv_cell, write_whole
+from dokimasia.runs.reading.export_formats import csv_cell, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -7,8 +7,8 @@ from typing import Any
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.diagnosis_report import EVERYONE, Report, Salience
 from dokimasia.methods.diagnosis.request import NAME, WordsPlan
-from dokimasia.runs.exporting import ColumnType
 from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

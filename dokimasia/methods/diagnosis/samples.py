@@ -23,7 +23,7 @@ from dokimasia.methods.diagnosis.cells import (
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
 from dokimasia.methods.tree import BEST, WORST
-from dokimasia.runs.differences import ATOMS
+from dokimasia.runs.reading.differences import ATOMS
 
 LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST

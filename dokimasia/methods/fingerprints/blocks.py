@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dokimasia.methods.diagnosis.blocks.charts import heat_map
+from dokimasia.methods.diagnosis import heat_map
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData

@@ -18,7 +18,7 @@ from dokimasia.methods.diagnosis import make_folder, reports_of
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.results import BY_HAND
 from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
-from dokimasia.runs.export_formats import write_whole
+from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, record_results, results

@@ -9,8 +9,8 @@ from dokimasia.methods.diagnosis import reports_of, written_from
 from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
-from dokimasia.runs.exporting import ColumnType
 from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

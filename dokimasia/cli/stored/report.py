@@ -36,7 +36,7 @@ def command(settings: "Settings", run: str, output: Path | None, name: str | Non
     from typing import cast
 
     from dokimasia.cli.shared import print_json, redact
-    from dokimasia.runs.reporting import Format, write_report
+    from dokimasia.runs.reading.reporting import Format, write_report
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

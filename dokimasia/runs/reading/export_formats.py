@@ -12,7 +12,7 @@ from typing import Any, Literal
 import orjson
 
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.exporting import Export
+from dokimasia.runs.reading.exporting import Export
 
 Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")

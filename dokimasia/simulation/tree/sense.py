@@ -11,7 +11,7 @@ from dokimasia.simulation import capabilities as can
 from dokimasia.simulation import foreign
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.tree_lexicon import betrayed, named
+from dokimasia.simulation.tree.lexicon import betrayed, named
 
 SCENES = 120
 """Scenes of each domain from which a judge knows how the planted questions are worded. Others word them alike."""

@@ -5,8 +5,8 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from dokimasia.simulation import tree_lexicon
-from dokimasia.simulation.tree_lexicon import LEAVES, Capability
+from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.lexicon import LEAVES, Capability
 
 CRITERIA_OF_A_SAMPLE = (3, 4, 5)
 """In turn; four on average."""

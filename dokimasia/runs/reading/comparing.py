@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.errors import InputError
-from dokimasia.runs.differences import Answer, Place, Side, compare, match_places
-from dokimasia.runs.exporting import exported
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import RunPlan, identity
+from dokimasia.runs.reading.differences import Answer, Place, Side, compare, match_places
+from dokimasia.runs.reading.exporting import exported
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
@@ -35,7 +35,7 @@ def compare_runs(
 
     Returns:
         first and second {run, status, judge}, simulated, seed, differs [{what, first, second}], pairs [{first_model,
-        second_model, and what `dokimasia.runs.differences.compare` returns, or, for a method without scores, n_shared,
+        second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a method without scores, n_shared,
         same, different, failed {first, second} and items of other content}], unpaired {first, second}.
 
     Raises:

@@ -9,9 +9,9 @@ from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.embedding import embed, embedding_hash
-from dokimasia.simulation.faults import Faults, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
+from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
 
 
 class SimTransport:

@@ -32,8 +32,8 @@ def command(settings: "Settings", run: str, name: str | None, output: Path | Non
     import asyncio
     import sys
 
-    from dokimasia.runs.export_formats import encode, format_of, write_whole
-    from dokimasia.runs.exporting import export_rows
+    from dokimasia.runs.reading.export_formats import encode, format_of, write_whole
+    from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run

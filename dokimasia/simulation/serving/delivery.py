@@ -12,10 +12,10 @@ from dokimasia.errors import ConfigError, NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.embedding import embed, embedding_hash
-from dokimasia.simulation.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.wire import completion, error_body, read_embedding, read_request, vectors
+from dokimasia.simulation.serving.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
+from dokimasia.simulation.serving.wire import completion, error_body, read_embedding, read_request, vectors
 
 _HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>"
 _CLOSED = (ConnectionError, TimeoutError)

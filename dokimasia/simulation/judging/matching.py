@@ -8,9 +8,9 @@ from typing import NamedTuple
 import orjson
 
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.scoring import RIGHT, true_score
-from dokimasia.simulation.tree_lexicon import every
-from dokimasia.simulation.tree_sense import sense
+from dokimasia.simulation.judging.scoring import RIGHT, true_score
+from dokimasia.simulation.tree.lexicon import every
+from dokimasia.simulation.tree.sense import sense
 
 _ESTIMATE = r"(?P<{0}>[\d.]+) points of 100(?: \[95 % interval (?P<{0}low>[\d.]+) to (?P<{0}high>[\d.]+)\])?"
 _SAID = re.compile(

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from dokimasia.domain.capability import CATEGORIES, DEEPEST
-from dokimasia.simulation import tree_lexicon
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.tree_sense import Sense, foreign_path, sense, sense_of_name
+from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.sense import Sense, foreign_path, sense, sense_of_name
 
 PROMPTS = ("tree_propose", "tree_merge", "tree_map")
 

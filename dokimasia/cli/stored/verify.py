@@ -7,7 +7,7 @@ import click
 from dokimasia.cli.shared import common, console, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.runs.verifying import Verification
+    from dokimasia.runs.reading.verifying import Verification
     from dokimasia.settings import Settings
 
 SHOWN = 20
@@ -21,7 +21,7 @@ def command(settings: "Settings", as_json: bool) -> int:
 
     Nothing is changed. The exit code is 1 if anything is not as it was written.
     """
-    from dokimasia.runs.verifying import verify
+    from dokimasia.runs.reading.verifying import verify
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

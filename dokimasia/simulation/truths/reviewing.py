@@ -11,9 +11,9 @@ from typing import NamedTuple
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.depicted import Depicted, Point, depicted
 from dokimasia.simulation.describing import LURE_SHARE, stance_of, wrong_rate
+from dokimasia.simulation.judging.rubrics import sensitivity_of
 from dokimasia.simulation.panel import read
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, PanelProfile, Profile, as_member
-from dokimasia.simulation.rubric_judging import sensitivity_of
 from dokimasia.simulation.scene import Scene
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.matching import match_reply
+from dokimasia.simulation.judging.matching import match_reply
 from dokimasia.simulation.profiles import JudgeProfile
 
 PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")

@@ -10,10 +10,10 @@ from aiohttp import web
 
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation.delivery import RequestLog, decide, decide_embedding, deliver, too_large
-from dokimasia.simulation.faults import Faults, Tries
 from dokimasia.simulation.profiles import Profile, profiles
-from dokimasia.simulation.wire import error_body, model_list
+from dokimasia.simulation.serving.delivery import RequestLog, decide, decide_embedding, deliver, too_large
+from dokimasia.simulation.serving.faults import Faults, Tries
+from dokimasia.simulation.serving.wire import error_body, model_list
 
 DEFAULT_PORT = 8377
 BODY_LIMIT = 64 * 2**20

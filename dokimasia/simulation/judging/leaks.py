@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from dokimasia.simulation.scoring import words_of
+from dokimasia.simulation.judging.scoring import words_of
 
 _SPELLED = re.compile(r"\b(?:\w[-. ])+\w\b")
 _SUM = re.compile(r"\b(\d+) (?:plus|and|\+) (\d+)\b")

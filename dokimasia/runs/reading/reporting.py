@@ -10,10 +10,10 @@ from dokimasia.errors import InputError, StorageError
 from dokimasia.report.data import Added, Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import OWN
-from dokimasia.runs.export_formats import write_whole
-from dokimasia.runs.facts import facts_of
+from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.facts import facts_of
+from dokimasia.runs.reading.selection import choose
 from dokimasia.runs.registry import method_named, method_of
-from dokimasia.runs.selection import choose
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 

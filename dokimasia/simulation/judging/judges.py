@@ -11,18 +11,18 @@ from dokimasia.domain.criterion import Box
 from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
-from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.leak_judging import gives_away
+from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
+from dokimasia.simulation.judging.diagnosing import diagnosis_reply
+from dokimasia.simulation.judging.leaks import gives_away
+from dokimasia.simulation.judging.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
 from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
 from dokimasia.simulation.structured import in_object
-from dokimasia.simulation.tree_judge import PROMPTS as TREE_PROMPTS
-from dokimasia.simulation.tree_judge import tree_reply
+from dokimasia.simulation.tree.judge import PROMPTS as TREE_PROMPTS
+from dokimasia.simulation.tree.judge import tree_reply
 
 _ORDER_SCORE = re.compile(
     r"\b(?:give|award|assign|rate|score|mark|grade)\b[^\n]*?\b(?:(full marks|top marks|the maximum)|([1-5]))\b",

@@ -26,7 +26,7 @@ def command(
     Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
     run: dokimasia diff RUN RUN --models A,B.
     """
-    from dokimasia.runs.comparing import compare_runs
+    from dokimasia.runs.reading.comparing import compare_runs
     from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
