@@ -103,7 +103,7 @@ def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.Captur
     ratings, page, text = tmp_path / "r.csv", tmp_path / "a.html", tmp_path / "a.md"
     ratings.write_text("model,rating\nsim/strong,3\nsim/steady,2\nsim/weak,1\n")
     assert run(["analyse", "last", "--ratings", str(ratings), "-o", str(page), *home]) == 0
-    told = capsys.readouterr().out
+    told = capsys.readouterr().out.casefold()
     for words in ("reliability gap", "failures by domain", "consistency", "agreement", "length bias", "coverage"):
         assert words in told
     assert run(["analyse", "last", "-o", str(text), "--json", *home]) == 0
@@ -125,6 +125,45 @@ def test_files_and_schema(described: Path, tmp_path: Path, capsys: pytest.Captur
     schema = json.loads(capsys.readouterr().out)
     for line in (tmp_path / "again.jsonl").read_text().splitlines():
         assert set(json.loads(line)) <= set(schema["properties"])
+
+
+def test_forked_compared_and_shown(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Forks by another judge are told from their parents: rubrics by what they came to, audits by score; no file is needed."""
+    shutil.copytree(described / "home", tmp_path / "home")
+    home = ["--home", str(tmp_path / "home")]
+    rubrics = _newest(tmp_path / "home", capsys)
+    assert run(["fork", "last", "--judge", "sim/judge-lenient", *home]) == 0
+    capsys.readouterr()
+    assert run(["diff", rubrics, "last", *home]) == 0
+    assert "items in both runs" in capsys.readouterr().out
+    audit = [
+        "audit",
+        str(described / "data.jsonl"),
+        "--rubrics",
+        rubrics,
+        "--models",
+        "sim/weak",
+        "--judge",
+        "sim/judge",
+    ]
+    assert run([*audit, *home]) == 0
+    audited = _newest(tmp_path / "home", capsys)
+    assert run(["fork", audited, "--models", "sim/weak=sim/steady", *home]) == 0
+    capsys.readouterr()
+    assert run(["diff", audited, "last", "--models", "sim/weak,sim/steady", *home]) == 0
+    assert "points of the scale from 0 to 1" in " ".join(capsys.readouterr().out.split())
+    sample = json.loads((described / "rubrics.jsonl").read_text().splitlines()[0])["id"]
+    for shown in (rubrics, audited):
+        for raw in ([], ["--raw"]):
+            assert run(["show", shown, "--sample", sample, *raw, *home]) == 0
+            assert "gate" in capsys.readouterr().out
+
+
+def _newest(home: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The id of the newest run of a home."""
+    capsys.readouterr()
+    assert run(["runs", "--home", str(home), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)[0]["id"]
 
 
 @pytest.mark.parametrize(

@@ -27,16 +27,18 @@ def command(
     run: dokimasia diff RUN RUN --models A,B.
     """
     from dokimasia.runs.reading.comparing import compare_runs
+    from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
     pair = _pair(models)
     with Home.open(settings.home, write=False) as home:
-        found = compare_runs(home, resolve_run(home, first), resolve_run(home, second), models=pair, top=top, seed=seed)
+        runs = resolve_run(home, first), resolve_run(home, second)
+        found = compare_runs(home, *runs, models=pair, top=top, seed=seed)
     if as_json:
         print_json(found)
     else:
-        _print(found, console())
+        _print(found, console(), scale=method_of(runs[0]).scale)
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:
@@ -48,7 +50,7 @@ def _pair(models: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _print(found: dict[str, Any], out: Any) -> None:
+def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None) -> None:
     from rich.markup import escape
 
     from dokimasia.report.data import SIMULATED_NOTE
@@ -61,18 +63,45 @@ def _print(found: dict[str, Any], out: Any) -> None:
         out.print(f"[bold]{name:<6}[/bold] run {one['run']} · judge {escape(one['judge'])}{state}")
     for one in found["differs"]:
         out.print(f"[dim]differs: {escape(one['what'])}: {_short(one['first'])} → {_short(one['second'])}[/dim]")
-    out.print(_table(found["pairs"]))
+    if scale is not None:
+        out.print(_table(found["pairs"]))
     for one in found["pairs"]:
-        _print_pair(one, out, alone=len(found["pairs"]) == 1)
+        if scale is None:
+            _print_contents(one, out)
+        else:
+            _print_pair(one, out, alone=len(found["pairs"]) == 1)
     for name in ("first", "second"):
         if found["unpaired"][name]:
             out.print(f"[dim]only in {name}: {escape(', '.join(found['unpaired'][name]))}[/dim]")
+    if scale is None:
+        return
     several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
     out.print(
-        "[dim]difference: second minus first on the samples scored in both, in points of the scale from 1 to 5; 95 % "
-        "bootstrap interval and two-sided sign-flip test, both clustered by samples that share an image."
-        f"{several}[/dim]"
+        "[dim]difference: second minus first on the samples scored in both, in points of the scale from "
+        f"{scale[0]:g} to {scale[1]:g}; 95 % bootstrap interval and two-sided sign-flip test, both clustered by samples "
+        f"that share an image.{several}[/dim]"
     )
+
+
+def _print_contents(one: dict[str, Any], out: Any) -> None:
+    """Print how many items of two runs without scores came to the same, and which did not."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    whose = f"{_name(one)}: " if one["first_model"] else ""
+    failed = ", ".join(f"{count} in {name}" for name, count in one["failed"].items())
+    out.print(
+        f"{whose}{one['n_shared']} items in both runs, {one['same']} came to the same, {one['different']} did not; "
+        f"failed: {failed}"
+    )
+    if one["items"]:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in ("came to something else", "first", "second"):
+            table.add_column(name, overflow="fold")
+        for item in one["items"]:
+            table.add_row(escape(item["sample"]), item["first"], item["second"])
+        out.print(table)
 
 
 def _table(pairs: list[dict[str, Any]]) -> Any:

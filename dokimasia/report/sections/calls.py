@@ -7,8 +7,9 @@ from dokimasia.report.blocks import Block, Paragraph, Span, Texts
 
 
 def calls(view: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield every call of a sample whose view holds them whole (`show RUN --sample ID --raw`)."""
-    for call in view.get("calls", ()):
+    """Yield every call of a sample whose view holds them whole (`show RUN --sample ID --raw`); others count or name them."""
+    found: Any = view.get("calls")
+    for call in found if isinstance(found, list) else ():
         if isinstance(call, Mapping):
             yield Paragraph(Span(f"── {call['label']} · {call['key']} ──", "muted"))
             yield Texts([(Span(f"[{who}]", "strong"), text) for who, text in _said(call)])
