@@ -88,7 +88,7 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
     assert origin is not None
     assert origin.parent == first.id
     assert "first-option" in printed[" ".join(COMMANDS[-1])]
-    assert "graph agreement (version 1)" in printed[" ".join(COMMANDS[2])]
+    assert "Graph agreement, version 1" in printed[" ".join(COMMANDS[2])]
 
 
 def test_the_graph_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
