@@ -3,7 +3,13 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 WORKERS ?= 2
+ROOM ?=
+ROOMS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/[a-z]*/))))
+ifneq ($(filter-out $(ROOMS),$(ROOM)),)
+$(error there are no tests of a room $(ROOM); rooms are: $(ROOMS))
+endif
 
 .PHONY: demo test check docs calibrate bench bench-full format lock clean
 .DEFAULT_GOAL := test
@@ -17,14 +23,14 @@ $(STAMP): requirements.lock pyproject.toml
 demo: $(STAMP)  ## Run the main job offline, on simulated models.
 	$(BIN)/dokimasia demo --home .dokimasia/demo
 
-test: $(STAMP)  ## Run all tests.
-	$(BIN)/python -m pytest -n $(WORKERS)
+test: $(STAMP)  ## Run all tests, or those of one room: make test ROOM=graphs.
+	$(PYTEST) $(ROOM:%=tests/%)
 
 check: $(STAMP)  ## Lint, type-check and test.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(PYTEST)
 
 docs: $(STAMP)  ## Build the documentation site, warnings as errors.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

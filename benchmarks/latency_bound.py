@@ -27,7 +27,7 @@ def measure(options: Options) -> Report:
     with scratch() as folder, running_stub(latency=options.latency) as stub:
         work = write_workload(folder, samples=samples, url=stub.url, concurrency=options.in_flight)
         say(f"{work.calls} calls, {options.in_flight} in flight, {options.latency:g} s each")
-        found = in_process_of_its_own("benchmarks.ours", folder, "--home", folder / "home", "--hold-limits")
+        found = in_process_of_its_own("benchmarks.ours", folder, "--home", folder / "home")
         rows.append(_row("dokimasia", found, stub, options))
         for peer in PEERS:
             if peer not in options.without:

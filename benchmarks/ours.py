@@ -13,13 +13,11 @@ from typing import Any
 
 from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
-from dokimasia.gateway import limiter
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.runner import worker
-from dokimasia.runner.criteria_files import import_criteria
-from dokimasia.runner.estimate import Estimate
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.observer import Progress
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate, worker
+from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.observer import Progress
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 
@@ -55,13 +53,6 @@ class Watch:
 
 LOADED = (worker,)
 """What an evaluation loads when it begins to work is loaded before the clock starts, as it is for every contestant."""
-
-
-def hold_limits() -> None:
-    """Keep every endpoint at its configured concurrency for this process: what is measured is that many in flight."""
-    if not isinstance(limiter.CEILING_FACTOR, int):
-        raise TypeError("the limiter's ceiling is no factor any more")
-    limiter.CEILING_FACTOR = 1
 
 
 async def evaluate_workload(
@@ -110,14 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--candidates", type=int, default=workload.CANDIDATES)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="a new run of the same work, answered from the ledger")
-    parser.add_argument("--hold-limits", action="store_true", help="never more in flight than configured")
     parser.add_argument("--look-every", type=int, default=0, help="look at the memory after so many answers")
     parser.add_argument(
         "--profile", type=Path, help="write a cProfile of the evaluation here; the times are not to be used"
     )
     options = parser.parse_args(arguments)
-    if options.hold_limits:
-        hold_limits()
 
     def work() -> dict[str, Any]:
         return asyncio.run(

@@ -10,7 +10,7 @@ import orjson
 
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.runner.criteria_files import FORMAT
+from dokimasia.methods.evaluation.criteria_files import FORMAT
 
 PROMPT_BYTES = 2048
 IMAGE_BYTES = 160_000
@@ -93,7 +93,8 @@ def write_config(folder: Path, url: str, *, candidates_count: int, concurrency: 
     """Write the configuration: the judge and the candidates, all at one endpoint of the stub, by the direct transport."""
     tables = [
         f'[models.{name}]\nmodel = "openai/{name}"\nendpoint = "stub"\napi_base = "{url}"\ntransport = "direct"\n'
-        f"max_concurrency = {concurrency}\ntimeout = {timeout}\ninput_price = 1.0\noutput_price = 4.0\n"
+        f"max_concurrency = {concurrency}\nstart_concurrency = {concurrency}\n"
+        f"timeout = {timeout}\ninput_price = 1.0\noutput_price = 4.0\n"
         'capabilities = ["vision"]\n'
         for name in (JUDGE, *candidates(candidates_count))
     ]
@@ -145,7 +146,7 @@ class Pair(NamedTuple):
 
 def pairs(count: int, *, answer: str) -> Iterator[Pair]:
     """Yield the messages of `count` samples as (role, text), word for word as the evaluation sends them."""
-    from dokimasia.agents.scorer import criteria_text
+    from dokimasia.agents.evaluation import criteria_text
     from dokimasia.prompts import render
 
     prompts, criteria = Prompts(), criteria_text(CRITERIA)

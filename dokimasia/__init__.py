@@ -18,39 +18,36 @@ if TYPE_CHECKING:
     from dokimasia.graphs.context import Context
     from dokimasia.graphs.drive import as_runnable
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
-    from dokimasia.runner.audit_plan import AuditRequest
-    from dokimasia.runner.auditing import audit
-    from dokimasia.runner.checking import decide, pending_checks
-    from dokimasia.runner.embedding import memory_context, refine_one
-    from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
-    from dokimasia.runner.forking import ForkRequest, fork
-    from dokimasia.runner.graph_run import GraphRequest, run_graph
-    from dokimasia.runner.growing import GrowthRequest, grow_tree, grow_tree_sync
-    from dokimasia.runner.refining import RefinementRequest, refine
-    from dokimasia.runner.rubric_making import make_rubrics
-    from dokimasia.runner.rubric_plan import RubricRequest
-    from dokimasia.runner.sync import evaluate_sync
+    from dokimasia.methods.audit import AuditRequest, audit
+    from dokimasia.methods.checks import decide, pending_checks
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
+    from dokimasia.methods.graph import GraphRequest, run_graph
+    from dokimasia.methods.refinement import RefinementRequest, refine
+    from dokimasia.methods.refinement.embedding import memory_context, refine_one
+    from dokimasia.methods.rubrics import RubricRequest, make_rubrics
+    from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.runs.forking import ForkRequest, fork
+    from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
-    "AuditRequest": "dokimasia.runner.audit_plan",
+    "AuditRequest": "dokimasia.methods.audit",
     "Chat": "dokimasia.domain.call",
     "CheckpointScores": "dokimasia.domain.judgement",
     "Context": "dokimasia.graphs.context",
     "CriteriaSet": "dokimasia.domain.criterion",
     "Criterion": "dokimasia.domain.criterion",
     "DokimasiaError": "dokimasia.errors",
-    "EvaluationRequest": "dokimasia.runner.evaluation",
-    "EvaluationResult": "dokimasia.runner.evaluation",
+    "EvaluationRequest": "dokimasia.methods.evaluation",
     "Failed": "dokimasia.domain.judgement",
-    "ForkRequest": "dokimasia.runner.forking",
+    "ForkRequest": "dokimasia.runs.forking",
     "FunctionGateway": "dokimasia.gateway.doubles",
     "GraphOptions": "dokimasia.domain.options",
-    "GraphRequest": "dokimasia.runner.graph_run",
-    "GrowthRequest": "dokimasia.runner.growing",
+    "GraphRequest": "dokimasia.methods.graph",
+    "GrowthRequest": "dokimasia.methods.tree",
     "ImageRef": "dokimasia.domain.sample",
     "InputError": "dokimasia.errors",
     "Interrupted": "dokimasia.errors",
@@ -61,9 +58,10 @@ _HOMES: dict[str, str] = {
     "ModelSpec": "dokimasia.domain.call",
     "ReferenceChain": "dokimasia.domain.criterion",
     "Refined": "dokimasia.domain.refinement",
-    "RefinementRequest": "dokimasia.runner.refining",
+    "RefinementRequest": "dokimasia.methods.refinement",
+    "RunResult": "dokimasia.runs.lifecycle",
     "Response": "dokimasia.domain.judgement",
-    "RubricRequest": "dokimasia.runner.rubric_plan",
+    "RubricRequest": "dokimasia.methods.rubrics",
     "Sample": "dokimasia.domain.sample",
     "Sampling": "dokimasia.domain.call",
     "Scored": "dokimasia.domain.judgement",
@@ -71,21 +69,21 @@ _HOMES: dict[str, str] = {
     "Settings": "dokimasia.settings",
     "UnparsableReply": "dokimasia.errors",
     "as_runnable": "dokimasia.graphs.drive",
-    "audit": "dokimasia.runner.auditing",
-    "decide": "dokimasia.runner.checking",
-    "evaluate": "dokimasia.runner.evaluation",
-    "evaluate_sync": "dokimasia.runner.sync",
-    "fork": "dokimasia.runner.forking",
-    "grow_tree": "dokimasia.runner.growing",
-    "grow_tree_sync": "dokimasia.runner.growing",
+    "audit": "dokimasia.methods.audit",
+    "decide": "dokimasia.methods.checks",
+    "evaluate": "dokimasia.methods.evaluation",
+    "evaluate_sync": "dokimasia.methods.evaluation",
+    "fork": "dokimasia.runs.forking",
+    "grow_tree": "dokimasia.methods.tree",
+    "grow_tree_sync": "dokimasia.methods.tree",
     "load_settings": "dokimasia.settings",
-    "make_rubrics": "dokimasia.runner.rubric_making",
-    "memory_context": "dokimasia.runner.embedding",
-    "pending_checks": "dokimasia.runner.checking",
-    "refine": "dokimasia.runner.refining",
-    "refine_one": "dokimasia.runner.embedding",
+    "make_rubrics": "dokimasia.methods.rubrics",
+    "memory_context": "dokimasia.methods.refinement.embedding",
+    "pending_checks": "dokimasia.methods.checks",
+    "refine": "dokimasia.methods.refinement",
+    "refine_one": "dokimasia.methods.refinement.embedding",
     "refinement_runnable": "dokimasia.graphs.refinement.one_refinement",
-    "run_graph": "dokimasia.runner.graph_run",
+    "run_graph": "dokimasia.methods.graph",
 }
 
 __all__ = [
@@ -97,7 +95,6 @@ __all__ = [
     "Criterion",
     "DokimasiaError",
     "EvaluationRequest",
-    "EvaluationResult",
     "Failed",
     "ForkRequest",
     "FunctionGateway",
@@ -117,6 +114,7 @@ __all__ = [
     "RefinementRequest",
     "Response",
     "RubricRequest",
+    "RunResult",
     "Sample",
     "Sampling",
     "Scored",

@@ -1,4 +1,4 @@
-"""Plug-ins by entry point: graphs, folders of prompts, data readers and transports that other distributions bring.
+"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports that other distributions bring.
 
 Nothing is looked for before it is asked for, and only what is asked for by name is loaded: a broken plug-in breaks what
 uses it, with its distribution named, and nothing else.
@@ -13,9 +13,10 @@ from typing import Any, Literal, NamedTuple, cast
 
 from dokimasia.errors import ConfigError
 
-Kind = Literal["graphs", "prompts", "datasets", "transports"]
+Kind = Literal["methods", "graphs", "prompts", "datasets", "transports"]
 
 GROUPS: dict[Kind, str] = {
+    "methods": "dokimasia.methods",
     "graphs": "dokimasia.graphs",
     "prompts": "dokimasia.prompts",
     "datasets": "dokimasia.datasets",
@@ -117,6 +118,17 @@ def listing() -> list[Plugin]:
     return plugins
 
 
+def _check_method(name: str, loaded: Any) -> str | None:
+    for attribute in ("name", "request", "plan", "accept", "stages", "figures"):
+        if getattr(loaded, attribute, None) is None:
+            return f"a method is a value of dokimasia.runs.method.Method; {attribute} is missing"
+    return (
+        None
+        if name == loaded.name
+        else f"the entry point is called {name!r} and the method {loaded.name!r}; call both alike"
+    )
+
+
 def _check_graph(name: str, loaded: Any) -> str | None:
     for attribute, type_ in (("NAME", str), ("VERSION", int), ("State", type)):
         if not isinstance(getattr(loaded, attribute, None), type_):
@@ -144,6 +156,7 @@ def _check_callable(name: str, loaded: Any) -> str | None:
 
 
 _CHECKS = {
+    "methods": _check_method,
     "graphs": _check_graph,
     "prompts": _check_prompts,
     "datasets": _check_callable,

@@ -20,7 +20,7 @@ CONFIG_NAME = "dokimasia.toml"
 HOME_NAME = ".dokimasia"
 
 _TOP_KEYS = ("home", "defaults", "models")
-_DEFAULT_KEYS = ("max_concurrency", "timeout", "rpm", "tpm")
+_DEFAULT_KEYS = ("max_concurrency", "start_concurrency", "timeout", "rpm", "tpm")
 _MODEL_KEYS = (
     "model",
     "endpoint",
@@ -28,6 +28,7 @@ _MODEL_KEYS = (
     "api_key_env",
     "transport",
     "max_concurrency",
+    "start_concurrency",
     "rpm",
     "tpm",
     "timeout",
@@ -53,7 +54,9 @@ TEMPLATE = """\
 
 ## What holds for every model that does not say otherwise.
 # [defaults]
-# max_concurrency = 16
+## The most requests that an endpoint is sent at once, and how many a run begins with before it has seen how they go.
+# max_concurrency = 64
+# start_concurrency = 16
 # timeout = 120.0
 
 ## A hosted model under a short name, with its prices in US dollars per million tokens.
@@ -76,6 +79,7 @@ TEMPLATE = """\
 # api_base = "http://127.0.0.1:8000/v1"
 # transport = "auto"
 # max_concurrency = 32
+# start_concurrency = 32
 # rpm = 600
 # tpm = 200000
 # timeout = 60.0
@@ -103,7 +107,8 @@ class Settings:
         home: the folder where runs, calls and images are kept; it need not exist yet.
         config_path: the configuration file that was read, or None.
         models: configured models by name.
-        defaults: what holds for models that are not configured (`max_concurrency`, `timeout`, `rpm`, `tpm`).
+        defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
+            `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
     """
 

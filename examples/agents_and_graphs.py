@@ -1,14 +1,15 @@
-"""Use one agent, and one graph, with no database: plain awaitables that any program can embed."""
+"""Use one role, and one graph, with no database: plain awaitables that any program can embed."""
 
 import asyncio
 from pathlib import Path
 
 from dokimasia import Context, GraphOptions, MemoryBlobs, MemoryLedger, MemoryStore, ModelRef, ModelSpec, as_runnable
-from dokimasia.agents import write_chain
+from dokimasia.agents import ask
+from dokimasia.agents.evaluation import write_chain
 from dokimasia.datasets import read_jsonl
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 
 
@@ -22,7 +23,7 @@ async def main(folder: Path) -> None:
         ledger=MemoryLedger(), blobs=blobs, transports={"sim": SimTransport()}, specs={"judge": judge}
     )
 
-    asked = await write_chain(sample, gateway=gateway, judge=judge)
+    asked = await ask(write_chain(sample), gateway=gateway, model=judge)
     if asked.value is not None:
         print(f"the solver answers: {asked.value.answer}")
 

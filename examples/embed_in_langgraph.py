@@ -15,7 +15,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia import CriteriaSet, Criterion, MemoryBlobs, Refined, Sample, memory_context, refinement_runnable
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.datasets import read_jsonl
 from dokimasia.simulation.world import make_world, write_world
 
@@ -88,7 +88,7 @@ async def main(folder: Path) -> None:
     async with memory_context(judge=JUDGE, models=(MODEL,), blobs=blobs) as context:
 
         async def answer(sample: Sample) -> str:
-            asked = await answer_question(sample, gateway=context.gateway, candidate=context.options.spec(MODEL))
+            asked = await context.ask(answer_question(sample), model=MODEL)
             return asked.value.text if asked.value else ""
 
         own = Own(samples, criteria, answer, refinement_runnable(context, arm="self", rounds=2))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dokimasia import CriteriaSet, Criterion, MemoryBlobs, Response, Sample, memory_context, refine_one
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.datasets import read_jsonl
 from dokimasia.simulation.world import make_world, write_world
 
@@ -23,8 +23,7 @@ async def main(folder: Path) -> None:
     async with memory_context(judge=JUDGE, models=(MODEL, PEER), blobs=blobs) as context:
 
         async def answer(name: str, sample: Sample) -> Response | None:
-            spec = context.options.spec(name)
-            return (await answer_question(sample, gateway=context.gateway, candidate=spec)).value
+            return (await context.ask(answer_question(sample), model=name)).value
 
         for sample, criteria in zip(samples, own_criteria(), strict=True):
             first, other = await asyncio.gather(answer(MODEL, sample), answer(PEER, sample))

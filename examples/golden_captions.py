@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 from dokimasia import AuditRequest, RubricRequest, audit, load_settings, make_rubrics
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
-from dokimasia.runner.rubric_files import encode_sets, sets_of_run
+from dokimasia.methods.review import ReviewRequest, review
+from dokimasia.methods.rubrics import write_sets
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -23,17 +22,17 @@ async def main(folder: Path) -> None:
     data, file = (folder / "scenes.jsonl").absolute(), folder / "rubrics.jsonl"
     write_described(data, 14, 0)
     authors = load_settings(home=folder / "authors")
-    review = await run_images(REVIEW, ReviewRequest(data=data, panel=PANEL), settings=authors)
+    reviewed = await review(ReviewRequest(data=data, panel=PANEL), settings=authors)
     made = await make_rubrics(
-        RubricRequest(data=data, source=review.run, judge="sim/judge", pool=("sim/hasty", "sim/nearsighted")),
+        RubricRequest(data=Path(reviewed.run), judge="sim/judge", pool=("sim/hasty", "sim/nearsighted")),
         settings=authors,
     )
     with Home.open(authors.home, write=False) as home:
-        file.write_bytes(encode_sets(sets_of_run(home, get_run(home, made.run))))
+        write_sets(home, get_run(home, made.run), file)
     print(f"{made.summary['sets']} of 14 descriptions agreed on, {made.summary['rubrics']} rubrics written to {file}")
 
     readers = load_settings(home=folder / "readers")
-    request = AuditRequest(data=data, rubrics=str(file), models=("sim/strong", "sim/weak"), judge="sim/judge")
+    request = AuditRequest(data=data, rubrics=file, models=("sim/strong", "sim/weak"), judge="sim/judge")
     audited = await audit(request, settings=readers)
     for name, model in audited.summary["models"].items():
         gated, item, passed = model["overall"], model["must_right_item"]["mean"], model["gate_pass"]["mean"]

@@ -7,10 +7,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from dokimasia import EvaluationRequest, evaluate, load_settings
-from dokimasia.runner.growing import grow_tree
-from dokimasia.runner.tree_figures import tree_figures, validity_of, weaknesses_of
-from dokimasia.runner.trees import evaluation_of
+from dokimasia import EvaluationRequest, evaluate, grow_tree, load_settings
+from dokimasia.methods.tree import evaluation_of, tree_figures, validity_of, weaknesses_of
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 
@@ -34,7 +32,7 @@ async def from_run(folder: Path, run: str) -> None:
     """Grow a tree from a run's criteria and ask it where a model is weak, and whether it is worth asking."""
     settings = load_settings(home=folder / "home")
     grown = await grow_tree(run=run, judge="sim/judge", settings=settings)
-    print(f"\ntree {grown.tree}: {grown.summary['mapped']} of {grown.summary['n']} criteria mapped")
+    print(f"\ntree {grown.summary['tree']}: {grown.summary['mapped']} of {grown.summary['n']} criteria mapped")
     with Home.open(settings.home, write=False) as home:
         evaluation, _ = evaluation_of(home, run)
         found = weaknesses_of(home, evaluation, "sim/hasty")

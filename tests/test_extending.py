@@ -13,8 +13,8 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.datasets import READERS
+from dokimasia.methods.evaluation import METHOD
 from dokimasia.plugins import listing
-from dokimasia.runner.evaluation import read_plan
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
 from tests.distributions import install
@@ -58,37 +58,39 @@ def runs(folder: Path) -> list[Run]:
 
 
 def test_the_document_shows_one_of_each() -> None:
-    """A graph, a prompt, a reader, a transport, their package, and commands that use them all."""
+    """A method in at most 120 lines, a graph, a prompt, a reader, a transport, their package, and commands that use them all."""
     assert {"pyproject.toml", "run_it.py", "questions.csv"} < set(FILES)
-    assert sum(name.startswith("acme_checks/") for name in FILES) == 4
-    assert {command[0] for command in COMMANDS} >= {"plugins", "run", "evaluate", "fork", "data"}
+    assert sum(name.startswith("acme_checks/") for name in FILES) == 5
+    assert len(FILES["acme_checks/majority.py"].splitlines()) <= 120
+    verbs = {"plugins", "majority", "run", "evaluate", "fork", "data", "show", "report", "export"}
+    assert {command[0] for command in COMMANDS} >= verbs
 
 
 def test_every_plugin_of_the_document_can_be_used(acme: Path) -> None:
-    """The package's four plug-ins are found, and nothing is wrong with any."""
+    """The package's five plug-ins are found, and nothing is wrong with any."""
     mine = [plugin for plugin in listing() if plugin.distribution == "acme-checks"]
-    assert [plugin.kind for plugin in mine] == ["graphs", "prompts", "datasets", "transports"]
-    assert [plugin.problem for plugin in mine] == [None] * 4
+    assert [plugin.kind for plugin in mine] == ["methods", "graphs", "prompts", "datasets", "transports"]
+    assert [plugin.problem for plugin in mine] == [None] * 5
 
 
 def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In the document's order, each command ends with exit code 0, and each run in it is complete."""
     printed: dict[str, str] = {}
     for command in COMMANDS:
-        evaluations = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+        evaluations = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
         arguments = [evaluations[0].id if word == "RUN" else word for word in command]
         assert run(arguments) == 0, (command, capsys.readouterr().err)
         printed[" ".join(command)] = capsys.readouterr().out
-    kinds = [one.graph for one in reversed(runs(acme))]
-    assert kinds == ["agreement", "evaluate", "evaluate", "evaluate", "evaluate", "evaluate"]
+    kinds = [one.method for one in reversed(runs(acme))]
+    assert kinds == ["graph", "majority", "majority", "evaluate", "evaluate", "evaluate", "evaluate", "evaluate"]
     assert {one.status for one in runs(acme)} == {"done"}
-    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.graph == "evaluate"]
+    first, strict, fork, table, floor = [one for one in reversed(runs(acme)) if one.method == "evaluate"]
     assert len({first.id, strict.id, fork.id, table.id, floor.id}) == 5
-    origin = read_plan(fork)[0].fork
+    origin = METHOD.read(fork)[0].fork
     assert origin is not None
     assert origin.parent == first.id
     assert "first-option" in printed[" ".join(COMMANDS[-1])]
-    assert "Graph agreement, version 1" in printed[" ".join(COMMANDS[2])]
+    assert "agreement" in printed[" ".join(next(one for one in COMMANDS if one[0] == "run"))]
 
 
 def test_the_graph_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:

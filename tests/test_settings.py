@@ -170,6 +170,6 @@ def test_template_loads_as_it_is_and_uncommented(tmp_path: Path) -> None:
     assert set(settings.models) == {"judge", "local"}
     shown = tomllib.loads("\n".join(lines))["models"]
     assert {key for table in shown.values() for key in table} == {
-        "model", "endpoint", "api_base", "api_key_env", "transport", "max_concurrency", "rpm", "tpm", "timeout",
-        "input_price", "output_price", "capabilities", "sampling",
+        "model", "endpoint", "api_base", "api_key_env", "transport", "max_concurrency", "start_concurrency", "rpm", "tpm",
+        "timeout", "input_price", "output_price", "capabilities", "sampling",
     }  # fmt: skip

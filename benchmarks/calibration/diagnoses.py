@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from benchmarks.calibration.planted_trees import BASE, MET, MISSED, WEAK, WEAK_BRANCH
 from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Material
-from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.analysis.diagnosis_samples import pairs
-from dokimasia.analysis.trees import Measured
 from dokimasia.domain.diagnosis import Asset, Figure
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.measured import Answered, Material
+from dokimasia.methods.diagnosis.samples import pairs
+from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 CRITERIA, WIDTH, PERMUTATIONS, FEW = 300, 1, 4_000, 10
 """`FEW` permutations serve where only intervals are looked at."""

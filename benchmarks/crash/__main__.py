@@ -50,6 +50,7 @@ endpoint = "sim-server"
 api_base = "{url}"
 transport = "direct"
 max_concurrency = {concurrency}
+start_concurrency = {concurrency}
 input_price = 1.0
 output_price = 4.0
 capabilities = ["vision"]

@@ -10,24 +10,17 @@ from benchmarks.parsers import oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import (
-    looks_like_refusal,
-    parse_ballot,
-    parse_chain,
-    parse_checkpoint_scores,
-    parse_criteria,
-    parse_density,
-    parse_domain,
-    parse_equivalence,
-    parse_final_answer,
-    parse_match,
-    parse_peer_review,
-    parse_rating,
-    parse_rubric_assessment,
-    parse_structured_equivalence,
-    parse_structured_scores,
-    parse_vote,
-)
+from dokimasia.parsing.answers import parse_final_answer
+from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.chains import parse_chain
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.density import parse_density, parse_domain
+from dokimasia.parsing.matching import parse_match
+from dokimasia.parsing.refusals import looks_like_refusal
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
+from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
 
 PATHS = ("<A><B>", "<A><C>", "<D>")
 CHUNK = 5_000

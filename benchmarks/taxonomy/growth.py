@@ -16,10 +16,10 @@ import orjson
 from benchmarks.figures import peak_rss_mb
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.runner.growing import grow_tree
+from dokimasia.methods.tree import grow_tree
 from dokimasia.settings import load_settings
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.tree_world import categories_of, planted_criteria
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.tree.world import categories_of, planted_criteria
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import mappings, tree_criteria
 
@@ -86,7 +86,7 @@ def grow_measured(count: int, folder: Path) -> dict[str, Any]:
         "each": round(models.calls / count, 5),
         "leaves": len(result.summary["leaves"]),
         "unplaced": count - result.summary["mapped"],
-        "Rand": round(_recovered(folder / "home", result.summary["version"], result.tree, planted), 5),
+        "Rand": round(_recovered(folder / "home", result.summary["version"], result.summary["tree"], planted), 5),
     }
 
 

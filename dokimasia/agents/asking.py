@@ -1,25 +1,22 @@
-"""The one way in which every agent asks: render, ask the gateway, read the reply into a value or a named failure."""
+"""The one way in which every role asks: what it asks is one value, sent back once if need be, and drawn anew on a retry."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from pydantic import JsonValue
-
-from dokimasia.agents.looking import Looking, as_shown, carry_out
+from dokimasia.agents.calling import failure, look_and_reply
+from dokimasia.agents.looking import Looking
 from dokimasia.agents.schemas import Structured, takes_schema
-from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec, ToolSpec
+from dokimasia.domain.call import Answer, ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef
-from dokimasia.errors import CallFailed, UnparsableReply
+from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking, with_repair
 
 T = TypeVar("T")
-
-REASON_LIMIT = 500
 
 RETRY_STRIDE = 1_000_000
 """Draws between one attempt and the next: more than there are repeats, so that a retry never takes a repeat's place."""
@@ -31,12 +28,45 @@ def draw(repeat: int, attempt: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
-    """What came of asking once: a value with its provenance, or a failure; never both.
+class Ask(Generic[T]):
+    """What a role asks: its row of prompt, inputs, what it is shown, and how its reply is read.
 
-    `rejected` is set when the reply was complete but unusable, so that the caller may send it back once.
-    `call` is the ledger key of the call, also of one whose reply was unusable; None where no reply came. `looks` are
-    what tools were used for before that, in calls whose keys are in `earlier`.
+    A role is a function that returns one, such as `score_checkpoints(sample, criteria, response)`; `ask` asks it.
+
+    Attributes:
+        prompt: the prompt's name.
+        inputs: the prompt's inputs.
+        shown: what the model is shown, stored beside the value.
+        parse: reads the reply's text, or raises UnparsableReply with a reason that the model can act on.
+        parse_again: reads the reply to a re-ask, where that one is read otherwise than the first.
+        structured: the same reply as a JSON object, asked for and read in place of the text where the model's
+            capabilities say that its endpoint takes a JSON schema.
+        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
+        images: what the model sees.
+        tools: whether it may be offered tools to look closer with, where it is shown an image.
+        repeat: which independent draw.
+    """
+
+    prompt: str
+    inputs: Mapping[str, str]
+    shown: Sequence[str]
+    parse: Callable[[str], T] | None = None
+    parse_again: Callable[[str], T] | None = None
+    structured: Structured[T] | None = None
+    take: Callable[[ChatReply, Provenance], T | Failed] | None = None
+    images: Sequence[ImageRef] = ()
+    tools: bool = False
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[T]):
+    """What came of asking: a value with its provenance, or a failure; never both.
+
+    `rejected` is set when the last reply was complete but unusable, `sent_back` when it answers a reply that was sent
+    back. `call` is the ledger key of the last call, also of one whose reply was unusable; None where no reply came.
+    `earlier` are the keys of the calls before it, and `looks` what tools were used for in them. `asks` counts how often
+    it was asked, looks not counted.
     """
 
     value: T | None
@@ -46,6 +76,8 @@ class Asked(Generic[T]):
     rejected: Rejected | None = None
     earlier: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
+    sent_back: Rejected | None = None
+    asks: int = 1
 
     @property
     def calls(self) -> list[str]:
@@ -63,177 +95,128 @@ class Asked(Generic[T]):
             raise ValueError("this ask brought a value, not a failure")
         return self.failed
 
+    def then(self, later: "Asked[T]", *, sent_back: Rejected | None = None) -> "Asked[T]":
+        """Return what came of asking once more, perhaps by sending a reply back, with the calls and looks of both."""
+        return replace(
+            later,
+            earlier=(*self.calls, *later.earlier),
+            looks=(*self.looks, *later.looks),
+            sent_back=sent_back or later.sent_back,
+            asks=self.asks + later.asks,
+        )
 
-def failure(kind: FailureKind, reason: str) -> Failed:
-    """Return a failure with its reason cut to the length that is stored."""
-    return Failed(kind=kind, reason=reason[:REASON_LIMIT])
 
-
-async def chat(
-    rendered: Rendered,
+async def ask(
+    what: Ask[T],
     *,
     gateway: Gateway,
-    spec: ModelSpec,
-    repeat: int = 0,
-    output_schema: dict[str, JsonValue] | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-) -> Answer | Failed:
-    """Send rendered messages to a model; a call without an answer comes back as the failure that it is."""
-    call = Chat(
-        model=spec.ref,
-        messages=rendered.messages,
-        sampling=spec.sampling,
-        output_schema=output_schema,
-        tools=tools,
-        repeat=repeat,
-    )
-    try:
-        return await gateway.ask(call, label=rendered.name)
-    except CallFailed as failed:
-        return failure(failed.kind, failed.reason)
-
-
-async def ask_judge(
-    prompt: str,
-    inputs: Mapping[str, str],
-    *,
-    parse: Callable[[str], T],
-    structured: Structured[T] | None = None,
-    shown: Sequence[str],
-    gateway: Gateway,
-    judge: ModelSpec,
-    images: Sequence[ImageRef] = (),
-    repeat: int = 0,
+    model: ModelSpec,
+    attempts: Sequence[int] = (0,),
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
 ) -> Asked[T]:
-    """Ask a judge and read its reply.
+    """Ask what a role asks, and send a reply that cannot be used back once, with all that is wrong with it named.
 
     Args:
-        prompt: the prompt's name.
-        inputs: its inputs.
-        parse: reads the reply's text, or raises UnparsableReply with a reason that the judge can act on.
-        structured: the same reply as a JSON object, asked for and read in place of the text where the judge's
-            capabilities say that its endpoint takes a JSON schema.
-        shown: what the judge is shown, stored beside the value.
+        what: what is asked.
         gateway: the way to the model.
-        judge: the judge and how it is sampled.
-        images: what it sees.
-        repeat: which independent draw.
-        rejected: the earlier reply to send back; the request then quotes it and names what is wrong.
+        model: the model and how it is sampled.
+        attempts: the attempts (see `draw`) that are made, in order, until one brings a value. An attempt that was made
+            before is answered by the ledger, or asked now where no reply came then.
+        rejected: an earlier reply to send back; the reply to that is not sent back again.
         library: prompts that replace the package's own.
-        looking: tools that the judge is offered to look closer with, where it is shown an image.
+        looking: tools that a model which is shown an image is offered to look closer with.
 
     Returns:
-        The value, or the failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
+        The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
+        A budget that is used up ends it at once.
     """
-    looking = looking if images else None
-    rendered = render(prompt, inputs, images=images, library=library)
-    if looking is not None:
-        rendered = with_looking(rendered, looking.limit, library=library)
-    schema = None
-    if structured is not None and takes_schema(judge):
-        rendered = with_form(rendered, structured.form, library=library)
-        schema, parse = structured.schema, structured.parse
-    if rejected is not None:
-        rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
-    looked = await _look_and_reply(
-        rendered, gateway=gateway, spec=judge, repeat=repeat, output_schema=schema, looking=looking
-    )
-    shown = (*shown, "tools") if looking is not None else tuple(shown)
-    asked = _read(looked.answer, parse, rendered, judge, shown)
-    return replace(asked, earlier=looked.earlier, looks=looked.looks)
+    done: Asked[T] | None = None
+    for attempt in attempts:
+        drawn = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
+        asked = await ask_once(drawn, gateway=gateway, model=model, rejected=rejected, library=library, looking=looking)
+        if asked.rejected is not None and rejected is None:
+            back = asked.rejected
+            again = await ask_once(drawn, gateway=gateway, model=model, rejected=back, library=library, looking=looking)
+            asked = asked.then(again, sent_back=back)
+        done = asked if done is None else done.then(asked)
+        if done.failed is None or done.failed.kind == "budget":
+            break
+    if done is None:
+        raise ValueError("there is no attempt to make")
+    return done
 
 
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """The last answer of an ask, the keys of the calls before it, and what was looked at in between."""
-
-    answer: Answer | Failed
-    earlier: tuple[str, ...] = ()
-    looks: tuple[Look, ...] = ()
-
-
-async def _look_and_reply(
-    rendered: Rendered,
+async def ask_once(
+    what: Ask[T],
     *,
     gateway: Gateway,
-    spec: ModelSpec,
-    repeat: int,
-    output_schema: dict[str, JsonValue] | None,
-    looking: Looking | None,
-) -> _Looked:
-    """Ask, and carry out what the model asks of its tools, until it replies.
-
-    Every round is an ordinary call. A model that has used all its looks is told so; what it says after that is its
-    reply, whatever it is, so that an ask takes at most two calls more than it has looks.
-    """
-    tools = () if looking is None else looking.specs
-    earlier: list[str] = []
-    looks: list[Look] = []
-    images = as_shown(rendered.messages)
-    refused = False
-    while True:
-        answer = await chat(
-            rendered, gateway=gateway, spec=spec, repeat=repeat, output_schema=output_schema, tools=tools
-        )
-        asking = _asking_to_look(answer)
-        if looking is None or refused or isinstance(answer, Failed) or asking is None:
-            return _Looked(answer, tuple(earlier), tuple(looks))
-        done = await carry_out(
-            rendered.messages,
-            asking,
-            images,
-            looking,
-            left=looking.limit - len(looks),
-            call=answer.key,
-            prompt=rendered.name,
-        )
-        rendered = rendered.model_copy(update={"messages": done.messages})
-        earlier.append(answer.key)
-        looks += done.looks
-        images = done.images
-        refused = done.refused
-
-
-def _asking_to_look(answer: Answer | Failed) -> ChatReply | None:
-    """Return the reply if it asks for tools, and is not refused or filtered."""
-    reply = None if isinstance(answer, Failed) else answer.reply
-    if not isinstance(reply, ChatReply) or not reply.tool_calls:
-        return None
-    return reply if reply.refusal is None and reply.finish_reason != "content_filter" else None
+    model: ModelSpec,
+    rejected: Rejected | None = None,
+    library: PromptLibrary | None = None,
+    looking: Looking | None = None,
+) -> Asked[T]:
+    """Ask what a role asks one time, as `ask` does; with `rejected` the request quotes it and names what is wrong."""
+    looking = looking if what.images and what.tools else None
+    rendered = render(what.prompt, what.inputs, images=what.images, library=library)
+    if looking is not None:
+        rendered = with_looking(rendered, looking.limit, library=library)
+    schema, parse = None, what.parse
+    if rejected is not None and what.parse_again is not None:
+        parse = what.parse_again
+    if what.structured is not None and takes_schema(model):
+        rendered = with_form(rendered, what.structured.form, library=library)
+        schema, parse = what.structured.schema, what.structured.parse
+    if rejected is not None:
+        rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
+    looked = await look_and_reply(
+        rendered, gateway=gateway, spec=model, repeat=what.repeat, output_schema=schema, looking=looking
+    )
+    shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
+    asked = _read(what, parse, looked.answer, rendered, model, shown)
+    return replace(asked, earlier=looked.earlier, looks=looked.looks) if looked.earlier else asked
 
 
 def _read(
-    answer: Answer | Failed, parse: Callable[[str], T], rendered: Rendered, judge: ModelSpec, shown: Sequence[str]
+    what: Ask[T],
+    parse: Callable[[str], T] | None,
+    answer: Answer | Failed,
+    rendered: Rendered,
+    model: ModelSpec,
+    shown: tuple[str, ...],
 ) -> Asked[T]:
     if isinstance(answer, Failed):
         return Asked(None, answer, None)
+    call, reply = answer.key, answer.reply
+    if not isinstance(reply, ChatReply):
+        return Asked(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), call)
     provenance = Provenance(
-        call=answer.key,
-        model=judge.ref.name,
+        call=call,
+        model=model.ref.name,
         prompt=rendered.name,
         prompt_version=rendered.version,
         prompt_hash=rendered.hash,
-        shown=tuple(shown),
+        shown=shown,
     )
-    reply = answer.reply
-    if not isinstance(reply, ChatReply):
-        return Asked(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), answer.key)
+    if what.take is not None:
+        taken = what.take(reply, provenance)
+        return Asked(None, taken, call) if isinstance(taken, Failed) else Asked(taken, None, call, provenance)
+    if parse is None:
+        raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":
-        return Asked(None, failure("refused", reply.refusal or "the provider filtered the reply"), answer.key)
+        return Asked(None, failure("refused", reply.refusal or "the provider filtered the reply"), call)
     try:
         if reply.tool_calls and not reply.text.strip():
             raise UnparsableReply("it asks for tools instead of giving the reply that it was asked for")
-        return Asked(parse(reply.text), None, answer.key, provenance)
+        return Asked(parse(reply.text), None, call, provenance)
     except UnparsableReply as problem:
         if reply.finish_reason == "length":
-            return Asked(None, failure("truncated", f"cut at the token limit: {problem.reason}"), answer.key)
+            return Asked(None, failure("truncated", f"cut at the token limit: {problem.reason}"), call)
         kind: FailureKind = "refused" if looks_like_refusal(reply.text) else "unparsable"
         return Asked(
             None,
             failure(kind, problem.reason),
-            answer.key,
-            rejected=Rejected(text=reply.text[:20_000], problem=problem.reason, call=answer.key),
+            call,
+            rejected=Rejected(text=reply.text[:20_000], problem=problem.reason, call=call),
         )

@@ -1,96 +1,95 @@
-"""The candidate: the model under evaluation, asked in the data set's own words."""
+"""The roles whose reply is taken as it stands: a candidate answers in the data set's words, a member describes an image."""
 
-from dokimasia.agents.asking import Asked, chat, draw, failure
-from dokimasia.agents.solver import question_inputs
-from dokimasia.domain.call import ChatReply, ModelSpec
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from dokimasia.agents.asking import Ask
+from dokimasia.agents.calling import failure
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.domain.call import ChatReply
 from dokimasia.domain.judgement import Failed, Flag, Provenance, Response
-from dokimasia.domain.ports import Gateway
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.parsing.votes import parse_description
 
 BLIND = "blind"
 """The arm in which the candidate answers without the image (Creation-MMBench, figure 4)."""
 
 
-async def answer_question(
-    sample: Sample,
-    *,
-    gateway: Gateway,
-    candidate: ModelSpec,
-    arm: str = "",
-    repeat: int = 0,
-    attempt: int = 0,
-    library: PromptLibrary | None = None,
-) -> Asked[Response]:
-    """Return the candidate's response as it stands.
+def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Response]:
+    """The candidate answers a question; in the arm `blind` it gets the question without the image.
 
     A refusing or truncated text is a response, flagged; only an empty or filtered answer, or a call without an answer,
-    is a failure. In the arm `blind` the candidate gets the question without the image. A later `attempt` is a new draw
-    for the same repeat.
+    is a failure.
     """
     images = () if arm == BLIND else sample.images
-    rendered = render("candidate", question_inputs(sample), images=images, library=library)
-    return await respond(
-        rendered,
-        sample,
-        shown=("image", "question") if images else ("question",),
-        gateway=gateway,
-        spec=candidate,
-        arm=arm,
-        repeat=repeat,
-        attempt=attempt,
-    )
+    shown = ("image", "question") if images else ("question",)
+    return respond("candidate", question_inputs(sample), sample, shown=shown, images=images, arm=arm, repeat=repeat)
 
 
-async def respond(
-    rendered: Rendered,
+def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:
+    """A member of a panel writes the first description of an image, which it is shown with the request.
+
+    A description that was cut at the token limit is one, flagged; a refusal is a failure, since nobody can review it
+    (PerceptionRubrics, 3.3.1).
+    """
+
+    def take(reply: ChatReply, provenance: Provenance) -> Response | Failed:
+        taken = as_it_stands(reply, provenance, sample=sample, arm="describe", repeat=repeat)
+        if isinstance(taken, Failed):
+            return taken
+        if "refused" in taken.flags:
+            return failure("refused", f"instead of a description: {taken.text}")
+        try:
+            return taken.model_copy(update={"text": parse_description(taken.text)})
+        except UnparsableReply as problem:
+            return failure("unparsable", problem.reason)
+
+    return Ask("describe", {"request": request}, ("image", "request"), take=take, images=sample.images, repeat=repeat)
+
+
+def respond(
+    prompt: str,
+    inputs: Mapping[str, str],
     sample: Sample,
     *,
-    shown: tuple[str, ...],
-    gateway: Gateway,
-    spec: ModelSpec,
-    arm: str = "",
-    repeat: int = 0,
-    attempt: int = 0,
-) -> Asked[Response]:
-    """Send a prompt whose reply is taken as it stands, and return it as a response to the sample.
+    shown: Sequence[str],
+    images: Sequence[ImageRef],
+    arm: str,
+    repeat: int,
+    draw: int | None = None,
+) -> Ask[Response]:
+    """Return what asks for a response to a sample; what is one and what a failure is as in `answer_question`.
 
-    What is a response and what a failure is as in `answer_question`.
+    The response bears the number `repeat`, also where it is another `draw`.
     """
-    answer = await chat(rendered, gateway=gateway, spec=spec, repeat=draw(repeat, attempt))
-    if isinstance(answer, Failed):
-        return Asked(None, answer, None)
-    reply = answer.reply
-    if not isinstance(reply, ChatReply):
-        return Asked(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), answer.key)
+    take = partial(as_it_stands, sample=sample, arm=arm, repeat=repeat)
+    return Ask(prompt, inputs, shown, take=take, images=images, repeat=repeat if draw is None else draw)
+
+
+def as_it_stands(
+    reply: ChatReply, provenance: Provenance, *, sample: Sample, arm: str, repeat: int
+) -> Response | Failed:
+    """Return a reply as a response with its flags, or as the failure that there is nothing to judge."""
     if reply.finish_reason == "content_filter":
-        return Asked(None, failure("refused", "the provider filtered the answer"), answer.key)
+        return failure("refused", "the provider filtered the answer")
     text = reply.text if reply.text.strip() else (reply.refusal or "")
     if not text.strip():
         if reply.finish_reason == "length":
-            return Asked(None, failure("truncated", "the token limit was reached before any text"), answer.key)
-        return Asked(None, failure("unparsable", "the answer is empty"), answer.key)
+            return failure("truncated", "the token limit was reached before any text")
+        return failure("unparsable", "the answer is empty")
     flags: list[Flag] = []
     if reply.refusal is not None or looks_like_refusal(text):
         flags.append("refused")
     if reply.finish_reason == "length":
         flags.append("truncated")
-    provenance = Provenance(
-        call=answer.key,
-        model=spec.ref.name,
-        prompt=rendered.name,
-        prompt_version=rendered.version,
-        prompt_hash=rendered.hash,
-        shown=shown,
-    )
-    response = Response(
+    return Response(
         sample=sample.digest,
-        model=spec.ref.name,
+        model=provenance.model,
         arm=arm,
         repeat=repeat,
         text=text,
         flags=tuple(flags),
         provenance=provenance,
     )
-    return Asked(response, None, answer.key, provenance)

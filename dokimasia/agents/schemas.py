@@ -14,7 +14,8 @@ from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Criterion
-from dokimasia.parsing import parse_criteria, parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 T = TypeVar("T")
 

@@ -36,8 +36,8 @@ def command(
     import asyncio
 
     from dokimasia.cli.drawing import print_run
-    from dokimasia.runner.analysing import analyse
-    from dokimasia.runner.reporting import write_report
+    from dokimasia.methods.audit.analysing import analyse
+    from dokimasia.runs.reading.reporting import write_report
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

@@ -40,9 +40,9 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.analysis.checks import check_figures
-    from dokimasia.runner.check_files import export_checks, import_checks
-    from dokimasia.runner.checking import open_for_people
+    from dokimasia.methods.checks import open_for_people
+    from dokimasia.methods.checks.figures import check_figures
+    from dokimasia.methods.checks.files import export_checks, import_checks
 
     person = (who or _user()).strip()
     if import_ is not None:
@@ -50,7 +50,7 @@ def command(
         click.echo(_taken(taken.decided, taken.left, taken.empty), err=True)
     every = open_for_people(settings, run)
     if export is not None:
-        from dokimasia.runner.export_formats import write_whole
+        from dokimasia.runs.reading.export_formats import write_whole
 
         write_whole(export, b"".join(export_checks(every)))
         click.echo(f"wrote {len(every)} items to {export}", err=True)

@@ -10,7 +10,7 @@ from rich.markup import escape
 from dokimasia.cli.shared import console
 from dokimasia.domain.decision import CheckItem, Decision, Standing, difference, sentences_of, without_sentences
 from dokimasia.errors import InputError
-from dokimasia.runner.checking import decide
+from dokimasia.methods.checks import decide
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples

@@ -27,7 +27,7 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
     import asyncio
 
-    from dokimasia.runner.criteria_files import export_criteria
+    from dokimasia.methods.evaluation.criteria_files import export_criteria
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
@@ -51,7 +51,7 @@ def import_(settings: "Settings", file: Path, as_json: bool) -> None:
     """Keep the criteria of FILE as a collection; its id is a hash of its content."""
     import asyncio
 
-    from dokimasia.runner.criteria_files import import_criteria
+    from dokimasia.methods.evaluation.criteria_files import import_criteria
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True) as home:
@@ -76,7 +76,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     """
     import asyncio
 
-    from dokimasia.runner.coverage import coverage_of, covered_share
+    from dokimasia.methods.evaluation.coverage import coverage_of, covered_share
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

@@ -36,7 +36,7 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, as_json: bool) -> i
     """
     from dokimasia.datasets import check as check_data
     from dokimasia.datasets import format_of
-    from dokimasia.runner.readers import bring_reader
+    from dokimasia.runs.readers import bring_reader
 
     bring_reader(data)
     name = format_of(data).name

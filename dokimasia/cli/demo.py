@@ -54,8 +54,8 @@ def evaluation_step(
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-    from dokimasia.simulation.truth import expected_mean
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+    from dokimasia.simulation.truths.evaluation import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
     result = run_to_end(
@@ -81,11 +81,11 @@ def refinement_step(
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.refinement import RefinementRequest, refine
+    from dokimasia.methods.refinement.blocks import refinement
     from dokimasia.report.blocks import Paragraph, Span
-    from dokimasia.report.sections import refinement
-    from dokimasia.runner.refining import RefinementRequest, refine
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
-    from dokimasia.simulation.truth_refining import expected_rates
+    from dokimasia.simulation.truths.refining import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
     result = run_to_end(

@@ -1,4 +1,4 @@
-"""The demo's diagnosis: leaves that are marked beside the planted skill, and what a careless writer got wrong struck out."""
+"""The demo's diagnosis: leaves that are marked beside the planted skill, and what of a careless writer is not verified."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,9 +30,8 @@ def diagnosis_step(
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
     from dokimasia.report.blocks import Paragraph, Span
-    from dokimasia.runner.diagnosis_plan import WordsRequest
-    from dokimasia.runner.diagnosis_words import write_diagnosis
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
@@ -41,7 +40,7 @@ def diagnosis_step(
     )
     marked = _marked(settings, run, pairs, models)
     profile = as_judge(find_profile(WRITER))
-    planted = profile.misreports + profile.misdirects + profile.invents
+    planted = profile.misreports + profile.untested + profile.invents
     if not as_json:
         closer = Paragraph(("look closer: ", Span(f"dokimasia diagnose {run} --home {home}\n", "code")))
         print_blocks([*_marked_blocks(marked), *_words(result.summary, planted), closer])
@@ -52,9 +51,8 @@ def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
-    from dokimasia.analysis.trees import members_below
-    from dokimasia.runner.diagnosing import kept
-    from dokimasia.runner.trees import load_tree
+    from dokimasia.methods.diagnosis.diagnosing import kept
+    from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
@@ -138,13 +136,13 @@ def _words(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]":
         (
             Span("In words", "strong"),
             f", by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
-            f"{totals['struck_at_first']} were struck at first; sent back once, {totals['struck']} of "
-            f"{totals['sentences']} still are.",
+            f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
+            f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
         )
     )
     sentences = [one for report in summary["reports"] for one in report["sentences"]]
-    for one in [one for one in sentences if not one["struck"]][:1]:
-        yield Paragraph((Span("stands", "good"), f"  {one['text']}"))
-    for one in [one for one in sentences if one["struck"]][:1]:
-        reason = one["struck"]["reason"][:SIGNS]
-        yield Paragraph((Span("struck", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
+    for one in [one for one in sentences if not one["faults"]][:1]:
+        yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
+    for one in [one for one in sentences if one["faults"]][:1]:
+        reason = one["faults"][0]["reason"][:SIGNS]
+        yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))

@@ -25,20 +25,21 @@ def tree_step(
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.cli.tree_show import print_tree
-    from dokimasia.runner.growing import grow
-    from dokimasia.runner.growing_plan import GrowthRequest
-    from dokimasia.runner.tree_figures import tree_figures, weaknesses_of
-    from dokimasia.runner.trees import load_tree
+    from dokimasia.cli.tree.show import print_tree
+    from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, tree_figures, weaknesses_of
+    from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
     request = GrowthRequest(judge=judge, run=run, seed=seed)
-    grown = run_to_end(lambda observer, stop: grow(request, settings=settings, observer=observer, stop=stop), settings)
+    grown = run_to_end(
+        lambda observer, stop: run_method(METHOD, request, settings=settings, observer=observer, stop=stop), settings
+    )
+    tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:
-        figures = tree_figures(home, grown.tree)
-        loaded = load_tree(home, grown.tree)
-        found = {name: weaknesses_of(home, get_run(home, run), name, tree=grown.tree, examples=0) for name in models}
+        figures = tree_figures(home, tree)
+        loaded = load_tree(home, tree)
+        found = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
     capability = planted_capabilities(pairs)
     step_of = {key: capability.get((one.sample_id, one.text)) for key, one in loaded.criteria.items()}
     for name, one in found.items():
@@ -61,7 +62,7 @@ def planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tupl
 
 def _planted(name: str, node: str, tree: Any, step_of: Mapping[str, tuple[str, Any] | None]) -> dict[str, float]:
     """Return the mean planted skill, 0 to 1, at a node's criteria and at all others of the tree."""
-    from dokimasia.analysis.trees import members_below
+    from dokimasia.methods.tree import members_below
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
     profile, below = as_candidate(find_profile(name)), members_below(tree)

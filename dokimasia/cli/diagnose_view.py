@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.errors import NotFound
+from dokimasia.methods.diagnosis.blocks.tables import shortened, table
 from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.sections.diagnosis import shortened, table
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis import Asset, Diagnosis
-    from dokimasia.runner.diagnosing import Changes
+    from dokimasia.methods.diagnosis.diagnosing import Changes
 
 MOST_ROWS = 40
 FIRST = ("models", "categories", "pairs", "ranks", "failures", "stability", "reasons")
@@ -28,7 +28,7 @@ def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
     """Yield the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.analysis.diagnosis import several
+    from dokimasia.methods.diagnosis.measured import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"

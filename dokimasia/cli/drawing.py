@@ -7,6 +7,7 @@ from dokimasia.cli.shared import console, print_json, redact
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
+    from dokimasia.report.data import Drawing
     from dokimasia.settings import Settings
 
 
@@ -28,41 +29,48 @@ def print_run(
         as_json: print JSON.
         sample: print this sample whole instead.
         raw: with `sample`, also the calls as they were sent.
-        figures: the run's figures, where the caller has them and they say all that JSON is to have.
+        figures: the run's figures, where the caller has them.
         planted: what planted parameters make expected.
 
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
+    import asyncio
     from dataclasses import replace
 
-    from dokimasia.runner.run_views import kind_of, shown
+    from dokimasia.runs.reading.inspection import sample_of_run
+    from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
     with Home.open(settings.home, write=False) as home:
         found = resolve_run(home, run)
-        if not as_json and sample is None and not raw:
+        method = method_of(found)
+        if sample is not None:
+            view = asyncio.run(sample_of_run(home, found, sample, raw=raw))
+        elif as_json:
+            view = dict(method.figures(home, found) if figures is None else figures)
+            if method.items is not None and method.items_shown:
+                view["items"] = list(method.items(home, found, None))
+        else:
             from dokimasia.report.terminal import draw_run
-            from dokimasia.runner.reporting import run_data
+            from dokimasia.runs.reading.reporting import run_data
 
             draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
             return
-        view = dict(figures) if figures is not None else shown(home, found, sample, raw=raw)
     if as_json:
         print_json(view)
     elif sample is not None:
-        print_sample(kind_of(found), sample, view)
+        print_sample(method.drawing(), sample, view)
 
 
-def print_sample(kind: str, sample: str, view: Mapping[str, Any]) -> None:
-    """Print one sample of a run whole."""
+def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any]) -> None:
+    """Print one sample of a run whole, and the calls that it took where they were asked for."""
     from dokimasia.report.blocks import Fold
-    from dokimasia.report.sections import KINDS
+    from dokimasia.report.sections.calls import calls
 
-    draw = KINDS[kind].sample
-    if draw is not None:
-        print_blocks([Fold(f"sample {sample}", tuple(draw(view.get("items", [view]))))], whole=True)
+    drawn = () if drawing.sample is None else drawing.sample(view.get("items", [view]), str)
+    print_blocks([Fold(f"sample {sample}", (*drawn, *calls(view)))], whole=True)
 
 
 def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
@@ -70,3 +78,22 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
     from dokimasia.report.terminal import draw_blocks
 
     draw_blocks(console(), list(blocks), redact=redact, whole=whole)
+
+
+def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print what a run would ask and cost, and its prompts."""
+    from dokimasia.report.figures import cost_text
+
+    if as_json:
+        print_json(shown)
+        return
+    out = console()
+    out.print(f"[bold]{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}[/bold]")
+    for name, model in shown["models"].items():
+        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
+        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+    for name, messages in shown["prompts"].items():
+        out.rule(f"prompt {name}")
+        for message in messages:
+            images = f" + {message['images']} image(s)" if message["images"] else ""
+            out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)

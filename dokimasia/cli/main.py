@@ -8,35 +8,32 @@ from typing import Any
 import click
 
 from dokimasia.errors import DokimasiaError
+from dokimasia.runs.catalogue import OWN, plugin_methods
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("dokimasia.cli.init", "Write a commented dokimasia.toml."),
     "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
     "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
-    "evaluate": ("dokimasia.cli.evaluate", "Evaluate models on a data set by atomic criteria."),
-    "filter": ("dokimasia.cli.filter", "Keep the images that hold enough to be perceived."),
-    "review": ("dokimasia.cli.review", "Have a panel of models agree on descriptions of images."),
-    "rubrics": ("dokimasia.cli.rubrics", "Make gated rubrics from agreed descriptions."),
-    "audit": ("dokimasia.cli.audit", "Hold models' descriptions of images against gated rubrics."),
+    **{one.verb: ("", one.help) for one in OWN.values() if " " not in one.verb},
+    "rubrics": ("dokimasia.cli.rubrics", OWN["rubrics"].help),
     "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
-    "run": ("dokimasia.cli.run", "Walk a data set through a graph that a plug-in brings."),
-    "resume": ("dokimasia.cli.resume", "Go on with a run that was interrupted."),
-    "fork": ("dokimasia.cli.fork", "Do a run again from a step on, with another judge, model or prompt."),
-    "refine": ("dokimasia.cli.refine", "Let the models of a run mend what they got wrong."),
-    "runs": ("dokimasia.cli.runs", "List the runs of a home, or delete one."),
-    "show": ("dokimasia.cli.show", "Show a run's results, or one sample of it."),
-    "export": ("dokimasia.cli.export", "Write a run's answers and scores as JSON lines, CSV or Parquet."),
-    "report": ("dokimasia.cli.report", "Write a report on a run: one page without network, or Markdown."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
     "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
-    "diff": ("dokimasia.cli.diff", "Compare two runs, or two models, sample by sample."),
+    "resume": ("dokimasia.cli.stored.resume", "Go on with a run that was interrupted."),
+    "fork": ("dokimasia.cli.stored.fork", "Do a run again with another judge, model or prompt."),
+    "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, or delete one."),
+    "show": ("dokimasia.cli.stored.show", "Show a run's results, or one sample of it."),
+    "export": ("dokimasia.cli.stored.export", "Write a run's results as JSON lines, CSV or Parquet."),
+    "report": ("dokimasia.cli.stored.report", "Write a report on a run: one page without network, or Markdown."),
+    "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
-    "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),
+    "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
     "plugins": ("dokimasia.cli.plugins", "List the plug-ins that are installed."),
     "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
 }
+"""By verb: the module that has it, or none for a method, whose verb is made from its request; and its line of help."""
 
 
 class LazyGroup(click.Group):
@@ -44,22 +41,29 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order of use."""
-        return list(VERBS)
+        return [*VERBS, *plugin_methods()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the verb's module and return its command."""
-        if cmd_name not in VERBS:
+        module = VERBS.get(cmd_name, ("", ""))[0]
+        if module:
+            return importlib.import_module(module).command
+        name = next((name for name, one in OWN.items() if one.verb == cmd_name), cmd_name)
+        if name not in OWN and name not in plugin_methods():
             return None
-        return importlib.import_module(VERBS[cmd_name][0]).command
+        from dokimasia.cli.method_verb import verb_of
+        from dokimasia.runs.registry import method_named
+
+        return verb_of(method_named(name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the verb; a misspelt one is answered with the nearest."""
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
+        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(args[0], VERBS, n=1)
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all", ctx)
         return super().resolve_command(ctx, args)
@@ -68,6 +72,10 @@ class LazyGroup(click.Group):
         """Write the list of verbs without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+        methods = plugin_methods()
+        if methods:
+            with formatter.section("Methods of plug-ins"):
+                formatter.write_dl([(name, "see: dokimasia plugins") for name in methods])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -7,7 +7,7 @@ import click
 from dokimasia.cli.shared import common, console, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.runner.probing import Checked
+    from dokimasia.endpoints.probing import Checked
     from dokimasia.settings import Settings
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated"}
@@ -27,14 +27,14 @@ def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated
     kept as the endpoint's profile; the requests are paid for and stand in the ledger. Exit code 1 if a model cannot be
     reached.
     """
+    from dokimasia.endpoints.models import chosen_models
     from dokimasia.errors import ConfigError
-    from dokimasia.runner.models import chosen_models
 
     specs = chosen_models(settings, names, simulated=simulated)
     if check:
         import asyncio
 
-        from dokimasia.runner.probing import check_models
+        from dokimasia.endpoints.probing import check_models
 
         if not specs:
             raise ConfigError(
@@ -45,7 +45,7 @@ def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated
         if not all(one.reachable for one in checked):
             raise click.exceptions.Exit(1)
         return
-    from dokimasia.runner.models import list_models
+    from dokimasia.endpoints.models import list_models
 
     listed = list_models(settings, specs)
     if as_json:
@@ -150,6 +150,8 @@ def _key(key: dict[str, Any] | None) -> str:
 
 def _limits(one: dict[str, Any]) -> str:
     limits = [f"{one['max_concurrency']} at once"]
+    if one["start_concurrency"] < one["max_concurrency"]:
+        limits.append(f"from {one['start_concurrency']}")
     limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
     return "\n".join(limits)
 

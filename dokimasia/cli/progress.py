@@ -10,8 +10,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.report.figures import cost_text
-from dokimasia.runner.estimate import Estimate
-from dokimasia.runner.observer import Progress as Standing
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.observer import Progress as Standing
 
 PLAIN_EVERY = 5.0
 RATE_WINDOW = 20.0

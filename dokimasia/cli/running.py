@@ -10,8 +10,8 @@ import click
 
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.errors import Interrupted
-from dokimasia.runner.observer import Observer
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.observer import Observer
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 
 

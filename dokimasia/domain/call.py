@@ -27,14 +27,17 @@ class ModelSpec(Value):
     """How a model is reached: everything that the configuration says of it but its key.
 
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
-    None is unknown, which is not zero. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call.
+    None is unknown, which is not zero. `max_concurrency` is the most requests that its endpoint is ever sent at once under
+    its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
+    there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call.
     """
 
     ref: ModelRef
     api_base: str | None = None
     api_key_env: str | None = None
     transport: str = "auto"
-    max_concurrency: int = Field(default=16, ge=1)
+    max_concurrency: int = Field(default=64, ge=1)
+    start_concurrency: int = Field(default=16, ge=1)
     rpm: int | None = Field(default=None, ge=1)
     tpm: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=120.0, gt=0)

@@ -1,4 +1,4 @@
-"""A diagnosis in words: sentences with their references, which of them hold, and reports of models and across them."""
+"""A diagnosis in words: sentences with places that the program prints figures into, and reports on models and across them."""
 
 from typing import Literal
 
@@ -13,37 +13,18 @@ WORDS = 400
 MOST_WORDS = 1_200
 """Words from which a report is sent back, and, written once more, cut."""
 
-StrikeKind = Literal[
-    "uncited_number",
-    "no_such_asset",
-    "no_such_cell",
-    "wrong_number",
-    "wrong_unit",
-    "wrong_subject",
-    "wrong_direction",
-    "no_evidence",
-    "denied_difference",
-    "uncited_claim",
-]
-"""Why a sentence does not stand: a number without a reference; a reference to no asset, or to no cell of one; a number
-that is not the cell's; a percentage for a score, or the reverse; another model or capability than the cited one; a
-comparison the wrong way round; a difference that its interval does not bear out; one denied that it does bear out; a
-comparison, or a weakness, that rests on nothing cited."""
+EVERYONE = ""
+"""The subject of the report across models."""
+
+FaultKind = Literal["literal_digit", "no_such_place", "no_test"]
+"""Why a sentence is unverified: a number that its writer wrote; a place that leads to nothing; a comparison of two cells
+that no paired test compares."""
 
 
-class Citation(Value):
-    """A reference as it stands in a sentence: from `start` to `end` (brackets included), and what it refers to."""
+class WrittenSentence(Value):
+    """A sentence as its writer wrote it, with its places, and the paragraph that it belongs to (from 0)."""
 
-    ref: str
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
-
-
-class Sentence(Value):
-    """A sentence of a report as it was written, its references, and the paragraph that it belongs to (from 0)."""
-
-    text: str
-    citations: tuple[Citation, ...] = ()
+    written: str
     paragraph: int = Field(default=0, ge=0)
     heading: bool = False
 
@@ -51,54 +32,67 @@ class Sentence(Value):
 class Written(Value):
     """A reply read as a report: its sentences, how many words it had, and whether it was cut."""
 
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[WrittenSentence, ...]
     words: int = Field(ge=0)
     cut: bool = False
 
 
-class Strike(Value):
-    """Why a sentence was struck."""
+class Place(Value):
+    """A place that was printed: as it was written, where its text stands in the sentence, and the row that it leads to.
 
-    kind: StrikeKind
+    `row` is `ASSET:ROW`, of a comparison the row of its test; empty where a table as a whole was quoted.
+    """
+
+    written: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    row: str = ""
+
+
+class Fault(Value):
+    """One thing for which a sentence is unverified."""
+
+    kind: FaultKind
     reason: str = Field(max_length=500)
 
 
-class Checked(Value):
-    """A sentence and, where it does not hold, why it is struck."""
+class Sentence(WrittenSentence):
+    """A sentence with its places printed; a place that cannot be printed stands in `text` as it was written."""
 
-    sentence: Sentence
-    strike: Strike | None = None
+    text: str
+    places: tuple[Place, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @property
-    def kept(self) -> bool:
-        """Whether it stands."""
-        return self.strike is None
+    def verified(self) -> bool:
+        """Whether the program wrote every number and every tested comparison in it."""
+        return not self.faults
 
 
 class Report(Value):
     """A report in words on one model, or (with an empty `subject`) across models.
 
-    `sentences` are all of them, the struck ones too; `struck_at_first` counts those that were struck before the writer
-    was told; `words` and `cut` are of the reply that counts.
+    `unverified_at_first` counts the unverified sentences before the writer was told; `words` and `cut` are of the reply
+    that counts.
     """
 
     subject: str
-    sentences: tuple[Checked, ...]
+    sentences: tuple[Sentence, ...]
     words: int = Field(ge=0)
     cut: bool = False
-    struck_at_first: int = Field(default=0, ge=0)
+    unverified_at_first: int = Field(default=0, ge=0)
     repaired: bool = False
     provenance: Provenance
 
     @property
-    def kept(self) -> tuple[Sentence, ...]:
-        """The sentences that stand, in order."""
-        return tuple(one.sentence for one in self.sentences if one.kept)
+    def verified(self) -> tuple[Sentence, ...]:
+        """The verified sentences, in order."""
+        return tuple(one for one in self.sentences if one.verified)
 
     @property
-    def struck(self) -> tuple[Checked, ...]:
-        """The sentences that were struck, in order."""
-        return tuple(one for one in self.sentences if not one.kept)
+    def unverified(self) -> tuple[Sentence, ...]:
+        """The unverified sentences, in order."""
+        return tuple(one for one in self.sentences if not one.verified)
 
 
 class Draft(Value):

@@ -26,6 +26,11 @@ class GraphOptions(Value):
     tools: tuple[str, ...] = ()
     looks: int = Field(default=LOOKS, ge=1)
 
+    @property
+    def shows_image(self) -> bool:
+        """Whether the judge sees the image when it scores: where it is shown to it, or tools are offered."""
+        return self.show_image or bool(self.tools)
+
     def spec(self, name: str) -> ModelSpec:
         """Return how the named model is reached.
 

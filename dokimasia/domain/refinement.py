@@ -69,6 +69,7 @@ class Point(Value):
 
     `leaks` are what was found in the question itself, in the hint and in its rewriting, in this order; a question that
     leaks is left out of the feedback altogether (`dropped`), a hint that still leaks is left out of its point.
+    `unjudged` texts of it passed on the word of the rules alone: the judge gave no verdict that could be read.
     """
 
     atom: AtomNumber
@@ -79,6 +80,7 @@ class Point(Value):
     asked: int = Field(default=0, ge=0, description="hints asked of a peer, rewritings included")
     rewritten: bool = False
     dropped: bool = False
+    unjudged: int = Field(default=0, ge=0)
     leaks: tuple[FoundLeak, ...] = ()
     hints: tuple[str, ...] = Field(default=(), description="ids of the hints that were given, in order")
 

@@ -58,6 +58,10 @@ class Sample(Value):
         """Samples that share an image share a cluster; a sample without images is a cluster of its own."""
         return self.images[0].sha256 if self.images else f"sample:{self.id}"
 
+    def asked(self, request: str) -> "Sample":
+        """Return the sample as a model is asked about it by one request alone, whatever its own question is."""
+        return self.model_copy(update={"prompt": request, "choices": (), "reference_answer": None})
+
 
 @lru_cache(maxsize=1024)  # asked for with every answer to a sample, and every judgement of one
 def _digest(images: tuple[str, ...], prompt: str, reference_answer: str | None, choices: tuple[str, ...]) -> str:

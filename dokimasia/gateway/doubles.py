@@ -1,8 +1,11 @@
-"""Gateways without a model, for tests: replies by script or by a function, every call recorded."""
+"""For tests: gateways without a model, and a transport that counts, stops, holds back and fails; every call recorded."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
-from dokimasia.domain.call import Answer, ChatReply, ModelCall, ModelReply, call_key
+from dokimasia.domain.call import Answer, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import CallFailed
 
 Reply = str | ModelReply | CallFailed
@@ -44,9 +47,7 @@ class FunctionGateway:
             reply = await reply
         if isinstance(reply, CallFailed):
             raise reply
-        if isinstance(reply, str):
-            reply = ChatReply(text=reply, finish_reason="stop")
-        return Answer(key=call_key(call), reply=reply)
+        return Answer(key=call_key(call), reply=_as_reply(reply))
 
 
 class ScriptedGateway(FunctionGateway):
@@ -76,3 +77,96 @@ class ScriptedGateway(FunctionGateway):
         """Raise AssertionError if replies are left over."""
         if left := len(self._replies) - len(self.calls):
             raise AssertionError(f"{left} of {len(self._replies)} scripted replies were not asked for")
+
+
+class CountingTransport:
+    """A transport around another one, or around a function, that keeps what is sent and can stop, hold back and fail.
+
+    Example::
+
+        stop = Stop()
+        transport = CountingTransport(SimTransport(), stop=stop.ask, stop_after=5)
+        with pytest.raises(Interrupted):
+            await evaluate(request, settings=settings, stop=stop, transports={"sim": transport})
+        assert transport.by_model["sim/judge"] <= 5
+
+    Attributes:
+        sent: the calls that were sent, in order.
+        done: those of them that came back with a reply, in the order of their replies.
+        open: how many are under way.
+        most_open: how many were under way at once at most.
+        closed: whether the transport was closed.
+    """
+
+    def __init__(
+        self,
+        inner: Transport | Callable[[ModelCall], str | ModelReply],
+        *,
+        stop: Callable[[], object] | None = None,
+        stop_after: int | None = None,
+        hold: Callable[[ModelCall], Awaitable[object] | None] | None = None,
+        fail: Callable[[ModelCall], BaseException | None] | None = None,
+        change: Callable[[ModelCall, ModelReply], ModelReply] | None = None,
+    ) -> None:
+        """Send through `inner`, or answer by it if it is a function of the call (a text is a chat reply).
+
+        A call passes the stages in the order of the arguments, and lets other work have its turn at least once.
+
+        Args:
+            inner: what answers.
+            stop: asked once, when `stop_after` calls were sent; they still come back.
+            stop_after: how many calls that is, 1 or more.
+            hold: what a call waits for before it goes on, if anything.
+            fail: what a call raises in place of an answer, if anything: a `TransportError`, or what stands for a crash.
+            change: makes another reply of the one that came back.
+        """
+        self._inner = inner
+        self._stop, self._stop_after = stop, stop_after
+        self._hold, self._fail, self._change = hold, fail, change
+        self.sent: list[ModelCall] = []
+        self.done: list[ModelCall] = []
+        self.open = self.most_open = 0
+        self.closed = False
+
+    @property
+    def by_model(self) -> Counter[str]:
+        """How many calls were sent to each model, by the name that it is shown as."""
+        return Counter(call.model.name for call in self.sent)
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Keep the call and have it answered.
+
+        Raises:
+            TransportError: the inner transport's, or what `fail` says.
+        """
+        self.sent.append(call)
+        if self._stop is not None and len(self.sent) == self._stop_after:
+            self._stop()
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        try:
+            await asyncio.sleep(0)
+            if self._hold is not None and (gate := self._hold(call)) is not None:
+                await gate
+            if self._fail is not None and (problem := self._fail(call)) is not None:
+                raise problem
+            if callable(self._inner):
+                reply = _as_reply(self._inner(call))
+            else:
+                reply = await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
+            if self._change is not None:
+                reply = self._change(call, reply)
+            self.done.append(call)
+            return reply
+        finally:
+            self.open -= 1
+
+    async def aclose(self) -> None:
+        """Close the inner transport."""
+        self.closed = True
+        if not callable(self._inner):
+            await self._inner.aclose()
+
+
+def _as_reply(reply: str | ModelReply) -> ModelReply:
+    return ChatReply(text=reply, finish_reason="stop") if isinstance(reply, str) else reply

@@ -11,9 +11,6 @@ Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 Report = Literal["ok", "limited", "failed"]
 
-CEILING_FACTOR = 4
-"""The limit never grows beyond this many times its configured start."""
-
 BACKOFF_FACTOR = 0.5
 """What a 429 leaves of the limit."""
 
@@ -30,31 +27,33 @@ class Slot(NamedTuple):
 class AdaptiveLimiter:
     """Concurrency of one endpoint under one key, first come, first served.
 
-    It starts at the configured value. While all of it is in use and requests succeed, it grows: by an eighth for each
-    full turn of successes until the first 429, by one afterwards. A 429 halves it, but only when its request was sent
-    after the last cut: those of one round trip are one sign, not many. After a cut it rests for `HOLD_SECONDS`.
+    It begins at `start` and never exceeds `most`. While all of it is in use and requests succeed, it grows: by an
+    eighth for each full turn of successes until the first 429, by one afterwards. A 429 halves it, but only when its
+    request was sent after the last cut: those of one round trip are one sign, not many. After a cut it rests for
+    `HOLD_SECONDS`.
     """
 
     def __init__(
         self,
-        start: int,
+        most: int,
         *,
-        ceiling: int | None = None,
+        start: int | None = None,
         clock: Clock = time.monotonic,
         on_change: Callable[[int, str], None] | None = None,
     ) -> None:
         """Make a limiter.
 
         Args:
-            start: the limit to begin with, 1 or more.
-            ceiling: what it may grow to; default `CEILING_FACTOR` times the start.
+            most: what the limit never exceeds, 1 or more.
+            start: the limit to begin with, 1 to `most`; default `most`.
             clock: seconds, monotonic.
             on_change: told each new limit and the reason.
         """
-        if start < 1:
-            raise ValueError(f"a concurrency limit must be 1 or more, not {start}")
+        start = most if start is None else start
+        if not 1 <= start <= most:
+            raise ValueError(f"a concurrency limit must be 1 or more and start at most there: {start} of {most}")
         self.limit = start
-        self.ceiling = max(start, start * CEILING_FACTOR if ceiling is None else ceiling)
+        self.most = most
         self.in_use = 0
         self._clock = clock
         self._on_change = on_change
@@ -117,7 +116,7 @@ class AdaptiveLimiter:
         self._change(max(1, int(before * BACKOFF_FACTOR)), "the endpoint answered 429 (too many requests)")
 
     def _grow(self, saturated: bool) -> None:
-        if not saturated or self.limit >= self.ceiling or self._clock() < self._rest_until:
+        if not saturated or self.limit >= self.most or self._clock() < self._rest_until:
             return
         self._successes += 1
         if self._successes < self.limit:
@@ -125,7 +124,7 @@ class AdaptiveLimiter:
         self._successes = 0
         turn = self.limit
         step = 1 if self._epoch else max(1, turn // 8)
-        self._change(min(self.ceiling, turn + step), f"{turn} requests succeeded while the limit was fully used")
+        self._change(min(self.most, turn + step), f"{turn} requests succeeded while the limit was fully used")
 
     def _change(self, limit: int, reason: str) -> None:
         if limit == self.limit:

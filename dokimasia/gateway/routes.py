@@ -190,6 +190,8 @@ class Routes:
             def changed(limit: int, reason: str) -> None:
                 self._tell(endpoint, limit, reason)
 
-            start = max(other.max_concurrency for other in self._specs.values() if self._lane(other) == lane)
-            self._limiters[lane] = AdaptiveLimiter(start, clock=self._clock, on_change=changed)
+            sharing = [other for other in self._specs.values() if self._lane(other) == lane]
+            most = max(other.max_concurrency for other in sharing)
+            start = min(most, max(other.start_concurrency for other in sharing))
+            self._limiters[lane] = AdaptiveLimiter(most, start=start, clock=self._clock, on_change=changed)
         return self._limiters[lane]

@@ -1,16 +1,18 @@
 """What a graph's nodes are given beside their state: services and options, never checkpointed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, field, replace
+from typing import Self, TypedDict, TypeVar
 
-from dokimasia.agents import Looking, PromptLibrary
+from dokimasia.agents import Ask, Asked, Looking, PromptLibrary, ask
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.judgement import Failed
+from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import BlobStore, Gateway, RunStore
 from dokimasia.errors import ConfigError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,8 @@ class Context:
     """The services of one work item: the way to models, the store of values, the options, the seed.
 
     `prompts` replaces the package's own prompts where it is given. `blobs` is where images lie, and where those that a
-    tool makes are put; it is needed where the options offer tools.
+    tool makes are put; it is needed where the options offer tools. `attempt` counts how often the item was taken up
+    anew after it had failed (see `at_attempt`).
     """
 
     gateway: Gateway
@@ -27,6 +30,44 @@ class Context:
     seed: int = 0
     prompts: PromptLibrary | None = None
     blobs: BlobStore | None = None
+    attempt: int = field(default=0, kw_only=True)
+
+    async def ask(
+        self,
+        what: Ask[T],
+        *,
+        node: str = "",
+        model: str = "",
+        attempt: int | None = None,
+        rejected: Rejected | None = None,
+    ) -> Asked[T]:
+        """Ask what a role asks; a reply that cannot be used is sent back once, in the same step.
+
+        Args:
+            what: what is asked.
+            node: whose judge is asked, where nodes have judges of their own.
+            model: in place of a judge, the shown name of the model that is asked.
+            attempt: ask under this attempt alone, whatever the context's is.
+            rejected: an earlier reply to send back; the reply to that is not sent back again.
+        """
+        return await ask(
+            what,
+            gateway=self.gateway,
+            model=self.options.spec(model) if model else self.judge_of(node),
+            attempts=range(self.attempt + 1) if attempt is None else (attempt,),
+            rejected=rejected,
+            library=self.prompts,
+            looking=self.looking if what.tools else None,
+        )
+
+    def at_attempt(self, attempt: int) -> Self:
+        """Return the context in which an item that failed is taken up anew for the nth time (0: for the first time).
+
+        What is asked in it goes through the earlier attempts in order, which the ledger answers, and takes the first
+        reply that can be used; only where there is none it is asked under this attempt. So what was good stays, and
+        what failed is asked anew, without a word of it in any graph.
+        """
+        return replace(self, attempt=attempt)
 
     @property
     def judge(self) -> ModelSpec:

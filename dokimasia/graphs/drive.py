@@ -1,9 +1,7 @@
 """Compile graphs once, start and resume their threads, and offer them as runnables that bring their own context."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -20,20 +18,22 @@ RECURSION_LIMIT = 60
 class GraphFile(Protocol):
     """What a file in this room offers: its name, the version of its nodes and state, and the graph."""
 
-    NAME: str
-    VERSION: int
+    @property
+    def NAME(self) -> str: ...
+    @property
+    def VERSION(self) -> int: ...
 
     def build(self) -> StateGraph[Any, Context]:
         """Return the graph, not compiled."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class GraphInfo:
-    """A graph by name and version."""
+class Graph(NamedTuple):
+    """A graph that needs no file of its own: its name, the version of its nodes and state, and what builds it."""
 
-    name: str
-    version: int
+    NAME: str
+    VERSION: int
+    build: Callable[[], StateGraph[Any, Context]]
 
 
 GRAPHS: dict[str, GraphFile] = {
@@ -44,22 +44,6 @@ GRAPHS: dict[str, GraphFile] = {
 def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) -> CompiledStateGraph[Any, Context]:
     """Return any graph file's graph compiled, such as a plug-in's; with a saver its threads can be resumed."""
     return graph.build().compile(checkpointer=saver, name=graph.NAME)
-
-
-@cache
-def straight(name: str) -> CompiledStateGraph[Any, Context]:
-    """Return the named graph compiled without a saver; compiled once a process."""
-    return GRAPHS[name].build().compile(name=name)
-
-
-def checkpointed(name: str, saver: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Context]:
-    """Return the named graph compiled with a saver; its threads can be resumed."""
-    return GRAPHS[name].build().compile(checkpointer=saver, name=name)
-
-
-def thread_id(run: str, item: str, graph: str) -> str:
-    """Return a work item's thread: run, item, graph and the graph's version, so that an outdated thread is never entered."""
-    return f"{run}/{item}/{graph}@{GRAPHS[graph].VERSION}"
 
 
 async def run(
@@ -97,7 +81,7 @@ def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[st
     LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
     another graph, ours always gets its own.
     """
-    graph = straight(name)
+    graph = compiled(GRAPHS[name])
 
     async def call(inputs: dict[str, Any]) -> dict[str, Any]:
         return await run(graph, inputs, context=context)

@@ -1,13 +1,11 @@
-"""Many asks inside one node, all at once, and the one re-ask of a reply that cannot be used."""
+"""Many asks inside one step, all at once, and what becomes of those that fail."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 from dokimasia.agents import Asked
-from dokimasia.domain.judgement import Rejected
-from dokimasia.errors import Interrupted
+from dokimasia.errors import CallFailed, Interrupted
 
 T = TypeVar("T")
 
@@ -25,10 +23,21 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     return [one for one in done if not isinstance(one, BaseException)]
 
 
-async def mended(ask: Callable[[Rejected | None], Awaitable[Asked[T]]]) -> Asked[T]:
-    """Ask, and send a reply that cannot be used back once; the calls of both are in what is returned."""
-    first = await ask(None)
-    if first.value is not None or first.rejected is None:
-        return first
-    second = await ask(first.rejected)
-    return replace(second, earlier=(*first.calls, *second.earlier))
+async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:
+    """Do the items that want it, all at once, and keep the others; problems are raised as by `gathered`."""
+
+    async def keep(item: T) -> T:
+        return item
+
+    return await gathered(do(item) if wanted(item) else keep(item) for item in items)
+
+
+def within_budget(asked: Asked[T]) -> Asked[T]:
+    """Return what came of asking, unless the budget was used up: the step stays open, so that a resume does it whole.
+
+    Raises:
+        CallFailed: the budget is used up.
+    """
+    if asked.failed is not None and asked.failed.kind == "budget":
+        raise CallFailed("budget", asked.failed.reason)
+    return asked

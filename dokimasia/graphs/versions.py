@@ -1,7 +1,24 @@
-"""Which graphs an evaluation consists of, by name and version; read without LangGraph, which a finished run does not need."""
+"""The graphs' versions, read without LangGraph, which a finished run does not need."""
 
 COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
-VERSIONS: dict[str, int] = {COGNITIVE_REPLAY: 2, CHECKPOINT_SCORING: 2}
+VERSIONS: dict[str, int] = {
+    COGNITIVE_REPLAY: 3,
+    CHECKPOINT_SCORING: 3,
+    "density_filter": 2,
+    "diagnosis": 2,
+    "fingerprinting": 1,
+    "peer_review": 2,
+    "refinement": 2,
+    "rubric_audit": 2,
+    "rubric_making": 1,
+    "taxonomy_growth": 1,
+    "verification": 1,
+}
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""
+
+
+def versions_of(*names: str) -> dict[str, int]:
+    """Return graphs with their versions."""
+    return {name: VERSIONS[name] for name in names}

@@ -1,8 +1,10 @@
 """What a report is made from: one frozen value that holds a run's figures and chosen samples, read from no store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from dokimasia.report.blocks import Block, Section
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
@@ -86,6 +88,23 @@ class Selection:
         return self.failed + self.others
 
     @property
+    def text(self) -> str:
+        """What of the run's samples is shown and what was left out, in a sentence or two."""
+        if self.shown == self.total:
+            failing = f", the {self.failed} with a failure first" if self.failed else ""
+            return f"All {self.total} samples{failing}."
+        parts = []
+        if self.failed:
+            which = "all" if self.failed_shown == self.failed else f"{self.failed_shown}, drawn by seed {self.seed},"
+            parts.append(f"{which} of the {self.failed} samples with a failure")
+        if self.failed and self.others_shown:
+            parts.append(f"{self.others_shown} of the other {self.others}, drawn by seed {self.seed}")
+        left = self.total - self.shown
+        how = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
+        shown = f"{self.shown} of {self.total} samples{how}"
+        return f"{shown}. {left} {'is' if left == 1 else 'are'} left out here; every figure above counts all of them."
+
+    @property
     def shown(self) -> int:
         """How many samples the browser holds."""
         return self.failed_shown + self.others_shown
@@ -98,29 +117,22 @@ class ReportData:
     What a kind of run has no use for is left empty; a view on a terminal needs the first three alone.
 
     Attributes:
-        kind: what kind of run it is, the word under `kind` in the run's options; "" for an evaluation.
+        drawing: how this kind of run is drawn.
         facts: what ran, and with which versions.
         summary: the figures, the very ones of `show --json`.
         planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
             where nothing is known to be planted.
-        differences: the paired differences of every two models, from `dokimasia.analysis.rivals.rival_differences`.
-        repeats: each model's mean by repeat, from `dokimasia.analysis.repeats.means_by_repeat`.
+        differences: the paired differences of every two models, from `dokimasia.methods.evaluation.rivals.rival_differences`.
+        repeats: each model's mean by repeat, from `dokimasia.methods.evaluation.repeats.means_by_repeat`.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
         samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
             a failed answer; of runs that make an item a sample, the items of `show --json`.
         pictures: their images by hash.
-        tree: the capability tree that the run's criteria are mapped to, with its figures; None without one. It has what
-            `dokimasia.analysis.trees.tree_view` returns, and `tree` and `version` (what it is called), `unplaced` {kind:
-            n}, `findings` {model: what `dokimasia.analysis.weaknesses.model_findings` returns}, and `examples` {node: a
-            few of its criteria's questions}.
-        diagnosis: the diagnosis that was kept with the run, as `dokimasia.runner.diagnosis_report.report_diagnosis` gives
-            it; None where the run was not diagnosed.
-        fingerprints: what the newest test of the run's fingerprints came to, as
-            `dokimasia.runner.fingerprint_figures.fingerprint_summary` gives it; None where there was none.
+        added: what other methods add to the page of a run that they rest on, such as its capability tree or its diagnosis.
     """
 
-    kind: str
+    drawing: "Drawing"
     facts: RunFacts
     summary: Mapping[str, Any]
     planted: Mapping[str, Any] | None = None
@@ -130,9 +142,7 @@ class ReportData:
     selection: Selection = Selection(failed=0, failed_shown=0, others=0, others_shown=0, seed=0)
     samples: Sequence[Mapping[str, Any]] = ()
     pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
-    tree: Mapping[str, Any] | None = None
-    diagnosis: Mapping[str, Any] | None = None
-    fingerprints: Mapping[str, Any] | None = None
+    added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
 
     @property
     def simulated(self) -> Sequence[str]:
@@ -140,6 +150,11 @@ class ReportData:
         named: Sequence[str] = self.summary.get("simulated", ())
         asked = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
         return sorted({*named, *asked})
+
+    def addition(self, name: str) -> Any:
+        """What the method of that name adds to the page; None where it adds nothing."""
+        added = self.added.get(name)
+        return None if added is None else added.value
 
     def ranked(self) -> list[str]:
         """The models' shown names, best mean score first, those without a score last."""
@@ -150,3 +165,36 @@ class ReportData:
     def blind_arms(self) -> frozenset[str]:
         """The shown names of the arms without the image."""
         return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
+
+
+Make = Callable[[ReportData], Section | None]
+"""Makes one section from a report's data, or leaves it out."""
+
+
+Views = Sequence[Mapping[str, Any]]
+
+Cut = Callable[[str], str]
+"""Shortens a long text, and says so."""
+
+
+class Added(NamedTuple):
+    """What another method adds to a page: its figures, and the section that draws them."""
+
+    value: Any
+    section: Make
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How a kind of run is drawn: what it is called, its sections, and those of a terminal where these are others.
+
+    `sample` draws one sample whole from its items in `show RUN --sample ID --json`, long texts cut; None where there is none
+    to show. What
+    other methods add stands after the section `before_added`.
+    """
+
+    name: str
+    sections: tuple[Make, ...]
+    terminal: tuple[Make, ...] | None = None
+    sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
+    before_added: Make | None = None

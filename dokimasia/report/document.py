@@ -23,7 +23,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.browser import Clip, failures_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
-from dokimasia.report.sections import sections_of, whole_sample
+from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 _AT_START = re.compile(r"^([#+=-]|\d+(?=[.)]))")
@@ -118,8 +118,8 @@ def _piece(piece: str | Span) -> str:
     escaped = inline(text)
     if isinstance(piece, Span) and piece.tone == "strong" and escaped:
         escaped = f"**{escaped}**"
-    if isinstance(piece, Span) and piece.tone == "struck" and escaped:
-        escaped = f"~~{escaped}~~"
+    if isinstance(piece, Span) and piece.tone == "cited" and escaped:
+        escaped = f"*{escaped}*"
     return f"{lead}{escaped}{trail}"
 
 
@@ -129,7 +129,8 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
     marks = [*([sample["category"]] if sample["category"] else []), *failures_of(view)]
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
-    yield from _blocks(list(whole_sample.sample(view, lambda text: _clipped(text, clip))), data)
+    if data.drawing.sample is not None:
+        yield from _blocks(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

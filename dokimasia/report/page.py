@@ -10,7 +10,7 @@ import orjson
 from dokimasia.report.browser import draw_browser
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.drawing import Charts, draw_section, escape
-from dokimasia.report.sections import KINDS, sections_of
+from dokimasia.report.sections import sections_of
 
 
 def render_page(data: ReportData) -> str:
@@ -99,7 +99,7 @@ def _hash(script: str) -> str:
 def _heading(data: ReportData) -> str:
     models = len({model.name for model in data.facts.models if model.role in {"candidate", "model"}})
     if not models:
-        name = KINDS[data.kind].name
+        name = data.drawing.name
         return f"{name[0].upper()}{name[1:]}: {data.facts.data_name}"
     return f"{models} {'model' if models == 1 else 'models'} on {data.facts.data_name}"
 

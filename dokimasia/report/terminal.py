@@ -30,7 +30,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
-from dokimasia.report.sections import KINDS, sections_of
+from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
 
 STYLES: Mapping[Tone, str] = {
@@ -55,7 +55,7 @@ Redact = Callable[[str], str]
 
 def draw_run(out: Console, data: ReportData, *, redact: Redact = str) -> None:
     """Print what came of a run: which one it is, then the sections that a terminal shows of its kind."""
-    draw_blocks(out, list(opening(data, KINDS[data.kind].name)), redact=redact)
+    draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
     draw_sections(out, sections_of(data, "terminal"), redact=redact)
 
 

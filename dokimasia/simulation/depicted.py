@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.scene import Domain, Fact, Scene
-from dokimasia.simulation.world import make_scene
+from dokimasia.simulation.scenes.composing import make_scene
 
 T = TypeVar("T")
 

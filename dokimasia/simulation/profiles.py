@@ -108,9 +108,9 @@ class JudgeProfile(Value):
     where that is not named); one that it meets is judged false with probability `false_alarm`. `slips` are rates of
     replies of no use to the prompts of review and rubrics.
 
-    Of a diagnosis that it writes: `misreports` is the rate of sentences with a wrong number, `misdirects` of those whose
-    comparison is turned round, `invents` of those that cite what is not there; they exclude each other, and each sentence
-    is drawn apart. `rambles` is the rate of reports of 10,000 words.
+    Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
+    comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
+    sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -129,7 +129,7 @@ class JudgeProfile(Value):
     sensitivity: dict[str, float] = Field(default_factory=dict)
     slips: dict[Slip, float] = Field(default_factory=dict)
     misreports: float = Rate
-    misdirects: float = Rate
+    untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
 
@@ -284,7 +284,7 @@ _JUDGES = (
     ),
     JudgeProfile(name="sim/judge-nearsighted", sight=0.02),
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
-    JudgeProfile(name="sim/judge-fabulist", misreports=0.1, misdirects=0.05, invents=0.05),
+    JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
 )
 

@@ -2,46 +2,21 @@
 
 import os
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import orjson
 
+from dokimasia.simulation.depicted import fact_to_dispute
 from dokimasia.simulation.picture import draw
-from dokimasia.simulation.scene import DOMAINS, KINDS, Domain, Question, Scene
-from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
+from dokimasia.simulation.scene import DOMAINS, KINDS, Question, Scene
+from dokimasia.simulation.scenes.composing import make_scene
 
 _SCENES_A_SEED = 1_000_000
 _DESCRIBED_SEED = 1_000
 
 DISPUTED_SHARE = 0.2
 """The share of scenes to be described that have a disputed fact, unless another is asked for."""
-
-
-def make_scene(domain: Domain, seed: int) -> Scene:
-    """Return the domain's scene of that seed: equal on every machine, and nothing is drawn yet.
-
-    It has one question of each of the six kinds, in their order.
-    """
-    hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
-    rng = Random(int.from_bytes(hashed[:8], "big"))
-    layout = rng.choice(LAYOUTS[domain])
-    id = f"{domain}-{seed}"
-    plan = layout.compose(rng, id)
-    return Scene(
-        id=id,
-        domain=domain,
-        layout=layout.name,
-        look=rng.randrange(1 << 31),
-        title=plan.title,
-        width=WIDTH,
-        height=HEIGHT,
-        facts=tuple(plan.facts),
-        questions=tuple(plan.questions),
-    )
 
 
 def find_question(scene: Scene, text: str) -> Question | None:
@@ -104,8 +79,6 @@ def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE
 
     They are other scenes than those of `make_world`. A shorter world is the beginning of a longer one.
     """
-    from dokimasia.simulation.depicted import fact_to_dispute
-
     for number in range(n_scenes):
         scene = make_scene(DOMAINS[number % len(DOMAINS)], (seed + _DESCRIBED_SEED) * _SCENES_A_SEED + number)
         if int((number + 1) * disputed + 1e-9) > int(number * disputed + 1e-9):

@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dokimasia.errors import NotFound, StorageError
-from dokimasia.storage.blobs import FileBlobs
 from dokimasia.storage.connection import connect_reader, connect_writer
+from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import storage_error
 from dokimasia.storage.lock import WriterLock
-from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_newer
+from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
 from dokimasia.storage.writer import Job, Writer
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _open_reading(folder: Path) -> Home:
     try:
         with home._reading("opening the database"):
             version = applied_version(home.reader())
-        refuse_newer(version, home.database)
+        refuse_other(version, home.database)
     except BaseException:
         home.close()
         raise

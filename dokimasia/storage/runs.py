@@ -45,14 +45,14 @@ _CANDIDATES = 8
 
 
 class Run(Value):
-    """A run as accepted: what was asked, of which data, with which options, and how far it came.
+    """A run as accepted: its method, what was asked, of which data, with which options, and how far it came.
 
     `fresh` counts how often the same command was asked to start anew. `created_at` and `updated_at` are UTC times in
     ISO form, set by the store; they are no part of the run's id.
     """
 
     id: str = Field(min_length=1)
-    graph: str
+    method: str
     command: str = ""
     data_name: str = ""
     data_hash: str = ""
@@ -134,10 +134,10 @@ def resolve_run(home: Home, prefix: str) -> Run:
     if found:
         shown = ", ".join(id for (id,) in found[:_CANDIDATES]) + (", …" if len(found) > _CANDIDATES else "")
         raise NotFound(f"{prefix!r} is the beginning of {len(found)} runs: {shown}. Write more of its letters.")
-    newest = home.all("SELECT id, graph FROM runs ORDER BY created_at DESC, id LIMIT ?", (_CANDIDATES,))
+    newest = home.all("SELECT id, method FROM runs ORDER BY created_at DESC, id LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {prefix!r}: {home.path} has no runs yet.")
-    shown = ", ".join(f"{id} ({graph})" for id, graph in newest)
+    shown = ", ".join(f"{id} ({method})" for id, method in newest)
     raise NotFound(f"no run of {home.path} begins with {prefix!r}. The newest are: {shown}.")
 
 

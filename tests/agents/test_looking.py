@@ -7,10 +7,11 @@ import orjson
 import pytest
 from PIL import Image
 
-from dokimasia.agents import Looking, score_checkpoints, write_chain
+from dokimasia.agents import Asked, Looking, ask_once
+from dokimasia.agents.evaluation import score_checkpoints, write_chain
 from dokimasia.agents.looking import MAX_CALLS
 from dokimasia.domain.call import Chat, ChatReply, ModelRef, ModelSpec, ToolCall
-from dokimasia.domain.criterion import Box, CriteriaSet, Criterion
+from dokimasia.domain.criterion import Box, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed, StorageError
 from dokimasia.gateway.doubles import FunctionGateway, ScriptedGateway
@@ -51,6 +52,11 @@ def asks(*tools: tuple[str, object], text: str = "") -> ChatReply:
     return ChatReply(text=text, finish_reason="tool_calls", tool_calls=calls)
 
 
+async def solve(sample: Sample, gateway: FunctionGateway, looking: Looking | None) -> Asked[ReferenceChain]:
+    """Ask the solver one time."""
+    return await ask_once(write_chain(sample), gateway=gateway, model=JUDGE, looking=looking)
+
+
 def chats(gateway: FunctionGateway) -> list[Chat]:
     """What was asked."""
     return [call for call in gateway.calls if isinstance(call, Chat)]
@@ -59,7 +65,7 @@ def chats(gateway: FunctionGateway) -> list[Chat]:
 async def test_a_look_is_carried_out_and_kept(sample: Sample, blobs: MemoryBlobs) -> None:
     """The model is shown what the tool made, and what it looked at is kept with the call that asked for it."""
     gateway = ScriptedGateway([asks(("zoom", RIGHT_HALF)), CHAIN])
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("crop", "zoom"), blobs))
+    asked = await solve(sample, gateway, Looking(("crop", "zoom"), blobs))
     gateway.assert_used_up()
     first, second = chats(gateway)
     assert [tool.name for tool in first.tools] == [tool.name for tool in second.tools] == ["crop", "zoom"]
@@ -82,7 +88,7 @@ async def test_a_look_at_a_look_is_traced_to_the_first_image(sample: Sample, blo
     """A made image can be looked at by its number; the region is told in the sample's own image."""
     again = {"image": 1, "box": [0.5, 0.5, 1, 1]}
     gateway = ScriptedGateway([asks(("crop", RIGHT_HALF)), asks(("measure_colour", again)), CHAIN])
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("crop", "measure_colour"), blobs))
+    asked = await solve(sample, gateway, Looking(("crop", "measure_colour"), blobs))
     look = asked.looks[1]
     assert "blue (red 20, green 40, blue 220) 100%" in look.text
     assert (look.regions[0].image, look.made) == (sample.images[0].sha256, None)
@@ -98,7 +104,7 @@ async def test_what_fails_is_told_and_the_work_goes_on(sample: Sample, blobs: Me
         ("zoom", "{broken"),
     )
     gateway = ScriptedGateway([wrong, CHAIN])
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs))
+    asked = await solve(sample, gateway, Looking(("zoom",), blobs))
     assert asked.value is not None
     told = [message.text for message in chats(gateway)[1].messages if message.role == "tool"]
     for text, why in zip(told, ("outside of the image", "no image 7", "no tool 'paint'", "JSON object"), strict=True):
@@ -114,7 +120,7 @@ async def test_a_hundred_looks_are_bounded(sample: Sample, blobs: MemoryBlobs, a
     """A model that never stops looking is told that it must reply, and fails in a way that can be repaired."""
     greedy = asks(*[("zoom", RIGHT_HALF)] * (100 if at_once else 1))
     gateway = FunctionGateway(lambda call: greedy)
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs, limit=3))
+    asked = await solve(sample, gateway, Looking(("zoom",), blobs, limit=3))
     assert len(gateway.calls) == (2 if at_once else 5)
     assert len(asked.looks) == 3
     last = chats(gateway)[-1].messages
@@ -132,7 +138,7 @@ async def test_a_model_that_obeys_the_bound_is_read(sample: Sample, blobs: Memor
     """The reply after the last look counts, also if it asks for a look beside it."""
     script = [asks(("zoom", RIGHT_HALF)), asks(("zoom", RIGHT_HALF)), asks(("zoom", RIGHT_HALF), text=CHAIN)]
     gateway = ScriptedGateway(script)
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs, limit=1))
+    asked = await solve(sample, gateway, Looking(("zoom",), blobs, limit=1))
     assert asked.value is not None
     assert asked.value.answer == "blue"
 
@@ -141,33 +147,35 @@ async def test_thousands_of_calls_in_one_reply_are_cut(sample: Sample, blobs: Me
     """No reply makes the next request grow beyond measure."""
     flood = asks(*[("zoom", RIGHT_HALF)] * 5000)
     gateway = ScriptedGateway([flood, CHAIN])
-    await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs, limit=1))
+    await solve(sample, gateway, Looking(("zoom",), blobs, limit=1))
     assert len(chats(gateway)[1].messages[2].tool_calls) == MAX_CALLS
 
 
-async def test_the_scorer_sees_the_image_where_it_has_tools(sample: Sample, blobs: MemoryBlobs) -> None:
-    """With tools the image is shown to the scorer, and what it was shown says so; without, it is not."""
+async def test_the_scorer_is_offered_tools_where_it_sees_the_image(sample: Sample, blobs: MemoryBlobs) -> None:
+    """A scorer that is shown the image may look closer at it, and what it was shown says so; else it has no tools."""
     criteria = CriteriaSet(criteria=(Criterion(question="Which colour?", ground_truth="Blue.", weight=10),))
     gateway = FunctionGateway(lambda call: "1 | score: [5]")
 
-    async def shown(looking: Looking | None) -> tuple[str, ...]:
-        asked = await score_checkpoints(sample, criteria, "It is blue.", gateway=gateway, judge=JUDGE, looking=looking)
+    async def shown(show_image: bool) -> tuple[str, ...]:
+        what = score_checkpoints(sample, criteria, "It is blue.", show_image=show_image)
+        asked = await ask_once(what, gateway=gateway, model=JUDGE, looking=Looking(("zoom",), blobs))
         assert asked.provenance is not None
         return asked.provenance.shown
 
-    assert await shown(None) == ("question", "criteria", "response")
-    assert await shown(Looking(("zoom",), blobs)) == ("question", "criteria", "response", "image", "tools")
+    assert await shown(False) == ("question", "criteria", "response")
+    assert await shown(True) == ("question", "criteria", "response", "image", "tools")
     without, with_tools = chats(gateway)
     assert (without.messages[-1].images, without.tools) == ((), ())
     assert with_tools.messages[-1].images == sample.images
+    assert [tool.name for tool in with_tools.tools] == ["zoom"]
 
 
 async def test_without_an_image_nothing_is_offered(blobs: MemoryBlobs) -> None:
     """A sample without images is asked as if there were no tools."""
     gateway = FunctionGateway(lambda call: CHAIN)
     sample = Sample(id="s", prompt="What is blue?")
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs))
-    await write_chain(sample, gateway=gateway, judge=JUDGE)
+    asked = await solve(sample, gateway, Looking(("zoom",), blobs))
+    await solve(sample, gateway, None)
     assert gateway.calls[0] == gateway.calls[1]
     assert asked.provenance is not None
     assert asked.provenance.shown == ("question",)
@@ -176,7 +184,7 @@ async def test_without_an_image_nothing_is_offered(blobs: MemoryBlobs) -> None:
 async def test_a_call_that_fails_later_keeps_what_was_looked_at(sample: Sample, blobs: MemoryBlobs) -> None:
     """Looks and calls that were paid for stay on record when the next call gets no answer."""
     gateway = ScriptedGateway([asks(("zoom", RIGHT_HALF)), CallFailed("budget", "no money")])
-    asked = await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), blobs))
+    asked = await solve(sample, gateway, Looking(("zoom",), blobs))
     assert asked.failure.kind == "budget"
     assert len(asked.looks) == len(asked.calls) == 1
 
@@ -193,7 +201,7 @@ async def test_what_a_tool_reads_is_fenced(sample: Sample, blobs: MemoryBlobs, m
     monkeypatch.setattr(reading, "can_read", lambda: True)
     monkeypatch.setattr(pytesseract, "image_to_string", read)
     gateway = ScriptedGateway([asks(("read_text", RIGHT_HALF)), CHAIN])
-    await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("read_text",), blobs))
+    await solve(sample, gateway, Looking(("read_text",), blobs))
     told = chats(gateway)[1].messages[-1].text
     lines = told.splitlines()
     assert lines[1].startswith("<<<TEXT ")
@@ -205,4 +213,4 @@ async def test_a_lost_image_is_an_error_of_the_store(sample: Sample) -> None:
     """An image that the store lacks is no failure of the model's: it is raised."""
     gateway = ScriptedGateway([asks(("zoom", RIGHT_HALF))])
     with pytest.raises(StorageError, match="never put"):
-        await write_chain(sample, gateway=gateway, judge=JUDGE, looking=Looking(("zoom",), MemoryBlobs()))
+        await solve(sample, gateway, Looking(("zoom",), MemoryBlobs()))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dokimasia.agents import extract_criteria, judge_equivalence, score_checkpoints
+from dokimasia.agents import ask, ask_once
+from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_checkpoints
 from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, equivalence
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
@@ -16,6 +17,7 @@ SAMPLE = Sample(id="s", prompt="How many cups?", reference_answer="two")
 CRITERIA = CriteriaSet(
     criteria=tuple(Criterion(question=f"What {n}?", ground_truth=f"It is {n}.", weight=5) for n in (1, 2))
 )
+SCORES = score_checkpoints(SAMPLE, CRITERIA, "Two.")
 OBJECT = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
 LINES = "1 | score: [4]\n2 | score: [5]"
 
@@ -29,7 +31,7 @@ def test_schemas_are_closed_and_strict(form: Structured[object]) -> None:
 async def test_the_schema_goes_where_the_capability_is() -> None:
     """A judge that takes a schema gets it, with the form in its instructions; another one gets neither."""
     gateway = ScriptedGateway([LINES, OBJECT])
-    asked = [await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=judge) for judge in (PLAIN, HELD)]
+    asked = [await ask(SCORES, gateway=gateway, model=judge) for judge in (PLAIN, HELD)]
     assert [one.value for one in asked] == [[4, 5], [4, 5]]
     plain, held = gateway.calls
     assert isinstance(plain, Chat)
@@ -44,19 +46,17 @@ async def test_the_schema_goes_where_the_capability_is() -> None:
 
 async def test_an_object_is_no_score_where_lines_were_asked_for() -> None:
     """A judge that was not given the schema is read by the lines alone."""
-    asked = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=ScriptedGateway([OBJECT]), judge=PLAIN)
+    asked = await ask_once(SCORES, gateway=ScriptedGateway([OBJECT]), model=PLAIN)
     assert asked.failure.kind == "unparsable"
 
 
 async def test_a_reply_that_breaks_its_schema_is_unparsable_and_can_be_sent_back() -> None:
     """The schema is no proof: a 7 is refused with its reason, and the repair asks for the object again."""
     gateway = ScriptedGateway([OBJECT.replace("5", "7"), OBJECT])
-    first = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=HELD)
-    assert first.failure.kind == "unparsable"
-    assert first.rejected is not None
-    assert "criterion 2 has the score 7" in first.rejected.problem
-    second = await score_checkpoints(SAMPLE, CRITERIA, "Two.", gateway=gateway, judge=HELD, rejected=first.rejected)
-    assert second.value == [4, 5]
+    asked = await ask(SCORES, gateway=gateway, model=HELD)
+    assert asked.value == [4, 5]
+    assert asked.sent_back is not None
+    assert "criterion 2 has the score 7" in asked.sent_back.problem
     assert isinstance(gateway.calls[1], Chat)
     assert gateway.calls[1].output_schema == checkpoint_scores(2).schema
 
@@ -66,7 +66,7 @@ async def test_criteria_and_equivalence_have_objects_too() -> None:
     row = '{"question": "What?", "ground_truth": "Two.", "weight": 4, "anchor": {"image": 0, "box": null}}'
     chain = ReferenceChain(reasoning="Count.", answer="two")
     gateway = ScriptedGateway([f'{{"criteria": [{row}]}}', '{"reasoning": "Alike.", "verdict": "same"}'])
-    extracted = await extract_criteria(SAMPLE, chain, gateway=gateway, judge=HELD)
+    extracted = await ask(extract_criteria(SAMPLE, chain), gateway=gateway, model=HELD)
     assert extracted.value is not None
     assert [one.ground_truth for one in extracted.value] == ["Two."]
-    assert (await judge_equivalence(SAMPLE, "2", gateway=gateway, judge=HELD)).value is True
+    assert (await ask(judge_equivalence(SAMPLE, "2"), gateway=gateway, model=HELD)).value is True

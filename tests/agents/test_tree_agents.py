@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from dokimasia.agents.mapper import map_criteria
-from dokimasia.agents.merger import embed, judge_merges
-from dokimasia.agents.proposer import propose_capabilities, read_proposed
+from dokimasia.agents import ask
+from dokimasia.agents.calling import embed
+from dokimasia.agents.tree import judge_merges, map_criteria, propose_capabilities, read_proposed
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.judgement import Failed
@@ -25,7 +25,7 @@ GOOD = (
 async def test_a_proposer_sees_tree_and_criteria() -> None:
     """The request is recognised with the nodes and the criteria; its reply gives leaf, proposal and parent."""
     gateway = ScriptedGateway([GOOD])
-    asked = await propose_capabilities(CRITERIA, nodes=NODES, gateway=gateway, judge=JUDGE)
+    asked = await ask(propose_capabilities(CRITERIA, NODES), gateway=gateway, model=JUDGE)
     assert asked.value is not None
     assert [str(place) for place in asked.value.places] == [NODES[2], "<ADD,<Reasoning><Arithmetic>,Addition>"]
     assert [str(parent) for parent in asked.value.parents] == ["<ADD,<Reasoning>,Arithmetic>"]
@@ -62,19 +62,18 @@ def test_wrong_proposals_are_named_then_left_out(line: str, reason: str) -> None
 async def test_a_mapper_tells_none_from_a_lost_line() -> None:
     """What the judge says fits nowhere is told from what has no usable line."""
     gateway = ScriptedGateway(["1 | none\n2 | <Made><Up><Leaf>"] * 2)
-    first = await map_criteria(CRITERIA, paths=NODES[2:3], gateway=gateway, judge=JUDGE)
-    assert first.rejected is not None
-    second = await map_criteria(CRITERIA, paths=NODES[2:3], gateway=gateway, judge=JUDGE, rejected=first.rejected)
-    assert second.value is not None
-    assert (second.value.paths, second.value.none) == ((None, None), frozenset({1}))
-    assert second.value.problems[0].startswith("criterion 2:")
+    asked = await ask(map_criteria(CRITERIA, NODES[2:3]), gateway=gateway, model=JUDGE)
+    assert asked.sent_back is not None
+    assert asked.value is not None
+    assert (asked.value.paths, asked.value.none) == ((None, None), frozenset({1}))
+    assert asked.value.problems[0].startswith("criterion 2:")
 
 
 async def test_a_merger_and_embeddings() -> None:
     """Groups come back by number; an endpoint that answers an embedding with a chat is a failure and no vector."""
     gateway = FunctionGateway(lambda call: "same: 2, 1")
     rows = [(NODES[2], 3, "How many?"), ("<Perception><Enumeration><Tallying>", 1, "")]
-    asked = await judge_merges(rows, gateway=gateway, judge=JUDGE)
+    asked = await ask(judge_merges(rows), gateway=gateway, model=JUDGE)
     assert asked.value is not None
     assert asked.value.merges.same == ((2, 1),)
     failed = await embed(["a"], gateway=gateway, model=JUDGE)

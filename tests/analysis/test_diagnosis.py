@@ -5,15 +5,16 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Final, Material, assets_of, slugs_of
-from dokimasia.analysis.diagnosis_leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.analysis.diagnosis_reasons import answer_tables, reasons
-from dokimasia.analysis.diagnosis_samples import failures, overall, pairs, ranks, stability
-from dokimasia.analysis.diagnosis_ties import ties, top_ties
-from dokimasia.analysis.trees import Measured
 from dokimasia.domain.diagnosis import Asset
-from dokimasia.simulation.tree_lexicon import made_up, parent_of
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.measured import Answered, Final, Material, slugs_of
+from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
+from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
+from dokimasia.methods.diagnosis.tables import assets_of
+from dokimasia.methods.diagnosis.ties import ties, top_ties
+from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 WEAK = parent_of(next(iter(made_up())))
 SURE = {"weak", "strong", "better", "worse"}

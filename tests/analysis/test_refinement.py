@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.statistics import clopper_pearson
-from dokimasia.analysis.refinement import refinement_figures
-from dokimasia.analysis.refinement_arms import arm_figures, gain_figures, value_of
-from dokimasia.analysis.refinement_talk import hint_figures, leak_figures, steadiness
 from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow
+from dokimasia.methods.refinement.arms import arm_figures, gain_figures, value_of
+from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness, unlooked
+from dokimasia.methods.refinement.figures import refinement_figures
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 
@@ -265,7 +265,7 @@ def test_leaks_and_hints_are_counted_once() -> None:
         row("b", "peer", points=(other, none, dropped)),
         row("b", "self", points=(none, dropped)),
     ]
-    found = leak_figures(rows)
+    found = leak_figures(rows, judged=True)
     assert (found["hints"]["k"], found["hints"]["n"]) == (2, 4)
     assert found["hints"]["high"] == pytest.approx(clopper_pearson(2, 4).high, abs=1e-6)
     assert (found["rewritings"]["k"], found["rewritings"]["n"]) == (1, 2)
@@ -277,7 +277,20 @@ def test_leaks_and_hints_are_counted_once() -> None:
     assert hints["peer"]["fallbacks"] == {"leak": 1, "no peer": 1}
     assert hints["peer"]["peers"] == {"p": {"points": 5, "hinted": 4}}
     assert hints["self"]["dropped"] == 1
-    assert leak_figures([])["hints"]["share"] is None
+    assert leak_figures([], judged=True)["hints"]["share"] is None
+
+
+def test_what_no_judge_looked_at_is_said() -> None:
+    """Without a judge the forms that the rules cannot find are named; with one, the texts that it could not judge."""
+    rows = [row("a", "self", points=(Point(atom=1, question="q", unjudged=2), Point(atom=2, question="q")))]
+    found = leak_figures(rows, judged=True)
+    assert (found["judge"], found["not_looked_for"], found["unjudged"]) == (True, [], 2)
+    assert unlooked(found) == [
+        "On 2 texts the judge gave no verdict that could be read; they passed on the word of the certain rules alone."
+    ]
+    [said] = unlooked(leak_figures([], judged=False))
+    assert said.startswith("No judge looked for leaks (--no-leak-judge): paraphrases, ")
+    assert unlooked(leak_figures([], judged=True)) == []
 
 
 def test_the_order_of_rows_is_of_no_account() -> None:

@@ -1,10 +1,10 @@
 """Every two models against each other, with p-values adjusted over all pairs."""
 
-from dokimasia.analysis.differences import Answer, Place, Side
-from dokimasia.analysis.evaluation import Row
-from dokimasia.analysis.repeats import means_by_repeat
-from dokimasia.analysis.rivals import rival_differences
-from dokimasia.analysis.selection import choose
+from dokimasia.methods.evaluation.repeats import means_by_repeat
+from dokimasia.methods.evaluation.rivals import rival_differences
+from dokimasia.methods.evaluation.scores import Row
+from dokimasia.runs.reading.differences import Answer, Place, Side
+from dokimasia.runs.reading.selection import choose
 
 PLACES = [Place(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from dokimasia.algorithms.taxonomy import validity
-from dokimasia.analysis.tree_baselines import baseline_groupings, picture_features
-from dokimasia.analysis.tree_validity import Grouping, validity_table
-from dokimasia.analysis.trees import Measured
+from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
+from dokimasia.methods.tree.reading.validity import Grouping, validity_table
+from dokimasia.methods.tree.reading.view import Measured
 
 THEMES = {
     "count": "How many apples are there?",

@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate
+from dokimasia.domain.ports import Transport
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import load_settings
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
@@ -52,28 +53,11 @@ LEADS_TO = {
 """Which planted faults may stand behind a failure of each kind. A text that was cut may still be read, as a bad one."""
 
 
-class Noting:
-    """The transport of simulated models, noting what is asked."""
-
-    def __init__(self, inner: Transport, asked: list[str]) -> None:
-        self._inner, self._asked = inner, asked
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Note the request, and send it."""
-        assert call.kind == "chat"
-        self._asked.append(request_hash(call))
-        return await self._inner.send(call, spec, api_key=api_key, blobs=blobs)
-
-    async def aclose(self) -> None:
-        """Close the inner transport."""
-        await self._inner.aclose()
-
-
 @dataclass
 class Day:
     """A run with its rows, its failed tries by kind, what was asked, and the requests behind the committed calls."""
 
-    result: EvaluationResult
+    result: RunResult
     rows: list[ResultRow]
     attempts: Counter[str]
     asked: list[str]
@@ -96,7 +80,9 @@ def models_behind(
     log = folder / "server.log"
     if way == "sim":
         _configure(folder, 'model = "sim/{model}"\ntransport = "sim"', timeout)
-        yield {"sim": Noting(SimTransport(faults=faults), asked)}
+        transport = CountingTransport(SimTransport(faults=faults))
+        yield {"sim": transport}
+        asked.extend(request_hash(call) for call in transport.sent if call.kind == "chat")
         return
     with running_server(faults=faults, log_path=log) as url:
         _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"', timeout)

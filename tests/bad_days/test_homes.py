@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION
-from tests.cli.conftest import command, environment
+from tests.processes import UNLIMITED, start_program
 
 SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")
 Lines = Callable[[], str]
@@ -47,20 +46,9 @@ def evaluating(world: Path, home: Path, *more: str) -> list[str]:
     return ["evaluate", str(world), *SIM, "--home", str(home), "--json", *more]
 
 
-def in_a_process(
-    arguments: list[str], folder: Path, largest: int = resource.RLIM_INFINITY
-) -> subprocess.CompletedProcess[str]:
+def in_a_process(arguments: list[str], folder: Path, largest: int = UNLIMITED) -> subprocess.CompletedProcess[str]:
     """Run the program by itself, with a limit in bytes on each file that it writes."""
-    return subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY)),
-    )
+    return start_program(arguments, folder, largest=largest).ended()
 
 
 def the_error(ended: subprocess.CompletedProcess[str]) -> str:

@@ -12,19 +12,16 @@ from dokimasia.agents.schemas import checkpoint_scores
 from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import (
-    parse_checkpoint_scores,
-    parse_equivalence,
-    parse_structured_equivalence,
-    parse_structured_scores,
-)
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
+from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import understand
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from dokimasia.cli.check import command
 from dokimasia.cli.main import run as dokimasia
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.decisions import draft_file
@@ -29,7 +29,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_described(folder / "data.jsonl", 6, 0, disputed=0.0)
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     request = ReviewRequest(data=folder / "data.jsonl", panel=("sim/panel-a", "sim/panel-c"))
-    asyncio.run(run_images(REVIEW, request, settings=settings))
+    asyncio.run(run(METHOD, request, settings=settings))
     return folder / "home"
 
 

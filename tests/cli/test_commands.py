@@ -10,7 +10,8 @@ import pytest
 
 from dokimasia.cli.main import VERBS, run
 from dokimasia.storage.home import Home
-from tests.cli.conftest import Program, command, environment
+from tests.cli.conftest import Program
+from tests.processes import environment, start_program
 
 HEAVY = ("litellm", "langgraph", "langchain_core", "plotly", "pydantic", "numpy", "sqlite_utils", "PIL", "aiohttp")
 SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")
@@ -34,9 +35,10 @@ def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str
     assert "Usage: dokimasia " + verb in capsys.readouterr().out
 
 
-def test_python_m_is_the_same_program(program: Program) -> None:
+def test_python_m_is_the_same_program() -> None:
     """`python -m dokimasia` prints the version that the package has."""
-    ran = program("--version")
+    asked = [sys.executable, "-m", "dokimasia", "--version"]
+    ran = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment())
     assert ran.stdout.startswith("dokimasia 0.")
 
 
@@ -228,20 +230,12 @@ def test_sim_serve_speaks_openai(tmp_path: Path) -> None:
     import signal
     import urllib.request
 
-    process = subprocess.Popen(
-        command("sim", "serve", "--port", "0"),
-        cwd=tmp_path,
-        env=environment(PYTHONUNBUFFERED="1"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    url = process.stdout.readline().split(" at ")[1].split()[0]
+    process = start_program(("sim", "serve", "--port", "0"), tmp_path)
+    assert process.until(lambda: process.printed.endswith("\n"))
+    url = process.printed.split(" at ")[1].split()[0]
     with urllib.request.urlopen(f"{url}/models") as reply:
         models = [model["id"] for model in json.load(reply)["data"]]
     assert "sim/strong" in models
     assert any("judge" in model for model in models)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert "Traceback" not in err
+    process.signal(signal.SIGINT)
+    assert "Traceback" not in process.ended().stderr

@@ -3,18 +3,16 @@
 import csv
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 
 @pytest.fixture(scope="module")
@@ -127,31 +125,16 @@ def test_both_transports_and_two_kills_give_the_same_matches(program: Program, t
         expected = program(*asked, "--json", "--home", direct)
         assert expected.returncode == 0, expected.stderr
         total = committed(direct) - before
-        log.write_text("")
-        done: set[str] = set()
-        seen = 0
+        witness = Witness(killed, log)
         for number in (1, 2):
-            process = subprocess.Popen(
-                command(*asked, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < before + total * number // 3:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            assert not done & set(sent_requests(log)[seen:]), "a call that was committed before a kill was sent again"
-            seen = len(sent_requests(log))
-            done = requests_of(killed)
+            witness.kill(start_program((*asked, "--home", killed), tmp_path), at=before + total * number // 3)
         result = program(*asked, "--json", "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
         write_config(tmp_path, url, transport="litellm")
         through = program(*asked, "--json", "--home", lite)
         assert through.returncode == 0, through.stderr
+    assert witness.deaths
     assert result.stdout == expected.stdout
     assert through.stdout == expected.stdout
     found = json.loads(expected.stdout)

@@ -2,14 +2,12 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
-from dokimasia.simulation.server import running_server
-from tests.cli.conftest import CONFIG, Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from dokimasia.simulation.serving.server import running_server
+from tests.cli.conftest import CONFIG, Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 
 def configure(folder: Path, url: str, transport: str) -> None:
@@ -38,34 +36,18 @@ def test_both_transports_and_three_kills_give_the_same_reports(program: Program,
         assert expected.returncode == 0, expected.stderr
         total = committed(direct) - before
         assert total >= 6
-        log.write_text("")
-        done: set[str] = set()
-        seen = 0
+        witness = Witness(killed, log)
         for number in (1, 2, 3):
-            process = subprocess.Popen(
-                command(*write, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            target = before + total * number // 4
-            while process.poll() is None and committed(killed) < target:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            assert not done & set(sent_requests(log)[seen:]), "a call that was committed before a kill was sent again"
-            seen = len(sent_requests(log))
-            done = requests_of(killed)
+            witness.kill(start_program((*write, "--home", killed), tmp_path), at=before + total * number // 4)
         result = program(*write, "--json", "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
         configure(tmp_path, url, "litellm")
         through = program(*write, "--json", "--home", lite)
         assert through.returncode == 0, through.stderr
+    assert witness.deaths
     assert result.stdout == expected.stdout
     assert through.stdout == expected.stdout
     words = json.loads(expected.stdout)
-    assert words["totals"]["struck_at_first"] > 0
+    assert words["totals"]["unverified_at_first"] > 0
     assert words["totals"]["failed"] == 0

@@ -3,49 +3,19 @@
 import json
 import random
 import signal
+import socket
 import sqlite3
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
-from tests.cli.conftest import KEY, Program, command, environment, write_config
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed, sent_requests
+from tests.processes import KEY, start_program
 
-KILLS = 20
-
-
-def committed(home: Path) -> int:
-    """How many calls the ledger holds; 0 before there is one."""
-    if not (home / "dokimasia.db").exists():
-        return 0
-    connection = sqlite3.connect(f"file:{home / 'dokimasia.db'}?mode=ro", uri=True)
-    try:
-        return connection.execute("SELECT count(*) FROM calls").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
-
-
-def committed_requests(home: Path) -> list[str]:
-    """The committed calls as their canonical requests, which name what was asked."""
-    connection = sqlite3.connect(f"file:{home / 'dokimasia.db'}?mode=ro", uri=True)
-    try:
-        return [row[0] for row in connection.execute("SELECT key FROM calls")]
-    finally:
-        connection.close()
-
-
-def sent_requests(log: Path) -> list[str]:
-    """What the server's log says was asked and left whole, in order."""
-    return [
-        line["request"]
-        for line in map(json.loads, log.read_text().splitlines())
-        if line["sent"] and line["status"] == 200
-    ]
+KILLS = 10
 
 
 def models_of(output: str) -> Any:
@@ -74,9 +44,8 @@ def test_real_photographs_through_http(program: Program, tmp_path: Path, shared_
 
 
 def test_killed_at_random_moments(program: Program, tmp_path: Path, world: Path) -> None:
-    """Killed at twenty random moments and resumed, a run ends as one never killed, and asks no committed call again."""
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    log = tmp_path / "server.log"
+    """Killed at ten random moments and resumed, a run ends as one never killed, and asks no committed call again."""
+    whole, killed, log = tmp_path / "whole", tmp_path / "killed", tmp_path / "server.log"
     random_moments = random.Random(11)
     with running_server(latency=0.05, log_path=log) as url:
         write_config(tmp_path, url)
@@ -84,44 +53,17 @@ def test_killed_at_random_moments(program: Program, tmp_path: Path, world: Path)
         expected = program(*arguments, "--home", whole)
         assert expected.returncode == 0, expected.stderr
         total = committed(whole)
-        log.write_text("")
         step = total / (KILLS + 1)
-        done: set[str] = set()
-        seen = 0
+        witness = Witness(killed, log)
         for number in range(1, KILLS + 1):
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
             target = min(total - 1, round(step * number + random_moments.uniform(-0.4, 0.4) * step))
-            while process.poll() is None and committed(killed) < target:
-                time.sleep(0.005)
-            time.sleep(random_moments.uniform(0, 0.04))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            later = sent_requests(log)[seen:]
-            assert not done & set(later), "a call that was committed at an earlier kill was sent again"
-            seen += len(later)
-            done = requests_of(killed)
+            process = start_program((*arguments, "--home", killed), tmp_path)
+            witness.kill(process, at=target, pause=random_moments.uniform(0, 0.04))
         result = program(*arguments, "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
+    assert witness.deaths > KILLS / 2
     assert json.loads(result.stdout) == json.loads(expected.stdout)
-
-
-def requests_of(home: Path) -> set[str]:
-    """The committed calls as the server names them: the hash of each canonical request, computed from the ledger."""
-    from dokimasia.simulation.draws import request_hash
-    from dokimasia.storage.ledger import SqliteLedger
-
-    with Home.open(home, write=False) as opened:
-        ledger = SqliteLedger(opened)
-        calls = [ledger.rebuild(key)[0] for key in committed_requests(home)]
-    return {request_hash(call) for call in calls if call.kind == "chat"}
 
 
 def test_ctrl_c_saves_and_names_the_way_on(program: Program, tmp_path: Path, world: Path) -> None:
@@ -129,19 +71,12 @@ def test_ctrl_c_saves_and_names_the_way_on(program: Program, tmp_path: Path, wor
     home = tmp_path / "home"
     with running_server(latency=0.1) as url:
         write_config(tmp_path, url)
-        process = subprocess.Popen(
-            command("evaluate", world, "--judge", "J", "--models", "A,B", "--home", home),
-            cwd=tmp_path,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        while process.poll() is None and committed(home) < 20:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 130, err
+        process = start_program(("evaluate", world, "--judge", "J", "--models", "A,B", "--home", home), tmp_path)
+        process.until(lambda: committed(home) >= 20)
+        process.signal(signal.SIGINT)
+        ended = process.ended()
+        err = ended.stderr
+        assert ended.returncode == 130, err
         assert "dokimasia resume" in err
         run = err.split("dokimasia resume ")[1].split()[0]
         before = committed(home)
@@ -154,27 +89,20 @@ def test_ctrl_c_saves_and_names_the_way_on(program: Program, tmp_path: Path, wor
 
 
 def test_ctrl_c_twice_stops_at_once(tmp_path: Path, world: Path) -> None:
-    """A second Ctrl-C does not wait for the calls in flight."""
+    """A second Ctrl-C does not wait for the calls in flight, here to a server that never answers."""
     home = tmp_path / "home"
-    with running_server(latency=20) as url:
-        write_config(tmp_path, url)
-        process = subprocess.Popen(
-            command("evaluate", world, "--judge", "J", "--models", "A", "--home", home, "-v"),
-            cwd=tmp_path,
-            env=environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        while process.poll() is None and not (home / "checkpoints.db").exists():
-            time.sleep(0.02)
-        time.sleep(3)
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=15)
-    assert process.returncode == 130, err
-    assert "Traceback" not in err
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        write_config(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/v1")
+        process = start_program(("evaluate", world, "--judge", "J", "--models", "A", "--home", home, "-v"), tmp_path)
+        connection, _ = silent.accept()
+        with connection:
+            assert connection.recv(1), "a call is in flight"
+            process.signal(signal.SIGINT)
+            assert process.until(lambda: "Ctrl-C again stops at once" in process.told)
+            process.signal(signal.SIGINT)
+            ended = process.ended()
+    assert ended.returncode == 130, ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_key_is_found_nowhere(program: Program, tmp_path: Path, world: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.simulation.profiles import profiles
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 
 CONFIG = """
 [models.good]
@@ -50,7 +50,8 @@ def test_the_list_says_everything_but_the_key(
     listed = {one["name"]: one for one in json.loads(text)}
     good, hosted, gone = listed["good"], listed["hosted"], listed["gone"]
     assert good["key"] == {"variable": "GOOD_KEY", "present": True}
-    assert (good["max_concurrency"], good["rpm"], good["tpm"]) == (16, 600, 200000)
+    assert (good["max_concurrency"], good["rpm"], good["tpm"]) == (64, 600, 200000)
+    assert good["start_concurrency"] == 16
     assert good["price"] == {"input": 1.0, "output": 4.0, "source": "configuration"}
     assert (good["transport"], good["capabilities"], good["measured"]) == ("direct", ["vision"], None)
     assert hosted["price"]["source"] == "list"

@@ -3,19 +3,17 @@
 import json
 import random
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 KILLS = 5
 
@@ -48,12 +46,23 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     for arm in ("original", "again", "retry", "self", "peer"):
         assert arm in out
     listed = shown(capsys, "runs", "--home", home)
-    assert [one["graph"] for one in listed] == ["refine", "evaluate"]
+    assert [one["method"] for one in listed] == ["refine", "evaluate"]
     first = shown(capsys, "refine", listed[1]["id"], "--home", home)
     assert first["source"] == listed[1]["id"]
     for verb in ("refine", "show", "resume"):
         assert shown(capsys, verb, listed[0]["id"], "--home", home) == first
-    assert "to retry" not in said(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home, code=2)[1]
+    assert shown(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home) == first
+
+
+def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is another run, which says what was not looked for, and whose command says that the judge was turned off."""
+    out, _ = said(capsys, "refine", "last", "--strategy", "self", "--no-leak-judge", "--home", home)
+    assert "No judge looked for leaks (--no-leak-judge): paraphrases" in " ".join(out.split())
+    newest = shown(capsys, "runs", "--home", home)[0]
+    found = shown(capsys, "show", newest["id"], "--home", home)
+    assert "sums" in found["leaks"]["not_looked_for"]
+    assert found["leaks"]["found_by"].keys() <= {"rules"}
+    assert newest["command"].endswith("--no-leak-judge")
 
 
 def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +75,16 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "before · " in out
     view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert view["sample"]["id"] == sample
+
+
+def test_a_dry_run_and_a_fork_say_what_would_be(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--dry-run says what is asked at most and keeps nothing; a fork says what to do instead."""
+    expected = shown(capsys, "refine", "last", "--rounds", "3", "--dry-run", "--home", home)
+    assert expected["calls"] == sum(one["calls"] for one in expected["models"].values()) > 0
+    assert said(capsys, "show", expected["run"], "--home", home, code=2)[1].startswith("error: no run of")
+    run = shown(capsys, "refine", "last", "--strategy", "self", "--home", home)["run"]
+    _, err = said(capsys, "fork", run, "--judge", "sim/judge-noisy", "--home", home, code=2)
+    assert "fork that run, then refine the fork" in err
 
 
 def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,27 +122,12 @@ def test_killed_in_the_middle_of_a_round(program: Program, tmp_path: Path, trans
         assert expected.returncode == 0, expected.stderr
         step = (committed(whole) - before) / (KILLS + 1)
         assert step > 2
-        log.write_text("")
-        seen, done = 0, requests_of(killed)
+        witness = Witness(killed, log)
         for number in range(1, KILLS + 1 if transport == "direct" else 2):
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < before + step * number:
-                time.sleep(0.005)
-            time.sleep(moments.uniform(0, 0.04))
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            later = sent_requests(log)[seen:]
-            assert not done & set(later), "a call that was committed at an earlier kill was sent again"
-            seen += len(later)
-            done = requests_of(killed)
+            process = start_program((*arguments, "--home", killed), tmp_path)
+            witness.kill(process, at=round(before + step * number), pause=moments.uniform(0, 0.04))
         result = program(*arguments, "--home", killed)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:])
+        witness.check()
+    assert witness.deaths
     assert result.stdout == expected.stdout

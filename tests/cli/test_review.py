@@ -1,17 +1,15 @@
 """`dokimasia review` and `filter` as a user runs them: through HTTP, killed and resumed, over real photographs."""
 
 import json
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
-from tests.cli.conftest import CONFIG, Program, command, environment
-from tests.cli.test_http import committed, requests_of, sent_requests
+from dokimasia.simulation.serving.server import running_server
+from tests.cli.conftest import CONFIG, Program
+from tests.killing import Witness
+from tests.processes import start_program
 
 PANEL = {"A": "panel-a", "B": "panel-b", "C": "panel-c"}
 
@@ -28,32 +26,16 @@ def test_photographs_killed_twice(program: Program, tmp_path: Path, shared_data:
     """Thirty photographs, killed twice and resumed: no sample is lost, no committed call is sent again."""
     log, home = tmp_path / "server.log", tmp_path / "home"
     arguments = (shared_data / "coco30" / "captions.jsonl", "--panel", "A,B,C", "--json", "--home", home)
-    done: set[str] = set()
-    seen = 0
     with running_server(latency=0.02, log_path=log) as url:
         write_panel(tmp_path, url, transport=transport)
+        witness = Witness(home, log)
         for share in (60, 180):
-            process = subprocess.Popen(
-                command("review", *arguments),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(home) < share:
-                time.sleep(0.005)
-            assert process.poll() is None, "the run was over before it could be killed"
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            time.sleep(0.15)  # what the server still had in hand is written to its log
-            later = sent_requests(log)[seen:]
-            assert not done & set(later)
-            seen += len(later)
-            done = requests_of(home)
+            witness.kill(start_program(("review", *arguments), tmp_path), at=share)
+        assert witness.deaths == 2, "the run was over before it could be killed"
         run_id = json.loads(program("runs", "--home", home, "--json").stdout)[0]["id"]
         result = program("resume", run_id, "--json", "--home", home)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:]), "a call that was committed was sent again"
+        witness.check()
     summary = json.loads(result.stdout)
     assert summary["n"] == summary["n_complete"] == len(summary["items"]) == 30
     assert summary["verdicts"]["accepted"] >= 5

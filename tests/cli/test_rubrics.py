@@ -2,19 +2,17 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_described
-from tests.cli.conftest import CONFIG, Program, command, environment
-from tests.cli.test_http import committed, requests_of, sent_requests
+from tests.cli.conftest import CONFIG, Program
+from tests.killing import Witness
+from tests.processes import start_program
 
 PANEL = "sim/panel-a,sim/panel-b,sim/panel-c"
 
@@ -45,20 +43,14 @@ def test_killed_and_resumed_through_http(program: Program, tmp_path: Path, descr
     names = ("--models", "A,B", "--judge", "J", "--home", home)
     with running_server(latency=0.02, log_path=log) as url:
         write_models(tmp_path, url, transport=transport)
-        audit = command("audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", *names)
-        quiet = subprocess.DEVNULL
-        process = subprocess.Popen(audit, cwd=tmp_path, env=environment(), stdout=quiet, stderr=quiet)
-        while process.poll() is None and committed(home) < 12:
-            time.sleep(0.005)
-        assert process.poll() is None, "the run was over before it could be killed"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        time.sleep(0.15)  # what the server still had in hand is written to its log
-        seen, done = len(sent_requests(log)), requests_of(home)
+        audit = ("audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", *names)
+        witness = Witness(home, log)
+        witness.kill(start_program(audit, tmp_path), at=12)
+        assert witness.deaths == 1, "the run was over before it could be killed"
         run_id = json.loads(program("runs", "--home", home, "--json").stdout)[0]["id"]
         result = program("resume", run_id, "--json", "--home", home)
         assert result.returncode == 0, result.stderr
-        assert not done & set(sent_requests(log)[seen:]), "a call that was committed was sent again"
+        witness.check()
     models = json.loads(result.stdout)["models"]
     plain = program(
         "audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", "--models", "sim/strong,sim/weak",
@@ -138,9 +130,9 @@ def test_files_and_schema(described: Path, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["rubrics", "--judge", "sim/judge"], "name a review's run"),
+        (["rubrics", "--judge", "sim/judge"], "Missing argument 'SOURCE'"),
         (["rubrics", "last"], "name who writes the rubrics"),
-        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not 'review'"),
+        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not a peer review"),
         (["rubrics", "DATA", "--judge", "sim/judge", "--pool", "sim/weak"], "has no caption"),
         (["rubrics", "nothing", "--judge", "sim/judge", "--pool", "sim/weak"], "no run"),
         (["audit", "DATA", "--rubrics", "nothing", "--models", "sim/weak", "--judge", "sim/judge"], "no run"),

@@ -2,17 +2,15 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
-from tests.cli.conftest import Program, command, environment, write_config
-from tests.cli.test_http import committed
+from dokimasia.simulation.serving.server import running_server
+from tests.cli.conftest import Program, write_config
+from tests.killing import Witness, committed
+from tests.processes import start_program
 
 
 def test_through_http_by_both_transports(program: Program, tmp_path: Path, world: Path) -> None:
@@ -37,7 +35,7 @@ def test_through_http_by_both_transports(program: Program, tmp_path: Path, world
 
 
 def test_killed_and_resumed(program: Program, tmp_path: Path) -> None:
-    """Killed twice and gone on with by `resume`, a growth ends as one that was never killed."""
+    """Killed twice and gone on with by `resume`, a growth ends as one that was never killed, and asks nothing twice."""
     lines = [
         json.dumps({"criterion": f"What does step {number} {word}?", "sample_id": f"s{number % 17}"})
         for number in range(60)
@@ -46,25 +44,18 @@ def test_killed_and_resumed(program: Program, tmp_path: Path) -> None:
     (tmp_path / "criteria.jsonl").write_text("\n".join(lines))
     grow = ("tree", "grow", "--criteria", "criteria.jsonl", "--judge", "J", "--min-support", "2", "--batch", "4")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with running_server(latency=0.03) as url:
+    log = tmp_path / "server.log"
+    with running_server(latency=0.03, log_path=log) as url:
         write_config(tmp_path, url, transport="direct")
         expected = program(*grow, "--json", "--home", whole)
         assert expected.returncode == 0, expected.stderr
         total = committed(whole)
-        for number in range(1, 3):
-            arguments = grow if number == 1 else ("resume", "last")
-            process = subprocess.Popen(
-                command(*arguments, "--home", killed),
-                cwd=tmp_path,
-                env=environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            while process.poll() is None and committed(killed) < total * number / 3:
-                time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        witness = Witness(killed, log)
+        for arguments, third in ((grow, 1), (("resume", "last"), 2)):
+            witness.kill(start_program((*arguments, "--home", killed), tmp_path), at=total * third // 3)
         result = program("resume", "last", "--json", "--home", killed)
+        witness.check()
+    assert witness.deaths
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == json.loads(expected.stdout)
 
@@ -90,11 +81,45 @@ def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert all(verb in listed for verb in ("grow", "show", "diff", "export", "import", "weaknesses"))
 
 
+def test_other_verbs_know_a_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A dry run keeps nothing; a growth is exported and deleted; what makes no sense for it says what to do instead."""
+    path, folder = tmp_path / "c.csv", tmp_path / "home"
+    rows = [f"Does step {number} count the things?,s{number}" for number in range(12)]
+    path.write_text("criterion,sample_id\n" + "\n".join(rows) + "\n")
+    home = ["--home", str(folder)]
+    grow = ["tree", "grow", "--criteria", str(path), "--judge", "sim/judge", "--name", "counts", *home]
+    assert run([*grow, "--dry-run", "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    assert (expected["samples"], expected["calls"]) == (12, 2 + 8 + 1)
+    assert not folder.exists()
+    assert run([*grow, "--json"]) == 0
+    grown = json.loads(capsys.readouterr().out)
+    assert grown["run"] == expected["run"]
+    assert run(["export", "last", *home]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {line["text"] for line in lines} == {row.partition(",")[0] for row in rows}
+    assert {line["leaf"] for line in lines} == {leaf["leaf"] for leaf in grown["leaves"]}
+    for arguments, said in (
+        (["fork", "last", "--judge", "sim/judge-noisy"], "tree agreement"),
+        (["diff", "last", "last"], "tree diff A B"),
+        (["resume", "last", "--retry-failed"], "--onto TREE"),
+        (["show", "last", "--sample", "s1"], "no samples"),
+    ):
+        assert run([*arguments, *home]) == 2
+        assert said in capsys.readouterr().err
+    assert run(["runs", "delete", "last", "--yes", *home]) == 0
+    capsys.readouterr()
+    assert run([*grow, "--json"]) == 0
+    again = capsys.readouterr()
+    assert json.loads(again.out) == grown
+    assert "0 calls answered by models" in again.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["tree", "grow", "--judge", "sim/judge"], "one of the two"),
-        (["tree", "grow", "nothing", "--judge", "sim/judge"], "no run"),
+        (["tree", "grow", "nothing", "--judge", "sim/judge"], "no home"),
         (["tree", "grow", "--criteria", "{empty}", "--judge", "sim/judge"], "no criterion in it"),
         (["tree", "grow", "--criteria", "{one}", "--judge", "sim/judge", "--onto", "T"], "no tree"),
         (["tree", "grow", "--criteria", "{one}", "--judge", "sim/judge", "--onto", "T", "--name", "U"], "leave --name"),

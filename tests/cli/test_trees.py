@@ -12,7 +12,7 @@ import pytest
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.cli.main import run
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.planted_trees import plant_tree
@@ -83,13 +83,13 @@ def test_a_tree_is_shown_with_scores(planted: Planted, capsys: pytest.CaptureFix
 
 def test_scores_are_the_means_of_the_judgements(planted: Planted, capsys: pytest.CaptureFixture[str]) -> None:
     """A model's mean at the root of the tree before its pruning is the mean of all its criteria's scores in the export."""
-    from dokimasia.runner.exporting import export_rows
+    from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
-    async def rows() -> list[dict[str, Any]]:
+    async def rows() -> list[Any]:
         with Home.open(planted.home, write=False) as home:
-            return await export_rows(home, resolve_run(home, planted.run))
+            return (await export_rows(home, resolve_run(home, planted.run))).rows
 
     scores = [
         normalise(score)

@@ -11,7 +11,7 @@ from PIL import Image
 
 from dokimasia.datasets import check
 from dokimasia.errors import DataError
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 
 from .conftest import encoded

@@ -10,7 +10,7 @@ import pytest
 from dokimasia.datasets import check, open_dataset
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 

@@ -2,11 +2,13 @@
 
 import os
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_program, run_script
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", (DOCS / "quickstart.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -17,15 +19,15 @@ COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in text.split
 def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, "subprocess.CompletedProcess[str]"]]:
     """The folder in which the page was followed, and what came of each command."""
     folder = tmp_path_factory.mktemp("quickstart")
-    return folder, {command: shell(command, folder) for command in COMMANDS}
+    return folder, {command: typed(command, folder) for command in COMMANDS}
 
 
-def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+def typed(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     """Run a command as a reader would type it, with no key and no configuration of this machine."""
-    kept = {name: value for name, value in os.environ.items() if name in {"HOME", "LANG", "LC_ALL", "TMPDIR"}}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    env = kept | {"PATH": path, "COLUMNS": "100"}
-    return subprocess.run(command, shell=True, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    kept = {name: value for name, value in os.environ.items() if name in {"HOME", "LANG", "LC_ALL", "TMPDIR", "PATH"}}
+    program, *arguments = shlex.split(command)
+    assert program == "dokimasia"
+    return run_program(arguments, folder, variables=kept | {"COLUMNS": "100"})
 
 
 def words(text: str) -> str:
@@ -96,6 +98,6 @@ def test_the_python_of_the_reference_runs(
     found = re.search(r"^```python\n(.*?)^```$", (DOCS / "reference/index.md").read_text(), re.DOTALL | re.MULTILINE)
     assert found is not None
     (followed[0] / "program.py").write_text(found[1])
-    done = shell("python program.py", followed[0])
+    done = run_script(followed[0] / "program.py", (), followed[0])
     assert done.returncode == 0, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["sim/strong", "sim/weak"]

@@ -297,6 +297,26 @@ async def test_concurrency_stays_within_the_configured_limit(build: Any, transpo
     assert gateway.stats().in_flight == {"loop": 0}
 
 
+async def test_concurrency_grows_from_its_start_and_never_exceeds_the_configured_most(
+    build: Any, transport: FakeTransport, acts: Any
+) -> None:
+    """Two hundred calls on an endpoint that begins with two and takes six at most: six at once are reached, never seven."""
+    gateway = build(spec={"max_concurrency": 6, "start_concurrency": 2})
+    asking = [asyncio.create_task(gateway.ask(acts.call(str(number)))) for number in range(200)]
+    await transport.entered.wait()
+    assert (transport.most_open, gateway.stats().limits) == (2, {"loop": 2})
+    await asyncio.gather(*asking)
+    assert (transport.most_open, gateway.stats().limits) == (6, {"loop": 6})
+
+
+async def test_models_on_one_endpoint_share_the_largest_limits(build: Any, acts: Any) -> None:
+    """Of several models at one endpoint the largest start and the largest most hold, the start within the most."""
+    specs = {"a": acts.spec(name="a", max_concurrency=8, start_concurrency=2), "m": acts.spec(max_concurrency=3)}
+    gateway = build(specs=specs)
+    await gateway.ask(acts.call())
+    assert gateway.stats().limits == {"loop": 8}
+
+
 @pytest.mark.parametrize("faults", [0, 3])
 async def test_max_calls_bounds_the_requests_that_leave(
     build: Any, transport: FakeTransport, acts: Any, faults: int

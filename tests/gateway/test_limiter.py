@@ -22,10 +22,10 @@ async def turn(limiter: AdaptiveLimiter) -> None:
             limiter.release(slot, "failed")
 
 
-async def test_grows_until_the_ceiling_while_fully_used(fake_time: Any) -> None:
-    """Successes at full use raise the limit step by step to the ceiling and no further; each change is told."""
+async def test_grows_to_the_most_while_fully_used(fake_time: Any) -> None:
+    """Successes at full use raise the limit step by step to the configured most and no further; each change is told."""
     told: list[tuple[int, str]] = []
-    limiter = AdaptiveLimiter(8, ceiling=10, clock=fake_time.clock, on_change=lambda *change: told.append(change))
+    limiter = AdaptiveLimiter(10, start=8, clock=fake_time.clock, on_change=lambda *change: told.append(change))
     for _ in range(5):
         await turn(limiter)
     assert limiter.limit == 10
@@ -35,7 +35,7 @@ async def test_grows_until_the_ceiling_while_fully_used(fake_time: Any) -> None:
 
 async def test_does_not_grow_without_demand(fake_time: Any) -> None:
     """Success below the limit says nothing of a higher one, so the limit stays."""
-    limiter = AdaptiveLimiter(4, clock=fake_time.clock)
+    limiter = AdaptiveLimiter(16, start=4, clock=fake_time.clock)
     for _ in range(50):
         limiter.release(await limiter.acquire(), "ok")
     assert limiter.limit == 4
@@ -48,6 +48,17 @@ async def test_one_round_trip_of_429s_halves_once(fake_time: Any) -> None:
         limiter.release(slot, "limited")
     assert (limiter.limit, limiter.in_use) == (8, 0)
     limiter.release(await limiter.acquire(), "limited")
+    assert limiter.limit == 4
+
+
+async def test_never_exceeds_the_most_by_default_nor_after_a_cut(fake_time: Any) -> None:
+    """Without a start it begins with the most; after a cut it grows back to the most and stays there."""
+    limiter = AdaptiveLimiter(4, clock=fake_time.clock)
+    limiter.release(await limiter.acquire(), "limited")
+    assert limiter.limit == 2
+    fake_time.now += HOLD_SECONDS
+    for _ in range(9):
+        await turn(limiter)
     assert limiter.limit == 4
 
 
@@ -121,5 +132,9 @@ def test_impossible_limits_are_refused(start: int) -> None:
     """A limit below one request at once, or per minute, is an error and not a standstill."""
     with pytest.raises(ValueError, match="limit must be"):
         AdaptiveLimiter(start)
+    with pytest.raises(ValueError, match="limit must be"):
+        AdaptiveLimiter(4, start=start)
+    with pytest.raises(ValueError, match="limit must be"):
+        AdaptiveLimiter(4, start=5)
     with pytest.raises(ValueError, match="limit must be"):
         Pace(start)

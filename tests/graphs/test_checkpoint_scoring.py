@@ -14,6 +14,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryStore
 
 IMAGE = ImageRef(sha256="cd" * 32, media_type="image/png", width=8, height=8)
@@ -73,6 +74,21 @@ async def test_the_judge_sees_the_image_on_request() -> None:
     state, gateway, store = await score(["A red ball.", GOOD], show_image=True)
     assert gateway.calls[1].messages[-1].images == (IMAGE,)
     assert (await store.get(CheckpointScores, state["judgement"])).provenance.shown[-1] == "image"
+
+
+async def test_a_judge_with_tools_sees_the_image() -> None:
+    """Where tools are offered the judge that scores is shown the image and may use them; the candidate may not."""
+    gateway, store = ScriptedGateway(["A red ball.", GOOD]), MemoryStore()
+    options = GraphOptions(judge="judge", models=MODELS, tools=("zoom",))
+    graph = drive.as_runnable("checkpoint_scoring", Context(gateway, store, options, blobs=MemoryBlobs()))
+    given = {"sample": await store.put(SAMPLE), "criteria": await store.put(CRITERIA), "items": [{"model": "cand"}]}
+    state = await graph.ainvoke(given)
+    candidate, judge = (call for call in gateway.calls if call.kind == "chat")
+    assert candidate.tools == ()
+    assert [tool.name for tool in judge.tools] == ["zoom"]
+    assert judge.messages[-1].images == (IMAGE,)
+    judgement = await store.get(CheckpointScores, state["items"][0]["judgement"])
+    assert judgement.provenance.shown[-2:] == ("image", "tools")
 
 
 async def test_an_answer_that_exists_is_not_asked_for() -> None:

@@ -5,22 +5,24 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.diagnosis import Answered, Material, assets_of
-from dokimasia.analysis.trees import Measured
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.diagnosis_report import Report
 from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
 from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
+from dokimasia.methods.diagnosis.measured import Answered, Material
+from dokimasia.methods.diagnosis.tables import assets_of
+from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.prompts import recognise
-from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
-from dokimasia.simulation.tree_lexicon import made_up, parent_of
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 from dokimasia.storage.memory import MemoryStore
 
 WEAK = parent_of(next(iter(made_up())))
@@ -71,7 +73,7 @@ async def reports(tables: Diagnosis, judge: str = "sim/judge") -> dict[str, Repo
 
 
 async def test_the_report_names_the_weakness_that_is_planted_and_that_the_tables_mark() -> None:
-    """In nearly every world the tables mark the planted capability, and then the report says so, struck nowhere."""
+    """In nearly every world the tables mark the planted capability, and then the report says so, verified throughout."""
     marked = 0
     for seed in range(3):
         tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
@@ -80,8 +82,8 @@ async def test_the_report_names_the_weakness_that_is_planted_and_that_the_tables
         planted = [row for row in leaves.rows if row.node.startswith(WEAK) and row.mark == "weak"]
         marked += bool(planted)
         found = await reports(tables)
-        assert not any(report.struck for report in found.values())
-        said = [one.text for one in found["m-weak"].kept]
+        assert not any(report.unverified for report in found.values())
+        said = [one.text for one in found["m-weak"].verified]
         for row in planted:
             name = str(row.cells[0].value)
             assert any(f"m-weak is weak at {name}," in text for text in said), said
@@ -94,7 +96,7 @@ async def test_among_equals_the_report_claims_no_difference() -> None:
     for seed in range(3):
         tables = planted_diagnosis(50 + seed, {"m-one": {}, "m-other": {}}, n=240)
         sure = {row.mark for asset in tables.assets for row in asset.rows} & {"weak", "strong", "better", "worse"}
-        said = " ".join(one.text for report in (await reports(tables)).values() for one in report.kept)
+        said = " ".join(one.text for report in (await reports(tables)).values() for one in report.verified)
         claimed = {word for word in ("weak", "strong", "better", "worse", "higher", "lower") if f" {word} " in said}
         assert sure or not claimed
         quiet += not claimed
@@ -102,15 +104,42 @@ async def test_among_equals_the_report_claims_no_difference() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_what_a_careless_writer_gets_wrong_does_not_stand(seed: int) -> None:
-    """Whatever stands of a careless writer's report stands in a careful one's, too."""
+async def test_what_a_careless_writer_gets_wrong_is_not_verified(seed: int) -> None:
+    """Whatever is verified of a careless writer's report stands in a careful one's, too; the rest says what is wrong."""
     tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
-    careful = {one.text for report in (await reports(tables)).values() for one in report.kept}
+    careful = {one.text for report in (await reports(tables)).values() for one in report.verified}
     careless = await reports(tables, "sim/judge-fabulist")
-    assert any(report.struck_at_first for report in careless.values())
+    assert any(report.unverified_at_first for report in careless.values())
     for report in careless.values():
-        assert {one.text for one in report.kept} <= careful
-        assert report.struck_at_first >= len(report.struck)
+        assert {one.text for one in report.verified} <= careful
+        assert report.unverified_at_first >= len(report.unverified)
+        assert all(fault.reason for one in report.unverified for fault in one.faults)
+
+
+async def test_a_report_goes_back_once_with_every_fault_and_the_better_one_stays() -> None:
+    """All faults of all sentences are named; what the second reply leaves is shown as unverified, and nothing is cut."""
+    tables = planted_diagnosis(0, {"m-one": {}})
+    bad = "It has 3 leaves and {atlantis:1.x}.\nIt ranks 1st.\nIt is a model."
+    asked: list[str] = []
+
+    def reply(call: ModelCall) -> str:
+        assert isinstance(call, Chat)
+        request = recognise(call.messages)
+        if request is not None and request.name == "diagnosis_salient":
+            return "[models:1]"
+        asked.append("".join(part.text for part in call.messages[-1].parts if isinstance(part, TextPart)))
+        return bad if len(asked) == 1 else "It has some leaves.\nIt ranks 1st.\nIt is a model."
+
+    store = MemoryStore()
+    options = GraphOptions(judge="judge", models=JUDGE)
+    context = DiagnosisContext(FunctionGateway(reply), store, options, diagnosis=tables)
+    state = await diagnosis.build().compile().ainvoke({}, context=context)
+    report = await store.get(Report, state["reports"]["m-one"])
+    assert len(asked) == 2
+    for named in ("digits outside of a place: 3;", "no table 'atlantis'", "digits outside of a place: 1st;"):
+        assert named in asked[1]
+    assert [one.verified for one in report.sentences] == [True, False, True]
+    assert (report.unverified_at_first, len(report.unverified), report.repaired) == (2, 1, True)
 
 
 async def test_without_tables_there_is_nothing_to_write() -> None:

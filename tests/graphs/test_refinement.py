@@ -64,6 +64,7 @@ class World:
             "hint_rewrite": CLEAN,
             "equivalence": "No.\n\nVerdict: [[different]]",
             "checkpoints": scores(4, 4, 4),
+            "leak_check": "It only says where to look.\n\nVerdict: [[clean]]",
             **says,
         }
         self.asked: list[tuple[str, str, dict[str, str], Chat]] = []
@@ -251,16 +252,48 @@ async def test_a_peer_that_gives_no_hint_is_bounded_and_counted(reply: Any, call
     assert [one[0] for one in world.asked if one[1] == "m"] == ["self_feedback"]
 
 
-async def test_the_leak_judge_has_a_second_look() -> None:
-    """What the rules let pass a judge may stop; its prompt holds the secrets, the peer's never does."""
+async def test_the_judge_looks_at_what_the_rules_let_pass() -> None:
+    """Unless it is turned off the judge is asked; its prompt holds the secrets, the peer's never does."""
     world = World(
         leak_check=lambda found, call: f"x\n\nVerdict: [[{'leak' if 'top edge' in found.inputs['text'] else 'clean'}]]"
     )
-    done = await world.refine("peer", peers={"p": PEERS["p"]}, before=(1, 5, 5), leak_judge=True)
+    done = await world.refine("peer", peers={"p": PEERS["p"]}, before=(1, 5, 5))
     [point] = done.feedback[0].points
     assert (point.hint, point.fallback) == ("", "leak")
     assert {leak.found_by for leak in point.leaks} == {"judge"}
     assert all("eleven units" in one[2]["secrets"] for one in world.named("leak_check"))
+    unasked = World()
+    await unasked.refine("peer", peers={"p": PEERS["p"]}, before=(1, 5, 5), leak_judge=False)
+    assert unasked.named("leak_check") == []
+
+
+async def test_what_the_rules_stop_no_judge_is_asked_about() -> None:
+    """A hint that says the truth outright is stopped without a call; its second wording is shown to the judge."""
+    world = World(peer_hint=LEAKING)
+    await world.refine("peer", peers={"p": PEERS["p"]}, before=(1, 5, 5))
+    texts = [one[2]["text"] for one in world.named("leak_check")]
+    assert not any("eleven" in text for text in texts)
+    assert sum(text == "Follow the top edge over to the axis." for text in texts) == 1
+
+
+async def test_texts_that_are_clean_one_by_one_are_judged_together() -> None:
+    """What the judge finds in the feedback as a whole takes the last point out of it, and is looked at once more."""
+    world = World(
+        leak_check=lambda found, call: f"x\n\nVerdict: [[{'leak' if found.inputs['text'].count('?') > 1 else 'clean'}]]"
+    )
+    done = await world.refine("self")
+    first, second = done.feedback[0].points
+    assert (first.dropped, second.dropped) == (False, True)
+    assert {leak.found_by for leak in second.leaks} == {"judge"}
+
+
+async def test_a_leak_verdict_that_cannot_be_read_is_counted_and_never_clean() -> None:
+    """The hint passes on the word of the rules, and the point says how many texts no judge has judged."""
+    world = World(leak_check="I would rather not say.")
+    done = await world.refine("peer", peers={"p": PEERS["p"]}, before=(1, 5, 5))
+    [point] = done.feedback[0].points
+    assert point.hint == "Follow the top edge over to the axis."
+    assert (point.unjudged, point.leaks) == (3, ())
 
 
 async def test_rounds_go_on_while_the_shown_atoms_improve() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.parsing import UnparsableReply, parse_rubric_assessment
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.assessment import parse_rubric_assessment
 
 
 def written(a: list[str], b: list[str]) -> str:

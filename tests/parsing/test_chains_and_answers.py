@@ -5,15 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.domain.criterion import ReferenceChain
-from dokimasia.parsing import (
-    UnparsableReply,
-    parse_chain,
-    parse_checkpoint_scores,
-    parse_criteria,
-    parse_equivalence,
-    parse_final_answer,
-    parse_rating,
-)
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.answers import parse_final_answer
+from dokimasia.parsing.chains import parse_chain
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
 
 def test_chain_is_read() -> None:

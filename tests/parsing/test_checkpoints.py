@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.parsing import UnparsableReply, parse_checkpoint_scores
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 
 PATHS = ("<Perception><Fine-grained Perception><Attribute Recognition>", "<Reasoning><Logic><Deduction>")
 

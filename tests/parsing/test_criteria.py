@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.domain.criterion import Anchor, Box
-from dokimasia.parsing import UnparsableReply, parse_criteria
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.json_finder import find_json
 
 ROWS: list[dict[str, Any]] = [

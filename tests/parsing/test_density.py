@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_density, parse_domain
+from dokimasia.parsing.density import parse_density, parse_domain
 
 FORM = (
     "<image_evaluation><visual_complexity><reasoning>{r}</reasoning><score>{a}</score></visual_complexity>"

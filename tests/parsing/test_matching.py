@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_match
+from dokimasia.parsing.matching import parse_match
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.parsing import UnparsableReply, parse_structured_equivalence, parse_structured_scores
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 GOOD = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.parsing import UnparsableReply, parse_equivalence, parse_rating
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
 SHARED = Path(os.environ.get("DOKIMASIA_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 JUDGEMENTS = SHARED / "mtbench" / "single_judgments.jsonl"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_ballot, parse_peer_review, parse_vote
-from dokimasia.parsing.votes import parse_description
+from dokimasia.parsing.votes import parse_ballot, parse_description, parse_peer_review, parse_vote
 
 CRITIQUES = "<candidate_1_critique>first</candidate_1_critique><candidate_2_critique>no</candidate_2_critique>"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.agents.refiner import later_draw, points_text, render_arm
+from dokimasia.agents.refiner import answer_again, later_draw, points_text
 from dokimasia.domain.refinement import Point
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.prompts import default_library, recognise, render
@@ -35,7 +35,7 @@ def test_each_arm_has_its_prompt() -> None:
     """The same prompt anew, a bare retry, questions, and questions with hints; with less to say, the lesser prompt."""
 
     def name(arm: str, points: tuple[Point, ...] = ()) -> str:
-        return render_arm(SAMPLE, arm, points).name  # pyright: ignore[reportArgumentType]  # arms by name
+        return answer_again(SAMPLE, arm, points).prompt  # pyright: ignore[reportArgumentType]  # arms by name
 
     assert [name("again"), name("retry"), name("self", POINTS[:1]), name("peer", POINTS)] == [
         "candidate",
@@ -44,9 +44,9 @@ def test_each_arm_has_its_prompt() -> None:
         "peer_feedback",
     ]
     assert (name("self"), name("peer"), name("peer", POINTS[:1])) == ("retry", "retry", "self_feedback")
-    assert render_arm(SAMPLE, "again").messages == render("candidate", {
-        "question": "How many legs?", "choices": "A. two\nB. four"
-    }, images=(IMAGE,)).messages  # fmt: skip
+    again = answer_again(SAMPLE, "again", earlier="Three legs.")
+    assert again.inputs == {"question": "How many legs?", "choices": "A. two\nB. four"}
+    assert (again.images, again.shown) == ((IMAGE,), ["image", "question"])
 
 
 def test_a_feedback_holds_questions_and_hints_only() -> None:
@@ -55,10 +55,11 @@ def test_a_feedback_holds_questions_and_hints_only() -> None:
         '[\n{"n":1,"question":"Which animal is it?"},\n'
         '{"hint":"Look below.","n":2,"question":"What does it stand on?"}\n]'
     )
-    text = render_arm(SAMPLE, "peer", POINTS).messages[-1].text
-    assert "earlier answer:" not in text
-    shown = render_arm(SAMPLE, "peer", POINTS, earlier="Three legs.").messages[-1]
-    assert "Three legs." in shown.text
+    told = answer_again(SAMPLE, "peer", POINTS)
+    assert set(told.inputs) == {"question", "choices", "points"}
+    assert told.shown == ["image", "question", "points", "hints"]
+    shown = answer_again(SAMPLE, "peer", POINTS, earlier="Three legs.")
+    assert shown.inputs == {**told.inputs, "earlier_answer": "Three legs."}
     assert shown.images == (IMAGE,)
 
 

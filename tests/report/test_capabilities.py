@@ -10,14 +10,14 @@ import plotly.graph_objects as go
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.analysis.trees import Measured, members_below, tree_view
-from dokimasia.analysis.weaknesses import model_findings
+from dokimasia.methods.tree.blocks.capabilities import section
+from dokimasia.methods.tree.blocks.chart import colour
+from dokimasia.methods.tree.reading.view import Measured, members_below, tree_view
+from dokimasia.methods.tree.reading.weaknesses import model_findings
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections.capabilities import section
-from dokimasia.report.tree_chart import colour
 from tests.planted_trees import plant_tree
 from tests.report.chromium import opened
 from tests.report.conftest import ATTACKS, Finished

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.report.sections import fingerprints
-from dokimasia.runner.reporting import report_data, write_report
+from dokimasia.methods.fingerprints import blocks as fingerprints
+from dokimasia.runs.reading.reporting import report_data, write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import resolve_run

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from dokimasia.methods.graph.plan import GraphRequest
+from dokimasia.methods.graph.running import run_graph
 from rich.console import Console
 
 from dokimasia.cli.main import run
 from dokimasia.report.blocks import Block, Table, plain
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import inline, render_document
-from dokimasia.report.sections import KINDS, sections_of
+from dokimasia.report.sections import sections_of
 from dokimasia.report.terminal import draw_run
-from dokimasia.runner.graph_plan import GraphRequest
-from dokimasia.runner.graph_run import run_graph
-from dokimasia.runner.reporting import report_data
-from dokimasia.runner.run_views import VIEWS, kind_of
+from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.reading.reporting import report_data
+from dokimasia.runs.registry import own_method
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
@@ -28,6 +29,7 @@ from dokimasia.storage.runs import get_run, list_runs
 from tests.runner.test_graph_run import graph_file
 
 Said = Callable[..., str]
+KINDS = {name: own_method(name).drawing() for name in OWN}
 WITH_SAMPLES = [kind for kind, one in KINDS.items() if one.sample is not None]
 ALL = 100_000
 
@@ -46,7 +48,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("diagnose", "last", "--fingerprint", "--judge", "sim/judge", "--responses", "3", "--trials", "2"),
     ):
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
-    source = runs_of(folder / "home")[""]
+    source = runs_of(folder / "home")["evaluate"]
     for verb in (
         ("tree", "grow", source, "--judge", "sim/judge"),
         ("refine", source, "--models", "sim/weak", "--strategy", "self"),
@@ -58,14 +60,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     asked = GraphRequest(graph="twice", data=folder / "world.jsonl", judge="sim/steady", models=("sim/weak",), limit=3)
-    asyncio.run(run_graph(asked, graph=graph_file(), settings=settings))
+    asyncio.run(run_graph(asked, given=graph_file(), settings=settings))
     return folder / "home"
 
 
 def runs_of(home: Path) -> dict[str, str]:
     """A run of each kind by its kind."""
     with Home.open(home, write=False) as opened:
-        return {kind_of(one): one.id for one in list_runs(opened)}
+        return {one.method: one.id for one in list_runs(opened)}
 
 
 @pytest.fixture
@@ -78,11 +80,6 @@ def said(home: Path, capsys: pytest.CaptureFixture[str]) -> Said:
         return capsys.readouterr().out
 
     return call
-
-
-def test_every_kind_has_its_sections_and_its_figures() -> None:
-    """What can be shown of a run and how it is drawn are told for the same kinds."""
-    assert set(KINDS) == set(VIEWS)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.methods.refinement import RefinementRequest, refine
+from dokimasia.methods.refinement.blocks import refinement
+from dokimasia.methods.refinement.blocks import samples as refinement_samples
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.report.sections import refinement, refinement_samples
-from dokimasia.runner.refining import RefinementRequest, refine
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from tests.report.chromium import opened
@@ -94,6 +95,15 @@ def test_a_threshold_is_told_apart(source: Finished) -> None:
     assert "because they score below 4.5, right or wrong" in document
     assert "| right | original |" in document
     assert "| wrong | retry |" in document
+
+
+def test_what_no_judge_looked_for_is_said(source: Finished) -> None:
+    """Without the judge, page and document name the forms of leaks that were not looked for; with it, nothing is said."""
+    unjudged = refined(source, models=("sim/weak",), strategy="self", leak_judge=False).data()
+    assert unjudged.summary["leaks"]["judge"] is False
+    for text in (render_page(unjudged), render_document(unjudged)):
+        assert "No judge looked for leaks (--no-leak-judge): paraphrases, " in text
+    assert "No judge looked" not in render_document(refined(source, models=("sim/weak",), strategy="self").data())
 
 
 def test_nothing_failed_is_said(source: Finished) -> None:

@@ -1,16 +1,20 @@
 """A small planted world, settings with a home of its own, and requests on them."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dokimasia.runner.evaluation import EvaluationRequest
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_world
 
 SAMPLES = 14
+
+Finished = Callable[[EvaluationRequest], Awaitable[RunResult]]
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +40,29 @@ def request_of(world: Path) -> Callable[..., EvaluationRequest]:
         return EvaluationRequest.model_validate(fields)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def kept_homes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, RunResult]]:
+    """Homes with one finished run each, by its request; see `finished`."""
+    return {}
+
+
+@pytest.fixture
+def finished(
+    settings: Settings,
+    kept_homes: dict[str, tuple[Path, RunResult]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Finished:
+    """Puts a finished run of a request on simulated models into the test's empty home: made once, then copied."""
+
+    async def copied(request: EvaluationRequest) -> RunResult:
+        name = request.model_dump_json()
+        if name not in kept_homes:
+            home = tmp_path_factory.mktemp("kept") / "home"
+            kept_homes[name] = home, await evaluate(request, settings=Settings(home=home))
+        home, result = kept_homes[name]
+        shutil.copytree(home, settings.home)
+        return result
+
+    return copied

@@ -11,12 +11,13 @@ import orjson
 import pytest
 
 from dokimasia.errors import InputError
-from dokimasia.runner.comparing import compare_runs
-from dokimasia.runner.criteria_files import export_criteria, import_criteria
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 MODELS = ("sim/strong", "sim/weak")
@@ -47,9 +48,11 @@ def sign_flips(sums: list[float]) -> float:
     return sum(total >= observed - 1e-9 for total in totals) / len(totals)
 
 
-async def test_two_judges_differ_as_their_rows_do(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+async def test_two_judges_differ_as_their_rows_do(
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
+) -> None:
     """With one set of criteria for both: means, differences, p-value, agreement and order agree with a hand computation."""
-    made = await evaluate(request_of(judge="sim/judge", models=MODELS), settings=settings)
+    made = await finished(request_of(judge="sim/judge", models=MODELS))
     path = tmp_path / "criteria.jsonl"
     with Home.open(settings.home, write=False) as home:
         path.write_bytes(b"".join(await export_criteria(home, get_run(home, made.run))))
@@ -93,9 +96,9 @@ async def test_two_judges_differ_as_their_rows_do(settings: Settings, request_of
     assert orjson.dumps(found) == orjson.dumps(compared(settings, *runs))
 
 
-async def test_two_models_of_one_run(settings: Settings, request_of: Requests) -> None:
+async def test_two_models_of_one_run(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """Within one run a model is held against another on the same samples; the judges' agreement has no place there."""
-    result = await evaluate(request_of(), settings=settings)
+    result = await finished(request_of())
     found = compared(settings, result.run, result.run, models=MODELS, top=3)
     (one,) = found["pairs"]
     assert (one["first_model"], one["second_model"]) == MODELS
@@ -106,9 +109,9 @@ async def test_two_models_of_one_run(settings: Settings, request_of: Requests) -
     assert found["unpaired"] == {"first": ["sim/weak"], "second": ["sim/strong"]}
 
 
-async def test_what_cannot_be_compared_is_said(settings: Settings, request_of: Requests) -> None:
+async def test_what_cannot_be_compared_is_said(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """A run with itself, runs without a common model, and a model that is not there name what there is."""
-    strong = (await evaluate(request_of(models=("sim/strong",), limit=3), settings=settings)).run
+    strong = (await finished(request_of(models=("sim/strong",), limit=3))).run
     weak = (await evaluate(request_of(models=("sim/weak",), limit=3), settings=settings)).run
     with pytest.raises(InputError, match=r"does not differ from itself; compare two of its models.*sim/strong"):
         compared(settings, strong, strong)
@@ -122,9 +125,9 @@ async def test_what_cannot_be_compared_is_said(settings: Settings, request_of: R
     assert pair["n_shared"] == 3
 
 
-async def test_what_differs_is_named(settings: Settings, request_of: Requests) -> None:
+async def test_what_differs_is_named(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """Options that differ are listed by name, models that only one run has are not options."""
-    first = (await evaluate(request_of(models=MODELS, limit=3), settings=settings)).run
+    first = (await finished(request_of(models=MODELS, limit=3))).run
     second = (await evaluate(request_of(models=("sim/weak",), limit=4, show_image=True), settings=settings)).run
     found = compared(settings, first, second)
     assert {one["what"]: (one["first"], one["second"]) for one in found["differs"] if one["what"] != "data"} == {

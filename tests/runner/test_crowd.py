@@ -1,20 +1,20 @@
 """Many samples at once: bounded, in order, and without the slowest endpoint idling the others."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from dokimasia.domain.call import ModelCall
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import Interrupted
-from dokimasia.runner import crowd
-from dokimasia.runner.crowd import work_through
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs import concurrency as crowd
+from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from tests.runner.conftest import SAMPLES
 
 MODELS = """
@@ -35,24 +35,6 @@ def made(count: int) -> list[Sample]:
     return [Sample(id=f"s{number}", prompt="What is this?") for number in range(count)]
 
 
-class Waiting(SimTransport):
-    """Lets the slow model answer only when the quick one has been asked about every sample."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: Counter[str] = Counter()
-        self.all_asked = asyncio.Event()
-
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, and wait where the model is the slow one."""
-        self.asked[call.model.name] += 1
-        if self.asked["quick"] == SAMPLES:
-            self.all_asked.set()
-        if call.model.name == "slow":
-            await self.all_asked.wait()
-        return await super().send(call, spec, **rest)
-
-
 async def test_the_slowest_endpoint_does_not_idle_the_others(
     tmp_path: Path, request_of: Callable[..., EvaluationRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,11 +43,19 @@ async def test_the_slowest_endpoint_does_not_idle_the_others(
     assert crowd.IN_FLIGHT[0] < SAMPLES
     (tmp_path / "dokimasia.toml").write_text(MODELS)
     settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
-    transport = Waiting()
+    all_asked = asyncio.Event()
+
+    def hold(call: ModelCall) -> Awaitable[object] | None:
+        """Let the slow model answer only when the quick one has been asked about every sample."""
+        if transport.by_model["quick"] == SAMPLES:
+            all_asked.set()
+        return all_asked.wait() if call.model.name == "slow" else None
+
+    transport = CountingTransport(SimTransport(), hold=hold)
     async with asyncio.timeout(60):
         result = await evaluate(request_of(models=("quick", "slow")), settings=settings, transports={"sim": transport})
     assert result.complete
-    assert transport.asked["quick"] == transport.asked["slow"] == SAMPLES
+    assert transport.by_model["quick"] == transport.by_model["slow"] == SAMPLES
 
 
 async def test_no_more_than_the_width_are_begun_while_all_go_on_evenly() -> None:

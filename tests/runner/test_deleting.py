@@ -2,16 +2,16 @@
 
 import sqlite3
 from collections.abc import Callable
-from typing import NoReturn
 
 import pytest
 
 from dokimasia.errors import InputError, Interrupted, NotFound
-from dokimasia.runner.deleting import delete_whole_run
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.workshop import Stop
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, create_run, list_runs, set_status
@@ -20,12 +20,9 @@ from dokimasia.storage.threads import Thread, live_threads, open_thread
 Requests = Callable[..., EvaluationRequest]
 
 
-class Dead(SimTransport):
+def dead() -> CountingTransport:
     """A transport that must not be used."""
-
-    async def send(self, *_: object, **__: object) -> NoReturn:
-        """Fail the test."""
-        raise AssertionError("a call was sent")
+    return CountingTransport(SimTransport(), fail=lambda _: AssertionError("a call was sent"))
 
 
 async def test_a_deleted_run_costs_nothing_when_evaluated_again(settings: Settings, request_of: Requests) -> None:
@@ -40,9 +37,9 @@ async def test_a_deleted_run_costs_nothing_when_evaluated_again(settings: Settin
         assert run_size(home, first.run).results == run_size(home, first.run).events == 0
         with pytest.raises(NotFound, match="has no run"):
             await delete_whole_run(home, first.run)
-    again = await evaluate(request_of(limit=4), settings=settings, transports={"sim": Dead()})
+    again = await evaluate(request_of(limit=4), settings=settings, transports={"sim": dead()})
     assert again == first
-    assert await evaluate(request_of(limit=3), settings=settings, transports={"sim": Dead()}) == other
+    assert await evaluate(request_of(limit=3), settings=settings, transports={"sim": dead()}) == other
 
 
 async def test_the_checkpoints_of_its_threads_go_with_it(settings: Settings, request_of: Requests) -> None:
@@ -81,10 +78,10 @@ async def test_a_run_can_be_deleted_before_it_is_finished(settings: Settings, re
 async def test_a_run_that_an_unfinished_fork_needs_stays(settings: Settings, request_of: Requests) -> None:
     """The fork is named; once it is done, or gone, the run can be deleted."""
     result = await evaluate(request_of(limit=2), settings=settings)
-    fork = Run(id="fork", graph="evaluate", options={"plan": {"fork": {"parent": result.run}}})
+    fork = Run(id="fork", method="evaluate", options={"needs": [result.run]})
     with Home.open(settings.home, write=True) as home:
         await create_run(home, fork)
-        with pytest.raises(InputError, match=rf"run {result.run} is needed by fork, forked from it and unfinished"):
+        with pytest.raises(InputError, match=rf"run {result.run} is needed by fork, which is unfinished"):
             await delete_whole_run(home, result.run)
         await set_status(home, "fork", "done")
         await delete_whole_run(home, result.run)

@@ -4,36 +4,37 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.errors import InputError, NotFound
-from dokimasia.report.diagnosis_pictures import picture_of
-from dokimasia.runner.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept
-from dokimasia.runner.diagnosis_evidence import evidence
-from dokimasia.runner.diagnosis_files import export
-from dokimasia.runner.diagnosis_material import category_tree, gather
-from dokimasia.runner.diagnosis_report import report_diagnosis
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.growing import grow_tree
-from dokimasia.runner.tree_files import import_tree
-from dokimasia.runner.trees import load_tree
+from dokimasia.methods.diagnosis.blocks.pictures import picture_of
+from dokimasia.methods.diagnosis.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept
+from dokimasia.methods.diagnosis.evidence import evidence
+from dokimasia.methods.diagnosis.files import export
+from dokimasia.methods.diagnosis.material import category_tree, gather
+from dokimasia.methods.diagnosis.report import report_diagnosis
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree.reading.files import import_tree
+from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events
 from dokimasia.storage.runs import get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 
 
 async def test_without_a_tree_the_categories_take_its_place_and_a_tree_is_offered(
-    settings: Settings, request_of: Requests
+    settings: Settings, request_of: Requests, finished: Finished
 ) -> None:
     """The note names the command that grows one; the leaves are the data's own categories."""
-    run = (await evaluate(request_of(), settings=settings)).run
+    run = (await finished(request_of())).run
     with Home.open(settings.home, write=False) as home:
         found = diagnose(home, get_run(home, run))
         with pytest.raises(NotFound):
@@ -48,9 +49,11 @@ async def test_without_a_tree_the_categories_take_its_place_and_a_tree_is_offere
     assert len(radar.rows) == len(categories.rows)
 
 
-async def test_a_diagnosis_is_kept_once_and_reads_back_as_it_was(settings: Settings, request_of: Requests) -> None:
+async def test_a_diagnosis_is_kept_once_and_reads_back_as_it_was(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Equal tables are kept once, as a value and an event; what is read back is equal to the byte."""
-    run = (await evaluate(request_of(), settings=settings)).run
+    run = (await finished(request_of())).run
     with Home.open(settings.home, write=True) as home:
         stored = get_run(home, run)
         assert kept(home, stored) is None
@@ -64,9 +67,11 @@ async def test_a_diagnosis_is_kept_once_and_reads_back_as_it_was(settings: Setti
     assert again.model_dump_json() == first.model_dump_json()
 
 
-async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(settings: Settings, request_of: Requests) -> None:
+async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """A row, a leaf and a model lead to their atoms; when the tree changes, the report says that the mapping is old."""
-    run = (await evaluate(request_of(), settings=settings)).run
+    run = (await finished(request_of())).run
     grown = await grow_tree(judge="sim/judge", run=run, settings=settings)
     with Home.open(settings.home, write=True) as home:
         stored = get_run(home, run)
@@ -110,9 +115,11 @@ async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(settings: 
     assert any("out of date" in note and found.tree in note for note in stale["notes"])
 
 
-async def test_what_changed_between_two_runs_is_said_leaf_by_leaf(settings: Settings, request_of: Requests) -> None:
+async def test_what_changed_between_two_runs_is_said_leaf_by_leaf(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """The same run again has no change; another judge's has the same samples; nothing in common is refused."""
-    first = (await evaluate(request_of(), settings=settings)).run
+    first = (await finished(request_of())).run
     second = (await evaluate(request_of(judge="sim/judge"), settings=settings)).run
     alone = (await evaluate(request_of(models=("sim/steady",)), settings=settings)).run
     with Home.open(settings.home, write=False) as home:
@@ -132,10 +139,10 @@ async def test_what_changed_between_two_runs_is_said_leaf_by_leaf(settings: Sett
 
 
 async def test_the_export_is_the_same_to_the_byte_and_names_what_is_simulated(
-    settings: Settings, request_of: Requests, tmp_path: Path
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
 ) -> None:
     """Every table is a CSV, every one with rows to draw a PNG; two exports are equal."""
-    run = (await evaluate(request_of(repeats=2), settings=settings)).run
+    run = (await finished(request_of(repeats=2))).run
     with Home.open(settings.home, write=False) as home:
         found = diagnose(home, get_run(home, run))
     one, other = (export(found, tmp_path / name) for name in ("one", "other"))

@@ -1,4 +1,4 @@
-"""Reports in words: what is planted is named, what is wrong is struck, and a killed writer ends as one never killed."""
+"""Reports in words: what is planted is named, what is wrong is unverified, and a killed writer ends as one never killed."""
 
 import json
 from collections.abc import Callable
@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dokimasia.methods.diagnosis.plan import WordsRequest
+from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
 
 from dokimasia.domain.diagnosis_report import MOST_WORDS
-from dokimasia.runner import diagnosis_words
-from dokimasia.runner.diagnosing import diagnose, kept
-from dokimasia.runner.diagnosis_evidence import evidence
-from dokimasia.runner.diagnosis_material import gather
-from dokimasia.runner.diagnosis_plan import WordsRequest
-from dokimasia.runner.diagnosis_report import report_diagnosis
-from dokimasia.runner.diagnosis_words import WordsResult, latest_words, resume_words, write_diagnosis
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.diagnosis import words as diagnosis_words
+from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
+from dokimasia.methods.diagnosis.evidence import evidence
+from dokimasia.methods.diagnosis.material import gather
+from dokimasia.methods.diagnosis.report import report_diagnosis
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run, list_runs
@@ -52,13 +52,13 @@ def by_subject(result: WordsResult) -> dict[str, dict[str, Any]]:
 
 
 async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: Settings, request_of: Requests) -> None:
-    """A report a model and one across; all that stands cites what is there; the same again asks nothing."""
+    """A report a model and one across; every place leads to a row with atoms behind it; the same again asks nothing."""
     run = (await evaluate(request_of(), settings=settings)).run
     first = await written(settings, run)
     assert first.complete
     assert list(by_subject(first)) == ["sim/strong", "sim/weak", ""]
-    assert first.summary["totals"]["struck"] == 0
-    assert first.summary["totals"]["kept"] >= 6
+    assert first.summary["totals"]["unverified"] == 0
+    assert first.summary["totals"]["verified"] >= 6
     silent = JudgeTransport(writer())
     request = WordsRequest(run=run, judge="sim/judge")
     assert (await write_diagnosis(request, settings=settings, transports={"sim": silent})).summary == first.summary
@@ -71,9 +71,10 @@ async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: S
         assert tables is not None
         for one in first.summary["reports"]:
             for sentence in one["sentences"]:
-                for citation in sentence["citations"]:
+                for place in sentence["places"]:
                     assert page is not None
-                    row = page["cited"][citation["ref"]]
+                    row = place["row"]
+                    assert row in page["cited"]
                     assert page["evidence"][row]["atoms"] > 0
                     assert evidence(home, stored, gathered, tables, row)["atoms"] == page["evidence"][row]["atoms"]
 
@@ -121,7 +122,7 @@ async def test_killed_between_the_last_step_and_its_rows(
     silent = JudgeTransport(writer())
     result = await resume_words(half, settings=settings, transports={"sim": silent})
     assert result.complete
-    assert result.summary["totals"]["kept"] >= 6
+    assert result.summary["totals"]["verified"] >= 6
     assert silent.asked == []
 
 
@@ -138,21 +139,22 @@ async def test_a_budget_leaves_the_rest_for_a_resume(settings: Settings, request
 
 
 async def test_a_writer_that_invents(settings: Settings, request_of: Requests) -> None:
-    """Numbers without a source, assets that are not there, and a superlative without a cell: each struck for its reason."""
+    """Numbers of its own, tables that are not there, a comparison without a test: each unverified, with its reason."""
     run = (await evaluate(request_of(), settings=settings)).run
     invented = (
         "sim/weak fails on 73 % of all questions.\n"
-        "It scores 99.9 points [models:2.criteria score].\n"
-        "It scores 12.5 points [leaves/atlantis:1.score].\n"
-        "It scores 12.5 points [models:77.criteria score].\n"
-        "It is the worst of all.\n"
-        "This report is about one model."
+        "It scores {leaves/atlantis:1.score}.\n"
+        "It scores {models:77.criteria score}.\n"
+        "It is {compare models:1.criteria score models:2.criteria score} the other.\n"
+        "It has {models:2.criteria score}, and it is the worst of all."
     )
     found = by_subject(await written(settings, run, writer(diagnosis_report=invented)))["sim/weak"]
-    struck = [one["struck"]["kind"] for one in found["sentences"] if one["struck"]]
-    assert struck == ["uncited_number", "wrong_number", "no_such_asset", "no_such_cell", "uncited_claim"]
-    assert found["kept"] == 1
-    assert found["struck_at_first"] == 5
+    kinds = [[fault["kind"] for fault in one["faults"]] for one in found["sentences"]]
+    assert kinds == [["literal_digit"], ["no_such_place"], ["no_such_place"], ["no_test"], []]
+    assert found["verified"] == 1
+    assert found["unverified_at_first"] == 4
+    assert "points of 100" in found["sentences"][-1]["text"]
+    assert found["sentences"][-1]["written"] == "It has {models:2.criteria score}, and it is the worst of all."
 
 
 async def test_a_writer_of_ten_thousand_words(settings: Settings, request_of: Requests) -> None:

@@ -1,6 +1,5 @@
 """The main job from a data file to its figures, in process: continued, repeated, limited, and never paid twice."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,38 +9,29 @@ import orjson
 import pytest
 
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
-from dokimasia.runner.criteria_files import export_criteria, import_criteria
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, prepare, resume
-from dokimasia.runner.inspection import sample_view
-from dokimasia.runner.observer import Silent
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.observer import Silent
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.inspection import sample_of_run
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
 
 Requests = Callable[..., EvaluationRequest]
 
 
-class Counting(SimTransport):
-    """The simulated transport, counting what is sent and stopping a run after so many calls."""
-
-    def __init__(self, *, stop: Stop | None = None, after: int = 10**9) -> None:
-        super().__init__()
-        self.sent: list[Any] = []
-        self._stop, self._after = stop, after
-
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, and ask for the stop when it is time."""
-        self.sent.append(call)
-        if self._stop is not None and len(self.sent) >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.002)
-        return await super().send(call, spec, **rest)
+def counting(*, stop: Stop | None = None, after: int | None = None) -> CountingTransport:
+    """Simulated models, counted, that stop a run after so many calls."""
+    return CountingTransport(SimTransport(), stop=None if stop is None else stop.ask, stop_after=after)
 
 
 def as_bytes(summary: dict[str, Any]) -> bytes:
@@ -71,7 +61,7 @@ async def test_every_sample_is_scored_or_failed_and_counted(settings: Settings, 
 async def test_the_same_command_again_sends_nothing(settings: Settings, request_of: Requests) -> None:
     """A finished run is printed, a fresh one answered by the ledger; both equal the first to the byte."""
     first = await evaluate(request_of(), settings=settings)
-    transport = Counting()
+    transport = counting()
     again = await evaluate(request_of(), settings=settings, transports={"sim": transport})
     fresh = await evaluate(request_of(fresh=True), settings=settings, transports={"sim": transport})
     assert transport.sent == []
@@ -93,7 +83,7 @@ async def test_a_stopped_run_goes_on_without_asking_anything_twice(settings: Set
     sent: list[str] = []
     for _ in range(40):
         stop = Stop()
-        transport = Counting(stop=stop, after=9)
+        transport = counting(stop=stop, after=9)
         try:
             result = await evaluate(request_of(), settings=settings, stop=stop, transports={"sim": transport})
         except Interrupted:
@@ -107,7 +97,7 @@ async def test_a_stopped_run_goes_on_without_asking_anything_twice(settings: Set
 
 async def test_a_budget_stops_the_run_and_resume_completes_it(settings: Settings, request_of: Requests) -> None:
     """What no money was left for fails as `budget`, is open, and is taken up when there is more."""
-    transport = Counting()
+    transport = counting()
     part = await evaluate(request_of(max_calls=30), settings=settings, transports={"sim": transport})
     assert not part.complete
     assert len(transport.sent) == 30
@@ -140,7 +130,7 @@ async def test_responses_that_exist_are_scored(settings: Settings, request_of: R
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, first.run)
         rows = [row for row in results(home, first.run) if row.kind == "score"]
-        views = [await sample_view(home, run, row.sample_id) for row in rows]
+        views = [await sample_of_run(home, run, row.sample_id) for row in rows]
     path = tmp_path / "answers.jsonl"
     lines = [
         {"id": view["sample"]["id"], "model": "someone", "response": answer["response"]["text"]}
@@ -149,7 +139,7 @@ async def test_responses_that_exist_are_scored(settings: Settings, request_of: R
         if answer["response"]
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    transport = Counting()
+    transport = counting()
     given = await evaluate(
         request_of(models=(), responses=path, limit=len(lines)), settings=settings, transports={"sim": transport}
     )
@@ -176,7 +166,7 @@ async def test_criteria_travel_as_files(settings: Settings, request_of: Requests
     with Home.open(other.home, write=True) as home:
         collection, size = await import_criteria(home, path)
     assert size == made
-    transport = Counting()
+    transport = counting()
     if made == 14:
         second = await evaluate(request_of(criteria=collection), settings=other, transports={"sim": transport})
         assert as_bytes(second.summary) == as_bytes(first.summary)
@@ -208,7 +198,7 @@ async def test_bad_samples_stop_the_run_before_it_pays(
     path = tmp_path / "data.jsonl"
     good = [line.replace('"images/', f'"{images}/') for line in lines[:3]]
     path.write_text("\n".join([good[0], "{broken", good[1], '{"id": "x", "prompt": " "}', good[2], good[0]]))
-    transport = Counting()
+    transport = counting()
     with pytest.raises(DataError) as caught:
         await evaluate(request_of(data=path), settings=settings, transports={"sim": transport})
     message = str(caught.value)
@@ -239,7 +229,7 @@ async def test_a_sample_can_be_shown_whole(settings: Settings, request_of: Reque
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
         ids = [row.sample_id for row in results(home, result.run) if row.kind == "replay" and row.criteria_id]
-        view = await sample_view(home, run, ids[0], raw=True)
+        view = await sample_of_run(home, run, ids[0], raw=True)
     assert 3 <= len(view["replay"]["criteria"]["criteria"]) <= 5
     assert {answer["model"] for answer in view["answers"]} == {"sim/strong", "sim/weak"}
     labels = [call["label"] for call in view["calls"]]
@@ -280,9 +270,9 @@ async def test_checkpoints_are_kept_on_request(settings: Settings, request_of: R
     assert any("checkpoint_scoring" in thread for thread in steps["home"])
 
 
-def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests) -> None:
+async def test_a_dry_run_needs_no_home(settings: Settings, request_of: Requests) -> None:
     """Preparing reads and checks everything and leaves nothing behind."""
-    plan, samples, estimate = prepare(request_of(), settings=settings, blobs=MemoryBlobs())
-    assert len(samples) == estimate.samples == 14
-    assert len(plan.run_id) == 16
+    accepted = await prepare(METHOD, request_of(), settings=settings)
+    assert len(accepted.places) == accepted.estimate.samples == 14
+    assert len(run_id(METHOD, accepted.plan)) == 16
     assert not settings.home.exists()

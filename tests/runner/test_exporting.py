@@ -10,16 +10,18 @@ import orjson
 import pytest
 
 from dokimasia.errors import InputError
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.export_formats import FORMATS, Format, encode, format_of, write_whole
-from dokimasia.runner.exporting import COLUMNS, export_rows
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.rows import COLUMNS as OWN
+from dokimasia.runs.reading.export_formats import FORMATS, Format, encode, format_of, write_whole
+from dokimasia.runs.reading.exporting import FIRST, LAST, Export, export_rows
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
 Requests = Callable[..., EvaluationRequest]
+COLUMNS = {**FIRST, **OWN, **LAST}
 
 
 async def exported(
@@ -28,7 +30,7 @@ async def exported(
     transport = SimTransport(faults=parse_faults(faults))
     result = await evaluate(request, settings=settings, transports={"sim": transport})
     with Home.open(settings.home, write=False) as home:
-        return result, await export_rows(home, get_run(home, result.run))
+        return result, (await export_rows(home, get_run(home, result.run))).rows
 
 
 def row_of(**values: Any) -> dict[str, Any]:
@@ -71,7 +73,7 @@ async def test_the_same_run_gives_the_same_bytes(
     """Two homes, evaluated at different times, export the same bytes."""
     _, first = await exported(settings, request_of(limit=4))
     _, second = await exported(Settings(home=tmp_path / "elsewhere"), request_of(limit=4))
-    assert encode(first, format) == encode(second, format)
+    assert encode(Export(COLUMNS, first), format) == encode(Export(COLUMNS, second), format)
 
 
 async def test_all_formats_hold_the_same_rows(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
@@ -79,15 +81,15 @@ async def test_all_formats_hold_the_same_rows(settings: Settings, request_of: Re
     from pyarrow import parquet
 
     _, rows = await exported(settings, request_of(limit=4), "refusal=0.2")
-    lines = [orjson.loads(line) for line in encode(rows, "jsonl").splitlines()]
+    lines = [orjson.loads(line) for line in encode(Export(COLUMNS, rows), "jsonl").splitlines()]
     assert lines == rows
     assert list(lines[0]) == list(COLUMNS)
     path = tmp_path / "run.parquet"
-    write_whole(path, encode(rows, "parquet"))
+    write_whole(path, encode(Export(COLUMNS, rows), "parquet"))
     table = parquet.read_table(path)
     assert table.column_names == list(COLUMNS)
     assert table.to_pylist() == [{name: row[name] for name in COLUMNS} for row in rows]
-    read = list(csv.DictReader(io.StringIO(encode(rows, "csv").decode(), newline="")))
+    read = list(csv.DictReader(io.StringIO(encode(Export(COLUMNS, rows), "csv").decode(), newline="")))
     assert [one["response"] for one in read] == [row["response"] or "" for row in rows]
     assert [one["score"] for one in read] == ["" if row["score"] is None else str(row["score"]) for row in rows]
     assert [orjson.loads(one["call_keys"]) for one in read] == [row["call_keys"] for row in rows]
@@ -95,9 +97,9 @@ async def test_all_formats_hold_the_same_rows(settings: Settings, request_of: Re
 
 def test_an_export_without_rows_has_its_columns() -> None:
     """Nothing to export is an empty table with its header, not an empty file."""
-    assert encode([], "jsonl") == b""
-    assert encode([], "csv").decode() == ",".join(COLUMNS) + "\n"
-    assert encode([], "parquet").startswith(b"PAR1")
+    assert encode(Export(COLUMNS, []), "jsonl") == b""
+    assert encode(Export(COLUMNS, []), "csv").decode() == ",".join(COLUMNS) + "\n"
+    assert encode(Export(COLUMNS, []), "parquet").startswith(b"PAR1")
 
 
 @pytest.mark.parametrize(
@@ -117,9 +119,9 @@ def test_an_export_without_rows_has_its_columns() -> None:
 def test_no_answer_becomes_a_formula(text: str, cell: str) -> None:
     """A text that a spreadsheet would run gets an apostrophe in front; numbers and other texts stay as they are."""
     rows = [row_of(response=text)]
-    (read,) = csv.DictReader(io.StringIO(encode(rows, "csv").decode(), newline=""))
+    (read,) = csv.DictReader(io.StringIO(encode(Export(COLUMNS, rows), "csv").decode(), newline=""))
     assert read["response"] == cell
-    assert orjson.loads(encode(rows, "jsonl"))["response"] == text
+    assert orjson.loads(encode(Export(COLUMNS, rows), "jsonl"))["response"] == text
 
 
 def test_the_format_follows_the_name() -> None:

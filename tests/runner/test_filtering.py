@@ -9,9 +9,10 @@ import pytest
 
 from dokimasia.domain.density import DOMAINS, Threshold
 from dokimasia.errors import InputError
-from dokimasia.runner.filtering import FILTER, FilterRequest, filter_items, read_thresholds, write_kept
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.image_run import run_images
+from dokimasia.methods.density import METHOD, FilterRequest, items
+from dokimasia.methods.density.kept import write_kept
+from dokimasia.methods.density.thresholds import read_thresholds
+from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -31,9 +32,9 @@ def judge(member: str, prompt: str, inputs: Any, before: int) -> str:
     return "<domain>data</domain>" if prompt == "domain" else rating(7, 6 if before == 0 else 4)
 
 
-def filtered(settings: Settings, data: Path, transport: Panel, **changes: Any) -> GraphResult:
+def filtered(settings: Settings, data: Path, transport: Panel, **changes: Any) -> RunResult:
     request = FilterRequest.model_validate({"data": data, "judge": "sim/judge", **changes})
-    return asyncio.run(run_images(FILTER, request, settings=settings, transports={"sim": transport}))
+    return asyncio.run(run(METHOD, request, settings=settings, transports={"sim": transport}))
 
 
 def test_keeps_what_reaches_the_threshold(tmp_path: Path, settings: Settings) -> None:
@@ -74,7 +75,7 @@ def test_a_rating_that_is_none(tmp_path: Path, settings: Settings) -> None:
         "the score in <visual_complexity> is '11', not a whole number from 1 to 10"
     ]
     with Home.open(settings.home, write=False) as home:
-        (item,) = filter_items(home, get_run(home, result.run))
+        (item,) = items(home, get_run(home, result.run))
     assert (item["failure"], item["rating"]) == ("unparsable", None)
 
 

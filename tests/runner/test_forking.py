@@ -2,47 +2,44 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dokimasia.prompts
+from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, InputError, Interrupted, TransportError
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
-from dokimasia.runner.forking import ForkRequest, fork, preview_fork
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs import concurrency as crowd
+from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
+from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 OTHER = "sim/judge"
 SHIPPED = Path(dokimasia.prompts.__file__).parent
 
 
-class Counting(SimTransport):
-    """The simulated transport, which counts requests by model, refuses some models, and stops a run in the middle."""
+def away(model: str) -> CountingTransport:
+    """Simulated models of which one refuses every call."""
 
-    def __init__(self, *, stop: Stop | None = None, after: int = 10**9, away: str = "", **options: Any) -> None:
-        super().__init__(**options)
-        self.sent: Counter[str] = Counter()
-        self._stop, self._after, self._away = stop, after, away
+    def fail(call: ModelCall) -> TransportError | None:
+        refused = TransportError("auth", "no entry", retryable=False, status=401)
+        return refused if call.model.name == model else None
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, ask for the stop when it is time, and be away for one model."""
-        self.sent[call.model.name] += 1
-        if self._stop is not None and self.sent.total() >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.001)
-        if call.model.name == self._away:
-            raise TransportError("auth", "no entry", retryable=False, status=401)
-        return await super().send(call, spec, **rest)
+    return CountingTransport(SimTransport(), fail=fail)
 
 
 def run_of(settings: Settings, id: str) -> Run:
@@ -62,18 +59,16 @@ def labels_of(settings: Settings, rows: dict[str, ResultRow]) -> dict[str, list[
     return {item: [used[key].label for key in row.calls] for item, row in rows.items()}
 
 
-async def forked(
-    settings: Settings, parent: EvaluationResult, node: str, **changes: Any
-) -> tuple[EvaluationResult, Counter[str]]:
-    transport = Counting()
+async def forked(settings: Settings, parent: RunResult, node: str, **changes: Any) -> tuple[RunResult, Counter[str]]:
+    transport = CountingTransport(SimTransport())
     request = ForkRequest(node=node, **changes)
     result = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
-    return result, transport.sent
+    return result, transport.by_model
 
 
-async def test_another_judge_scores_what_is_there(settings: Settings, request_of: Requests) -> None:
+async def test_another_judge_scores_what_is_there(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """Forked from `score`, chains, criteria and answers are the old run's by their ids, and only the new judge is asked."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "score", judge=OTHER)
     assert set(sent) == {OTHER}
     assert child.run != parent.run
@@ -93,9 +88,11 @@ async def test_another_judge_scores_what_is_there(settings: Settings, request_of
     assert all(len(row.calls) == 2 for row in scored)
 
 
-async def test_a_fork_scores_as_the_other_judge_would_have(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_scores_as_the_other_judge_would_have(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from the first step, a run has the figures of a run that had the other judge from the start."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "write_chain", judge=OTHER)
     assert set(sent) == {OTHER}
     whole = await evaluate(request_of(judge=OTHER), settings=Settings(home=settings.home.with_name("other")))
@@ -103,9 +100,32 @@ async def test_a_fork_scores_as_the_other_judge_would_have(settings: Settings, r
     assert child.summary["preparation"] == whole.summary["preparation"]
 
 
-async def test_criteria_drawn_anew_from_the_old_chains(settings: Settings, request_of: Requests) -> None:
+async def test_a_slow_judge_makes_no_fork_look_for_the_candidates(
+    settings: Settings, request_of: Requests, monkeypatch: pytest.MonkeyPatch, finished: Finished
+) -> None:
+    """While the judge is waited for, only models that the fork reaches are compared: it asks no candidate and loads none."""
+    parent = await finished(request_of())
+    compared = asyncio.Event()
+    uneven = ModelGateway.uneven
+
+    def watched(gateway: ModelGateway, models: Iterable[str]) -> bool:
+        compared.set()
+        return uneven(gateway, models)
+
+    monkeypatch.setattr(crowd, "TICK", 0.001)
+    monkeypatch.setattr(ModelGateway, "uneven", watched)
+    transport = CountingTransport(SimTransport(), hold=lambda _: compared.wait())
+    request = ForkRequest(node="score", judge=OTHER)
+    child = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
+    assert compared.is_set()
+    assert child.complete
+
+
+async def test_criteria_drawn_anew_from_the_old_chains(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from `extract_criteria`, chains and answers are taken over with the calls that made them."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "extract_criteria", judge=OTHER)
     assert set(sent) == {OTHER}
     before, after = rows_of(settings, parent.run), rows_of(settings, child.run)
@@ -120,9 +140,11 @@ async def test_criteria_drawn_anew_from_the_old_chains(settings: Settings, reque
             assert labels[item] == ["candidate", "checkpoints"]
 
 
-async def test_another_candidate_answers_under_the_old_criteria(settings: Settings, request_of: Requests) -> None:
+async def test_another_candidate_answers_under_the_old_criteria(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Forked from `answer` with another candidate, the judge stays, and the candidate that stays is not asked again."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     child, sent = await forked(settings, parent, "answer", models={"sim/weak": "sim/steady"})
     assert set(sent) == {"sim/steady", "sim/judge-noisy"}
     assert sent["sim/steady"] == 14
@@ -132,21 +154,19 @@ async def test_another_candidate_answers_under_the_old_criteria(settings: Settin
 
 async def test_a_failed_answer_stays_failed(settings: Settings, request_of: Requests) -> None:
     """What failed before the step is taken over as it failed: its model is not asked again."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/weak")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/weak")})
     failures = parent.summary["models"]["sim/weak"]["failures"]
     assert failures["api_error"] > 0
     child, sent = await forked(settings, parent, "score", judge=OTHER)
     assert set(sent) == {OTHER}
     assert child.summary["models"]["sim/weak"]["failures"] == failures
-    again = await resume(
-        run_of(settings, child.run), settings=settings, retry=("api_error",), transports={"sim": Counting()}
-    )
+    again = await resume(run_of(settings, child.run), settings=settings, retry=("api_error",))
     assert again.summary["models"]["sim/weak"]["n_scored"] > 0
 
 
 async def test_a_sample_without_a_chain_stays_failed(settings: Settings, request_of: Requests) -> None:
     """Where no chain could be written there is nothing to draw criteria from, and the old judge is not asked for one."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/judge-noisy")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/judge-noisy")})
     child, sent = await forked(settings, parent, "extract_criteria", judge=OTHER)
     assert not sent
     assert child.summary["models"]["sim/strong"]["n_scored"] == 0
@@ -177,9 +197,11 @@ async def test_a_fork_needs_no_key_of_those_it_does_not_ask(
         await forked(without, parent, "answer", judge=OTHER)
 
 
-async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_is_interrupted_and_resumed_like_any_run(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
     """Stopped again and again, a fork resumes from its own rows and ends with the figures of one never stopped."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     whole, _ = await forked(settings, parent, "extract_criteria", judge=OTHER)
     other = Settings(home=settings.home.with_name("other"))
     again = await evaluate(request_of(), settings=other)
@@ -189,7 +211,7 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings
     result = None
     for number in range(40):
         stop = Stop()
-        transport = Counting(stop=stop, after=7)
+        transport = CountingTransport(SimTransport(), stop=stop.ask, stop_after=7)
         options: dict[str, Any] = {"settings": other, "stop": stop, "transports": {"sim": transport}}
         try:
             if number == 0:
@@ -199,16 +221,16 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(settings: Settings
         except Interrupted:
             continue
         finally:
-            sent += transport.sent
+            sent += transport.by_model
         break
     assert result is not None
     assert result.summary == whole.summary
     assert set(sent) == {OTHER}
 
 
-async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of: Requests) -> None:
+async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """The same fork is the same run, printed again; another step makes another run."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     first, _ = await forked(settings, parent, "score", judge=OTHER)
     second, sent = await forked(settings, parent, "score", judge=OTHER)
     assert not sent
@@ -218,9 +240,9 @@ async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of:
     assert other.summary["models"] == first.summary["models"]
 
 
-async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests) -> None:
+async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """A fork is a run: forked in its turn it keeps the judges of the steps before, each by its own model."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     middle, _ = await forked(settings, parent, "extract_criteria", judge=OTHER)
     last, sent = await forked(settings, middle, "score", judge="sim/judge-careless")
     assert set(sent) == {"sim/judge-careless"}
@@ -234,16 +256,18 @@ async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests) -> Non
     assert plan["judge"]["ref"]["name"] == "sim/judge-careless"
 
 
-async def test_another_prompt_from_a_step_on(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+async def test_another_prompt_from_a_step_on(
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
+) -> None:
     """With another prompt for scoring, only scores are asked again, under a new version that stands beside them."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     folder = tmp_path / "prompts"
     prompt_file(folder, "checkpoints", extra="Be strict.")
     request = ForkRequest(node="score", prompts=(folder,))
     library = default_library().overridden(folder)
-    transport = Counting(library=library)
+    transport = CountingTransport(SimTransport(library=library))
     child = await fork(run_of(settings, parent.run), request, settings=settings, transports={"sim": transport})
-    assert set(transport.sent) == {"sim/judge-noisy"}
+    assert set(transport.by_model) == {"sim/judge-noisy"}
     assert child.complete
     assert child.summary["models"]["sim/strong"]["n_scored"] > 0
     early = ForkRequest(node="score", prompts=(prompt_file(tmp_path / "early", "criteria", extra="Be brief."),))
@@ -253,7 +277,7 @@ async def test_another_prompt_from_a_step_on(settings: Settings, request_of: Req
 
 async def test_a_run_that_changed_since_cannot_be_taken_over(settings: Settings, request_of: Requests) -> None:
     """A fork that is resumed after the run before it changed says so, and forked anew it is another run."""
-    parent = await evaluate(request_of(), settings=settings, transports={"sim": Counting(away="sim/weak")})
+    parent = await evaluate(request_of(), settings=settings, transports={"sim": away("sim/weak")})
     part, _ = await forked(settings, parent, "score", judge=OTHER, max_calls=3)
     assert not part.complete
     await resume(run_of(settings, parent.run), settings=settings, retry=("api_error",))
@@ -263,9 +287,9 @@ async def test_a_run_that_changed_since_cannot_be_taken_over(settings: Settings,
     assert anew.run != part.run
 
 
-async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Requests) -> None:
+async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """An unknown step lists all steps; no change, a change too early, or an unfinished run are errors with a way out."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     with pytest.raises(InputError, match=r"no step 'judge'(?s:.*)write_chain(?s:.*)extract_criteria(?s:.*)score"):
         await forked(settings, parent, "judge", judge=OTHER)
     with pytest.raises(InputError, match="a fork changes something"):
@@ -283,13 +307,12 @@ async def test_what_cannot_be_forked_is_said(settings: Settings, request_of: Req
         await forked(Settings(home=settings.home.with_name("part")), part, "score", judge=OTHER)
 
 
-async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of: Requests) -> None:
+async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """The preview names each step's fate, its models and the calls at most, and makes no run."""
-    parent = await evaluate(request_of(), settings=settings)
+    parent = await finished(request_of())
     with Home.open(settings.home, write=False) as home:
-        shown = preview_fork(
-            home, get_run(home, parent.run), ForkRequest(node="extract_criteria", judge=OTHER), settings=settings
-        )
+        request = ForkRequest(node="extract_criteria", judge=OTHER)
+        shown = (await prepare_fork(home, get_run(home, parent.run), request, settings=settings)).preview
     assert {step["step"]: step["again"] for step in shown["steps"]} == {
         "write_chain": False,
         "check_chain": False,
@@ -303,9 +326,11 @@ async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of:
     assert sent.total() <= shown["calls"] + 2
 
 
-async def test_responses_from_a_file_are_taken_over(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+async def test_responses_from_a_file_are_taken_over(
+    settings: Settings, request_of: Requests, tmp_path: Path, finished: Finished
+) -> None:
     """A run over answers that were given can be forked, and nobody but the new judge is asked."""
-    ids = [row.sample_id for row in rows_of_first(await evaluate(request_of(), settings=settings), settings)]
+    ids = [row.sample_id for row in rows_of_first(await finished(request_of()), settings)]
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(f'{{"id": "{id}", "model": "someone", "response": "It is red."}}\n' for id in ids))
     parent = await evaluate(request_of(models=(), responses=path), settings=settings)
@@ -314,7 +339,7 @@ async def test_responses_from_a_file_are_taken_over(settings: Settings, request_
     assert child.summary["models"]["someone"]["n"] == 14
 
 
-def rows_of_first(result: EvaluationResult, settings: Settings) -> list[ResultRow]:
+def rows_of_first(result: RunResult, settings: Settings) -> list[ResultRow]:
     return [row for row in rows_of(settings, result.run).values() if row.kind == "replay"]
 
 

@@ -11,17 +11,17 @@ import pytest
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import answer_question
+from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, Interrupted
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.runner.graph_plan import GraphRequest
-from dokimasia.runner.graph_results import graph_items
-from dokimasia.runner.graph_run import resume_graph, run_graph
-from dokimasia.runner.workshop import Stop
+from dokimasia.methods.graph import GraphRequest, run_graph
+from dokimasia.methods.graph import items as graph_items
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
 
@@ -39,13 +39,8 @@ class State(Failure, TypedDict, total=False):
 
 async def answer_twice(state: State, runtime: Runtime[Context], *, repeat: int) -> State:
     context = runtime.context
-    asked = await answer_question(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        candidate=context.options.spec(state.get("model") or context.options.judge),
-        repeat=repeat,
-        library=context.prompts,
-    )
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(answer_question(sample, repeat=repeat), model=state.get("model") or context.options.judge)
     calls = [asked.call] if asked.call else []
     if asked.value is None:
         return {"calls": calls, **failed_update(asked.failure)}
@@ -122,7 +117,7 @@ class Counting(SimTransport):
 
 async def test_every_sample_is_walked_through_for_every_model(settings: Settings, world: Path) -> None:
     """Each item has a row with its values and calls, and the same run again asks nothing."""
-    result = await run_graph(request_on(world), graph=graph_file(), settings=settings)
+    result = await run_graph(request_on(world), given=graph_file(), settings=settings)
     assert result.complete
     assert result.summary["models"]["sim/weak"] == {"n": 14, "made": 14, "scored": 0, "failures": {}}
     assert result.summary["open_items"] == 0
@@ -133,14 +128,14 @@ async def test_every_sample_is_walked_through_for_every_model(settings: Settings
     assert all(item["values"][0]["value"]["text"] for item in items)
     assert sum(len(item["calls"]) for item in items) == result.summary["calls"] == 56
     transport = Counting()
-    again = await run_graph(request_on(world), graph=graph_file(), settings=settings, transports={"sim": transport})
+    again = await run_graph(request_on(world), given=graph_file(), settings=settings, transports={"sim": transport})
     assert again == result
     assert transport.sent == []
 
 
 async def test_without_models_a_sample_is_one_item(settings: Settings, world: Path) -> None:
     """Where no model is named the graph has the judge alone."""
-    result = await run_graph(request_on(world, models=(), limit=3), graph=graph_file(), settings=settings)
+    result = await run_graph(request_on(world, models=(), limit=3), given=graph_file(), settings=settings)
     assert result.summary["models"] == {"": {"n": 3, "made": 3, "scored": 0, "failures": {}}}
 
 
@@ -148,14 +143,14 @@ async def test_without_models_a_sample_is_one_item(settings: Settings, world: Pa
 async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpointed: bool) -> None:
     """Stopped again and again, a run resumes from what is committed, asks nothing twice, and leaves no thread behind."""
     graph = graph_file(CHECKPOINTED=checkpointed)
-    whole = await run_graph(request_on(world), graph=graph, settings=Settings(home=settings.home.with_name("whole")))
+    whole = await run_graph(request_on(world), given=graph, settings=Settings(home=settings.home.with_name("whole")))
     sent: list[str] = []
     result = None
     for number in range(40):
         stop = Stop()
         transport = Counting(stop=stop, after=7)
         options: dict[str, Any] = {
-            "graph": graph,
+            "given": graph,
             "settings": settings,
             "stop": stop,
             "transports": {"sim": transport},
@@ -164,7 +159,7 @@ async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpoint
             if number == 0:
                 result = await run_graph(request_on(world), **options)
             else:
-                result = await resume_graph(run_of(settings, whole.run), **options)
+                result = await resume(run_of(settings, whole.run), **options)
         except Interrupted:
             continue
         finally:
@@ -179,20 +174,20 @@ async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpoint
 
 async def test_a_budget_leaves_items_open(settings: Settings, world: Path) -> None:
     """What no money was left for is open, and resume completes it."""
-    part = await run_graph(request_on(world, max_calls=9), graph=graph_file(), settings=settings)
+    part = await run_graph(request_on(world, max_calls=9), given=graph_file(), settings=settings)
     assert not part.complete
     assert sum(one["failures"].get("budget", 0) for one in part.summary["models"].values()) > 0
-    done = await resume_graph(run_of(settings, part.run), graph=graph_file(), settings=settings)
+    done = await resume(run_of(settings, part.run), given=graph_file(), settings=settings)
     assert done.complete
     assert done.summary["models"]["sim/strong"]["made"] == 14
 
 
 async def test_what_a_graph_says_is_kept(settings: Settings, world: Path) -> None:
     """A score is a score, a failure is a failure of its kind with its reason."""
-    scored = await run_graph(request_on(world, limit=2), graph=broken({"score": 0.5}), settings=settings)
+    scored = await run_graph(request_on(world, limit=2), given=broken({"score": 0.5}), settings=settings)
     assert scored.summary["models"]["sim/weak"]["scored"] == 2
     refusing = broken({"failed": "refused", "reason": "no"})
-    failed = await run_graph(request_on(world, limit=3), graph=refusing, settings=settings)
+    failed = await run_graph(request_on(world, limit=3), given=refusing, settings=settings)
     assert failed.summary["models"]["sim/weak"] == {"n": 3, "made": 0, "scored": 0, "failures": {"refused": 3}}
 
 
@@ -201,18 +196,18 @@ async def test_a_graphs_mistakes_are_named(settings: Settings, world: Path) -> N
     with pytest.raises(
         ConfigError, match=r"the graph 'twice' broke at sample '.*': KeyError: 'colour'. Mend it and resume"
     ):
-        await run_graph(request_on(world), graph=broken(KeyError("colour")), settings=settings)
+        await run_graph(request_on(world), given=broken(KeyError("colour")), settings=settings)
     with pytest.raises(
         ConfigError, match=r"ended at sample '.*' with failed='bad luck'; the kinds of failure are unparsable"
     ):
-        await run_graph(request_on(world, limit=1), graph=broken({"failed": "bad luck"}), settings=settings)
+        await run_graph(request_on(world, limit=1), given=broken({"failed": "bad luck"}), settings=settings)
 
 
 async def test_another_version_is_not_continued(settings: Settings, world: Path) -> None:
     """A run of another version of the graph is refused with both versions."""
-    part = await run_graph(request_on(world, max_calls=9), graph=graph_file(), settings=settings)
+    part = await run_graph(request_on(world, max_calls=9), given=graph_file(), settings=settings)
     with pytest.raises(ConfigError, match="version 1 of the graph 'twice', which is at version 2 now"):
-        await resume_graph(run_of(settings, part.run), graph=graph_file(VERSION=2), settings=settings)
+        await resume(run_of(settings, part.run), given=graph_file(VERSION=2), settings=settings)
 
 
 async def test_a_graph_brings_prompts_of_its_own(settings: Settings, world: Path, tmp_path: Path) -> None:
@@ -222,7 +217,7 @@ async def test_a_graph_brings_prompts_of_its_own(settings: Settings, world: Path
     text = "---\nname: haiku\nversion: 1\noutput: text\ninputs: {question: required}\nsource: own\n---\n## user\n{{question}}\n"
     file.write_text(text)
     graph = graph_file(PROMPTS=tmp_path / "own")
-    one = await run_graph(request_on(world, limit=1), graph=graph, settings=settings)
+    one = await run_graph(request_on(world, limit=1), given=graph, settings=settings)
     file.write_text(text.replace("version: 1", "version: 2"))
-    two = await run_graph(request_on(world, limit=1), graph=graph, settings=settings)
+    two = await run_graph(request_on(world, limit=1), given=graph, settings=settings)
     assert one.run != two.run

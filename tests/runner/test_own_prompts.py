@@ -7,10 +7,11 @@ import pytest
 
 import dokimasia.prompts
 from dokimasia.errors import ConfigError
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, resume
+from dokimasia.runs.lifecycle import resume
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
 
@@ -73,7 +74,7 @@ async def test_a_resume_finds_the_folder_again(settings: Settings, request_of: R
     moved = move(folder)
     with pytest.raises(ConfigError, match="if it has moved, name it with --prompts"):
         await resume(run_of(settings, part.run), settings=settings)
-    whole = await resume(run_of(settings, part.run), settings=settings, request=request_of(prompts=(moved,)))
+    whole = await resume(run_of(settings, part.run), settings=settings, changes={"prompts": (moved,)})
     assert whole.complete
 
 

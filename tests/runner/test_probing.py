@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Chat, ChatReply, ModelCall, ModelRef, ModelSpec, Usage
+from dokimasia.domain.call import Chat, ChatReply, ModelRef, ModelSpec, Usage
+from dokimasia.endpoints.models import list_models
+from dokimasia.endpoints.probes import COLOURS, bands, draw_bands, probes
+from dokimasia.endpoints.probing import check_models
 from dokimasia.errors import TransportError
-from dokimasia.runner.models import list_models
-from dokimasia.runner.probes import COLOURS, bands, draw_bands, probes
-from dokimasia.runner.probing import check_models
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.probing import colours
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import list_profiles, load_profile
@@ -24,23 +25,6 @@ SPEC = ModelSpec(
 )
 
 
-class Fake:
-    """A transport that answers by a function and remembers what it was asked."""
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-        self.sent: list[Chat] = []
-
-    async def send(self, call: ModelCall, spec: ModelSpec, **rest: Any) -> ChatReply:
-        """Answer, or raise what the function raises."""
-        assert isinstance(call, Chat)
-        self.sent.append(call)
-        return self._answer(call)
-
-    async def aclose(self) -> None:
-        """Close nothing."""
-
-
 def says(text: str, **fields: Any) -> ChatReply:
     """A plain reply."""
     return ChatReply(**{"text": text, "finish_reason": "stop", **fields})
@@ -48,7 +32,7 @@ def says(text: str, **fields: Any) -> ChatReply:
 
 async def check(settings: Settings, answer: Answer, spec: ModelSpec = SPEC) -> Any:
     """Check one model behind a fake transport."""
-    (checked,) = await check_models([spec], settings=settings, transports={"fake": Fake(answer)})
+    (checked,) = await check_models([spec], settings=settings, transports={"fake": CountingTransport(answer)})
     return checked
 
 
@@ -174,7 +158,7 @@ async def test_an_unreachable_model_is_asked_once_and_keeps_its_profile(settings
         sent.append(call)
         raise TransportError("auth", "who are you?", retryable=False, status=401)
 
-    (checked,) = await check_models([SPEC], settings=settings, transports={"fake": Fake(refuse)}, code="d")
+    (checked,) = await check_models([SPEC], settings=settings, transports={"fake": CountingTransport(refuse)}, code="d")
     assert not checked.reachable
     assert checked.profile is None
     assert checked.problem is not None
@@ -208,7 +192,9 @@ async def test_no_key_stands_in_what_is_kept(tmp_path: Path) -> None:
     config.write_text('[models.M]\nmodel = "a/b"\nendpoint = "here"\ntransport = "fake"\napi_key_env = "MY_KEY"\n')
     settings = load_settings(config=config, home=tmp_path / "home", env={"MY_KEY": key})
     (spec,) = settings.models.values()
-    (told,) = await check_models([spec], settings=settings, transports={"fake": Fake(lambda call: says(f"key {key}"))})
+    (told,) = await check_models(
+        [spec], settings=settings, transports={"fake": CountingTransport(lambda call: says(f"key {key}"))}
+    )
     assert key not in told.model_dump_json()
     listed = list_models(settings, [spec], transports=["fake"])
     assert listed[0]["key"] == {"variable": "MY_KEY", "present": True}

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.datasets import READERS, Problem, Row
 from dokimasia.datasets.tsv import read_tsv
-from dokimasia.runner.inputs import DataRequest, read_samples
+from dokimasia.runs.samples import DataRequest, read_samples
 from dokimasia.storage.memory import MemoryBlobs
 
 
@@ -25,8 +25,8 @@ def test_a_plugin_reads_its_extension(tmp_path: Path, monkeypatch: pytest.Monkey
         loaded.append(f"{kind}/{name}")
         return read_cards
 
-    monkeypatch.setattr("dokimasia.runner.readers.found", lambda kind: {"cards": [], "tsv": []})
-    monkeypatch.setattr("dokimasia.runner.readers.load", load)
+    monkeypatch.setattr("dokimasia.runs.readers.found", lambda kind: {"cards": [], "tsv": []})
+    monkeypatch.setattr("dokimasia.runs.readers.load", load)
     path = tmp_path / "data.cards"
     path.write_text("Who?\nWhat?")
     table = tmp_path / "data.tsv"

@@ -1,7 +1,6 @@
 """What failed is asked anew from the step that failed, as a new draw; the old outcome stays on record."""
 
-import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,14 +8,16 @@ import pytest
 from dokimasia.agents.asking import RETRY_STRIDE, draw
 from dokimasia.domain.call import Chat
 from dokimasia.errors import InputError, Interrupted
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import recognise
-from dokimasia.runner import worker as worker_module
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, resume
-from dokimasia.runner.retrying import RETRYABLE, retryable
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs import work as work_module
+from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.retrying import RETRYABLE, retryable
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import LASTING_FAULTS, spoil, transport_error
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import LASTING_FAULTS, spoil, transport_error
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, results
 from dokimasia.storage.retries import retries
@@ -26,45 +27,47 @@ Requests = Callable[..., EvaluationRequest]
 SAMPLES = 5
 
 
-class Faulty(SimTransport):
-    """Plants one fault in every reply to one prompt, in attempts below `until`; keeps what was sent."""
+class Faulty(CountingTransport):
+    """Simulated models with one fault in every reply to one prompt, in attempts below `until`, that may stop a run."""
 
     def __init__(
-        self, prompt: str = "", fault: str = "", *, until: int = 1, stop: Stop | None = None, after: int = 10**9
+        self, prompt: str = "", fault: str = "", *, until: int = 1, stop: Stop | None = None, after: int | None = None
     ) -> None:
-        super().__init__()
-        self.sent: list[tuple[str, Chat]] = []
-        self._prompt, self._fault, self._until = prompt, fault, until
-        self._stop, self._after = stop, after
+        def planted(call: Any) -> bool:
+            return recognised(call) == prompt and call.repeat < until * RETRY_STRIDE
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Count, stop the run when it is time, and spoil what is to be spoilt."""
-        name = recognised(call)
-        self.sent.append((name, call))
-        if self._stop is not None and len(self.sent) >= self._after:
-            self._stop.ask()
-        await asyncio.sleep(0.001)
-        planted = name == self._prompt and call.repeat < self._until * RETRY_STRIDE
-        if planted and self._fault in LASTING_FAULTS:
-            raise transport_error(self._fault)
-        reply: Any = await super().send(call, spec, **rest)
-        if planted and self._fault == "contradict":
-            head, _, _ = reply.text.partition("<answer>")
-            return reply.model_copy(update={"text": f"{head}<answer>\n-987654321\n</answer>"})
-        return spoil(reply, call, self._fault) if planted else reply
+        def fail(call: Any) -> BaseException | None:
+            return transport_error(fault) if planted(call) and fault in LASTING_FAULTS else None
+
+        def change(call: Any, reply: Any) -> Any:
+            if planted(call) and fault == "contradict":
+                head, _, _ = reply.text.partition("<answer>")
+                return reply.model_copy(update={"text": f"{head}<answer>\n-987654321\n</answer>"})
+            return self.worded(call, spoil(reply, call, fault) if planted(call) else reply)
+
+        asked = None if stop is None else stop.ask
+        super().__init__(SimTransport(), stop=asked, stop_after=after, fail=fail, change=change)
+
+    def worded(self, call: Chat, reply: Any) -> Any:
+        """Leave the words of a reply as they are."""
+        return reply
 
     @property
     def asked(self) -> list[str]:
         """The prompts of what was sent, sorted, without the simulated models' repairs."""
-        return sorted({name for name, _ in self.sent})
+        return sorted({recognised(call) for call in self.chats})
+
+    @property
+    def chats(self) -> list[Chat]:
+        """What was sent."""
+        return [call for call in self.sent if isinstance(call, Chat)]
 
 
 class Wordy(Faulty):
     """A judge whose chains end in an answer that no rule can hold against the reference, so that a judge must say."""
 
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
+    def worded(self, call: Chat, reply: Any) -> Any:
         """Wrap the answer of every chain in words."""
-        reply = await super().send(call, spec, **rest)
         if recognised(call) != "solver":
             return reply
         return reply.model_copy(update={"text": reply.text.replace("<answer>\n", "<answer>\nas far as can be told: ")})
@@ -79,7 +82,7 @@ def recognised(call: Chat) -> str:
 
 async def failing(
     settings: Settings, request: EvaluationRequest, transport: Faulty
-) -> tuple[EvaluationResult, list[ResultRow]]:
+) -> tuple[RunResult, list[ResultRow]]:
     result = await evaluate(request, settings=settings, transports={"sim": transport})
     with Home.open(settings.home, write=False) as home:
         return result, results(home, result.run)
@@ -92,12 +95,12 @@ async def retried(
     *,
     kinds: Iterable[Any] = RETRYABLE,
     stop: Stop | None = None,
-    request: EvaluationRequest | None = None,
-) -> tuple[EvaluationResult, list[ResultRow]]:
+    changes: Mapping[str, Any] | None = None,
+) -> tuple[RunResult, list[ResultRow]]:
     with Home.open(settings.home, write=False) as home:
         found = get_run(home, run)
     result = await resume(
-        found, settings=settings, request=request, transports={"sim": transport}, retry=tuple(kinds), stop=stop
+        found, settings=settings, changes=changes, transports={"sim": transport}, retry=tuple(kinds), stop=stop
     )
     with Home.open(settings.home, write=False) as home:
         return result, results(home, run)
@@ -134,7 +137,8 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     assert [row.failure for row in after] == [None] * len(before)
     assert set(transport.asked) <= set(may_ask)
     assert prompt in transport.asked
-    for name, call in transport.sent:
+    for call in transport.chats:
+        name = recognised(call)
         assert call.repeat == (RETRY_STRIDE if name in {"solver", "criteria", "equivalence"} else 0)
     chains = {row.sample_id: row.chain_id for row in before if row.kind == "replay"}
     if prompt != "solver":
@@ -194,7 +198,7 @@ async def test_a_failed_answer_or_judgement_is_asked_anew(
     assert second.complete
     assert second.summary["models"]["sim/strong"]["coverage"] == 1
     assert transport.asked == (["candidate", "checkpoints"] if prompt == "candidate" else ["checkpoints"])
-    assert {call.repeat for _, call in transport.sent} == {RETRY_STRIDE, RETRY_STRIDE + 1}
+    assert {call.repeat for call in transport.chats} == {RETRY_STRIDE, RETRY_STRIDE + 1}
     for row in after:
         if row.item in failed and prompt == "checkpoints":
             assert row.response_id == failed[row.item].response_id is not None
@@ -226,7 +230,7 @@ async def test_each_retry_is_another_draw(settings: Settings, request_of: Reques
     for _ in range(3):
         transport = Faulty(**faulty)
         _, after = await retried(settings, first.run, transport)
-        seen.append({call.repeat for _, call in transport.sent})
+        seen.append({call.repeat for call in transport.chats})
     assert seen == [{draw(0, 1)}, {draw(0, 2)}, {draw(0, 3)}]
     assert all(row.failure is None for row in after)
     with Home.open(settings.home, write=False) as home:
@@ -254,12 +258,12 @@ async def test_an_interrupted_retry_goes_on_exactly(settings: Settings, request_
         except Interrupted:
             continue
         finally:
-            sent += [call.model_dump_json() for _, call in transport.sent]
+            sent += [call.model_dump_json() for call in transport.chats]
             kinds = ()
         break
     assert result.summary == expected.summary
     assert after == rows
-    assert sorted(sent) == sorted(call.model_dump_json() for _, call in reference.sent)
+    assert sorted(sent) == sorted(call.model_dump_json() for call in reference.chats)
 
 
 async def test_a_retry_that_ran_out_of_budget_goes_on_exactly(settings: Settings, request_of: Requests) -> None:
@@ -269,8 +273,7 @@ async def test_a_retry_that_ran_out_of_budget_goes_on_exactly(settings: Settings
     expected, _ = await failing(whole, request, Faulty("criteria", "refusal"))
     expected, rows = await retried(whole, expected.run, Faulty("criteria", "refusal"))
     first, _ = await failing(settings, request, Faulty("criteria", "refusal"))
-    limited = request.model_copy(update={"max_calls": 7})
-    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), request=limited)
+    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), changes={"max_calls": 7})
     assert not part.complete
     done, after = await retried(settings, first.run, Faulty("criteria", "refusal"), kinds=())
     assert done.summary == expected.summary
@@ -287,8 +290,8 @@ async def test_a_thread_that_outlived_its_result_is_not_continued(
 
     request = request_of(judge="sim/judge", models=("sim/strong",), limit=3)
     with monkeypatch.context() as killed:
-        killed.setattr(worker_module, "delete_thread", nothing)
-        killed.setattr(worker_module, "close_thread", nothing)
+        killed.setattr(work_module, "delete_thread", nothing)
+        killed.setattr(work_module, "close_thread", nothing)
         first, before = await failing(settings, request, Faulty("criteria", "refusal"))
     assert any(row.failure == "refused" for row in before)
     _, after = await retried(settings, first.run, Faulty("criteria", "refusal"))

@@ -13,12 +13,11 @@ from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.review import Candidate, PeerReview, PeerVote, ReviewRecord
 from dokimasia.errors import ConfigError, DataError, Interrupted
+from dokimasia.methods.review import METHOD, ReviewRequest, items
 from dokimasia.prompts import recognise
-from dokimasia.runner.graph_run import GraphResult
-from dokimasia.runner.image_run import resume_images, run_images
-from dokimasia.runner.reporting import Format, write_report
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest, review_items
-from dokimasia.runner.workshop import Stop
+from dokimasia.runs.lifecycle import RunResult, resume, run
+from dokimasia.runs.reading.reporting import Format, write_report
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -94,14 +93,14 @@ def write_images(folder: Path, count: int = 1, *, green: int = 90) -> Path:
     return path
 
 
-def review(settings: Settings, data: Path, transport: Transport | Panel, **changes: Any) -> GraphResult:
+def review(settings: Settings, data: Path, transport: Transport | Panel, **changes: Any) -> RunResult:
     request = ReviewRequest.model_validate({"data": data, "panel": PANEL, **changes})
-    return asyncio.run(run_images(REVIEW, request, settings=settings, transports={"sim": transport}))
+    return asyncio.run(run(METHOD, request, settings=settings, transports={"sim": transport}))
 
 
-def items_of(settings: Settings, result: GraphResult) -> list[dict[str, Any]]:
+def items_of(settings: Settings, result: RunResult) -> list[dict[str, Any]]:
     with Home.open(settings.home, write=False) as home:
-        return list(review_items(home, get_run(home, result.run)))
+        return list(items(home, get_run(home, result.run)))
 
 
 def agreeable(_: str, texts: list[str]) -> str:
@@ -300,13 +299,13 @@ def test_stopped_and_resumed(tmp_path: Path, settings: Settings, after: int) -> 
     panel = Panel(each_for(vain), stop=stop, after=after)
     request = ReviewRequest(data=data, panel=PANEL)
     with pytest.raises(Interrupted):
-        asyncio.run(run_images(REVIEW, request, settings=settings, stop=stop, transports={"sim": panel}))
+        asyncio.run(run(METHOD, request, settings=settings, stop=stop, transports={"sim": panel}))
     with Home.open(settings.home, write=False) as home:
         (run_id,) = [id for (id,) in home.all("SELECT id FROM runs")]
-        run = get_run(home, run_id)
+        row = get_run(home, run_id)
     data.unlink()
     before, panel = panel.asked, Panel(each_for(vain))
-    ended = asyncio.run(resume_images(REVIEW, run, settings=settings, transports={"sim": panel}))
+    ended = asyncio.run(resume(row, settings=settings, transports={"sim": panel}))
     assert ended.complete
     assert ended.summary["verdicts"] == {"accepted": 0, "discarded": 2, "incomplete": 0}
     assert len(before) + len(panel.asked) == 30, "two reviews of fifteen calls"
@@ -353,7 +352,7 @@ def test_checkpoints_hold_ids_alone(tmp_path: Path, settings: Settings) -> None:
     panel = Panel(each_for(vain), stop=stop, after=8)
     request = ReviewRequest(data=write_images(tmp_path), panel=PANEL)
     with pytest.raises(Interrupted):
-        asyncio.run(run_images(REVIEW, request, settings=settings, stop=stop, transports={"sim": panel}))
+        asyncio.run(run(METHOD, request, settings=settings, stop=stop, transports={"sim": panel}))
     kept = b"".join(path.read_bytes() for path in settings.home.glob("checkpoints.db*"))
     assert b"seats" in kept
     assert b"red ball" not in kept

@@ -8,15 +8,15 @@ import pytest
 
 from dokimasia.algorithms.self_preference import own_votes, self_preference
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval
-from dokimasia.analysis.reviewing import vote_rounds
 from dokimasia.domain.review import Candidate, PeerVote, ReviewRecord
-from dokimasia.runner.image_run import run_images
-from dokimasia.runner.reviewing import REVIEW, ReviewRequest
+from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.methods.review.figures import vote_rounds
+from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.truth_reviewing import Facts, count_facts, expected_self_preference
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.truths.reviewing import Facts, count_facts, expected_self_preference
 from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
@@ -46,7 +46,7 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
     transports = {"sim": SimTransport(known={**profiles(), **known})} if known else None
     settings = load_settings(home=home, cwd=folder, env={})
     result = asyncio.run(
-        run_images(REVIEW, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)
+        run(METHOD, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)
     )
     assert result.complete
     scenes = {scene.id: scene for scene in make_described(SCENES, seed)}

@@ -7,13 +7,16 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate, prepare, resume
-from dokimasia.runner.probing import check_models
+from dokimasia.endpoints.probing import check_models
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings, resolve_model
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import get_run
 
 Requests = Callable[..., EvaluationRequest]
@@ -72,38 +75,25 @@ async def test_a_measured_profile_decides_where_the_configuration_is_silent(
     after = await evaluate(request, settings=settings)
     assert after.run != before.run
     assert without_calls(after.summary) == without_calls(before.summary)
-    dry, _, _ = prepare(request, settings=settings, blobs=MemoryBlobs())
-    assert dry.run_id == after.run
+    dry = await prepare(METHOD, request, settings=settings)
+    assert run_id(METHOD, dry.plan) == after.run
     config = settings.home.parent / "own.toml"
     config.write_text('[models."sim/judge"]\nmodel = "sim/judge"\ncapabilities = ["vision"]\n')
     listed = load_settings(config=config, home=settings.home, env={})
     assert (await evaluate(request, settings=listed)).run == before.run
 
 
-class Stopping(SimTransport):
-    """A simulated transport that fails a run after so many calls."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.left = after
-
-    async def send(self, call: Any, spec: Any, **rest: Any) -> Any:
-        """Answer, or stop the run as a crash would."""
-        self.left -= 1
-        if self.left < 0:
-            raise RuntimeError("the machine went away")
-        return await super().send(call, spec, **rest)
-
-
 async def test_a_run_goes_on_as_it_was_accepted(settings: Settings, request_of: Requests) -> None:
     """What is measured between an interruption and the resume does not change how the judge is asked."""
     request = request_of(judge="sim/judge", models=("sim/weak",), limit=4)
-    plan, _, _ = prepare(request, settings=settings, blobs=MemoryBlobs())
+    plan = (await prepare(METHOD, request, settings=settings)).plan
+    gone = RuntimeError("the machine went away")
+    dying = CountingTransport(SimTransport(), fail=lambda _: gone if len(dying.sent) > 5 else None)
     with pytest.raises(RuntimeError, match="went away"):
-        await evaluate(request, settings=settings, transports={"sim": Stopping(5)})
+        await evaluate(request, settings=settings, transports={"sim": dying})
     await check_models([resolve_model(settings, "sim/judge")], settings=settings)
     with Home.open(settings.home, write=False) as home:
-        run = get_run(home, plan.run_id)
+        run = get_run(home, run_id(METHOD, plan))
     done = await resume(run, settings=settings)
     assert done.complete
     with Home.open(settings.home, write=False) as home:

@@ -1,5 +1,6 @@
 """A near-sighted judge finds with tools what it misses without; nothing else changes, and every look is on record."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,22 @@ from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError
-from dokimasia.runner.evaluation import EvaluationRequest, EvaluationResult, evaluate, prepare, resume
-from dokimasia.runner.forking import ForkRequest, fork
-from dokimasia.runner.inspection import sample_view
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.runs.forking import ForkRequest, fork
+from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import as_judge, find_profile, profiles
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.truth import expected_chain_right, expected_mean, is_small
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.truths.evaluation import expected_chain_right, expected_mean, is_small
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
+from tests.runner.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 NEAR = "sim/judge-nearsighted"
@@ -44,7 +48,7 @@ def asked(data: Path, judge: str = NEAR, **changes: Any) -> EvaluationRequest:
     )
 
 
-def scores(result: EvaluationResult) -> dict[str, Any]:
+def scores(result: RunResult) -> dict[str, Any]:
     """The scores and failures of a summary, without what they took."""
     kept = ("n", "n_scored", "score", "failures", "by_category")
     return {name: {key: model[key] for key in kept} for name, model in result.summary["models"].items()}
@@ -57,7 +61,7 @@ async def steps_right(home: Path, run_id: str) -> dict[bool, list[tuple[bool, st
     with Home.open(home, write=False) as opened:
         run = get_run(opened, run_id)
         for scene, question in make_world(SAMPLES, SEED):
-            view = await sample_view(opened, run, question.id)
+            view = await sample_of_run(opened, run, question.id)
             solution = view["replay"]["chain"]["reasoning"]
             for step in question.steps:
                 found[is_small(judge, step)].append((step.statement in solution, scene.id))
@@ -69,11 +73,13 @@ def interval(found: list[tuple[bool, str]]) -> tuple[float, float]:
     return rate_interval([right for right, _ in found], clusters=[scene for _, scene in found])
 
 
-async def test_tools_find_what_is_small_and_change_nothing_else(fine_print: Path, settings: Settings) -> None:
+async def test_tools_find_what_is_small_and_change_nothing_else(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """Without tools the judge gets small things wrong, with them right; ordinary things are right both times."""
     pairs = list(make_world(SAMPLES, SEED))
     judge = as_judge(find_profile(NEAR))
-    without = await evaluate(asked(fine_print), settings=settings)
+    without = await finished(asked(fine_print))
     with_tools = await evaluate(asked(fine_print, tools=("all",)), settings=settings)
     before, after = await steps_right(settings.home, without.run), await steps_right(settings.home, with_tools.run)
     assert len(before[True]) > 20
@@ -87,13 +93,15 @@ async def test_tools_find_what_is_small_and_change_nothing_else(fine_print: Path
     assert expected_chain_right(judge, pairs, tools=True) == 1
 
 
-async def test_with_tools_it_judges_as_one_that_sees_well(fine_print: Path, settings: Settings) -> None:
+async def test_with_tools_it_judges_as_one_that_sees_well(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """Scores with tools are those of the faultless judge to the bit; without, they are as wrong as planted."""
     pairs = list(make_world(SAMPLES, SEED))
+    mended = await finished(asked(fine_print, tools=("zoom",)))
     good = await evaluate(asked(fine_print, "sim/judge"), settings=settings)
     blurred = await evaluate(asked(fine_print), settings=settings)
     shown = await evaluate(asked(fine_print, show_image=True), settings=settings)
-    mended = await evaluate(asked(fine_print, tools=("zoom",)), settings=settings)
     assert scores(mended) == scores(good)
     assert scores(blurred) != scores(good)
     for result, seen, tools in ((blurred, False, False), (shown, True, False), (mended, False, True)):
@@ -103,27 +111,29 @@ async def test_with_tools_it_judges_as_one_that_sees_well(fine_print: Path, sett
             assert model["score"]["low"] <= expected <= model["score"]["high"]
 
 
-async def test_a_judge_that_sees_well_takes_no_look(fine_print: Path, settings: Settings) -> None:
+async def test_a_judge_that_sees_well_takes_no_look(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """Where nothing is planted, tools change no score, and none is used."""
-    without = await evaluate(asked(fine_print, "sim/judge"), settings=settings)
+    without = await finished(asked(fine_print, "sim/judge"))
     offered = await evaluate(asked(fine_print, "sim/judge", tools=("all",)), settings=settings)
     assert scores(offered) == scores(without)
     with Home.open(settings.home, write=False) as home:
         assert home.all("SELECT count(*) FROM objects WHERE type = 'Look'") == [(0,)]
 
 
-async def test_too_few_looks_leave_some_things_unseen(fine_print: Path, settings: Settings) -> None:
+async def test_too_few_looks_leave_some_things_unseen(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """With one look an ask the judge sees one small thing of each question and no more."""
-    result = await evaluate(asked(fine_print, tools=("zoom",), looks=1), settings=settings)
+    result = await finished(asked(fine_print, tools=("zoom",), looks=1))
     small = (await steps_right(settings.home, result.run))[True]
     assert {right for right, _ in small} == {True, False}
     assert result.summary["models"]["sim/weak"]["n_scored"] == SAMPLES
 
 
 @pytest.mark.parametrize("transport", ["direct", "litellm"])
-async def test_the_same_over_http(fine_print: Path, tmp_path: Path, settings: Settings, transport: str) -> None:
+async def test_the_same_over_http(
+    fine_print: Path, tmp_path: Path, settings: Settings, transport: str, finished: Finished
+) -> None:
     """Tools, results and images go over the wire on both transports and come to the same scores."""
-    here = await evaluate(asked(fine_print, tools=("zoom",), models=("sim/strong",), limit=8), settings=settings)
+    here = await finished(asked(fine_print, tools=("zoom",), models=("sim/strong",), limit=8))
     with running_server() as url:
         (tmp_path / "dokimasia.toml").write_text(
             "".join(
@@ -140,14 +150,14 @@ async def test_the_same_over_http(fine_print: Path, tmp_path: Path, settings: Se
             assert home.all(looks)[0][0] > 3
 
 
-async def test_every_look_is_on_record(fine_print: Path, settings: Settings) -> None:
+async def test_every_look_is_on_record(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """Chain and judgements name their looks, whose images are kept, whose calls count, and which add up for `verify`."""
-    result = await evaluate(asked(fine_print, tools=("zoom",)), settings=settings)
+    result = await finished(asked(fine_print, tools=("zoom",)))
     labels: set[str] = set()
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
         for _, question in make_world(SAMPLES, SEED):
-            view = await sample_view(home, run, question.id, raw=True)
+            view = await sample_of_run(home, run, question.id, raw=True)
             sent = {call["key"] for call in view["calls"]}
             for holder in (view["replay"], *view["answers"]):
                 for look in holder["looks"]:
@@ -162,9 +172,9 @@ async def test_every_look_is_on_record(fine_print: Path, settings: Settings) -> 
     assert dokimasia(["verify", "--home", str(settings.home)]) == 0
 
 
-async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settings) -> None:
+async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settings, finished: Finished) -> None:
     """The same once more under another id sends nothing: the tools make the same images of the same pictures."""
-    first = await evaluate(asked(fine_print, tools=("zoom",), limit=8), settings=settings)
+    first = await finished(asked(fine_print, tools=("zoom",), limit=8))
     with Home.open(settings.home, write=False) as home:
         calls = home.all("SELECT count(*) FROM calls")
     again = await evaluate(asked(fine_print, tools=("zoom",), limit=8, fresh=True), settings=settings)
@@ -174,9 +184,11 @@ async def test_the_ledger_answers_looks_again(fine_print: Path, settings: Settin
         assert home.all("SELECT count(*) FROM calls") == calls
 
 
-async def test_a_fork_takes_looks_over_with_their_chain(fine_print: Path, settings: Settings) -> None:
+async def test_a_fork_takes_looks_over_with_their_chain(
+    fine_print: Path, settings: Settings, finished: Finished
+) -> None:
     """A fork from the scoring keeps what the solver looked at and looks anew where it scores anew."""
-    first = await evaluate(asked(fine_print, tools=("zoom",), limit=8), settings=settings)
+    first = await finished(asked(fine_print, tools=("zoom",), limit=8))
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, first.run)
     forked = await fork(run, ForkRequest(node="score", judge="sim/judge"), settings=settings)
@@ -196,9 +208,9 @@ def test_tools_belong_to_what_a_run_is(fine_print: Path, settings: Settings) -> 
     """A run with tools is another run, whatever order they are named in; the bound counts only where there are any."""
 
     def id_of(**changes: Any) -> str:
-        plan, _, _ = prepare(asked(fine_print, **changes), settings=settings, blobs=MemoryBlobs())
+        plan = asyncio.run(prepare(METHOD, asked(fine_print, **changes), settings=settings)).plan
         assert ("looking" in plan.prompts) == bool(plan.tools)
-        return plan.run_id
+        return run_id(METHOD, plan)
 
     assert id_of() == id_of(looks=3)
     assert len({id_of(), id_of(tools=("zoom",)), id_of(tools=("zoom", "crop")), id_of(tools=("zoom",), looks=3)}) == 4
@@ -211,7 +223,8 @@ def test_an_estimate_counts_looks_as_calls(fine_print: Path, settings: Settings)
     """The most calls that tools may take are in the estimate, and a run never takes more."""
 
     def most(**changes: Any) -> int:
-        return prepare(asked(fine_print, **changes), settings=settings, blobs=MemoryBlobs())[2].models[NEAR].calls
+        accepted = asyncio.run(prepare(METHOD, asked(fine_print, **changes), settings=settings))
+        return accepted.estimate.models[NEAR].calls
 
     asks = SAMPLES * (1 + 2)
     assert most(tools=("zoom",), looks=4) - most() == asks * (4 + 1)
@@ -222,7 +235,8 @@ def test_show_tells_of_looks(
 ) -> None:
     """On the command line `--tools` is named once, and `show --sample` lists what was looked at."""
     monkeypatch.setenv("COLUMNS", "300")
-    options = ["--judge", NEAR, "--models", "sim/strong", "--tools", "zoom,crop", "--home", str(settings.home)]
+    options = ["--judge", NEAR, "--models", "sim/strong", "--limit", "8"]
+    options += ["--tools", "zoom,crop", "--home", str(settings.home)]
     assert dokimasia(["evaluate", str(fine_print), *options]) == 0
     with Home.open(settings.home, write=False) as home:
         run, sample = home.all(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dokimasia.runner.deleting import delete_whole_run
-from dokimasia.runner.evaluation import EvaluationRequest, evaluate
-from dokimasia.runner.verifying import Verification, Wrong, verify
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.reading.verifying import Verification, Wrong, verify
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 

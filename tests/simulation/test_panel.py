@@ -7,7 +7,8 @@ import pytest
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_ballot, parse_density, parse_peer_review, parse_vote
+from dokimasia.parsing.density import parse_density
+from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
 from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.describing import describe, in_manner, manner_of, reading_of
 from dokimasia.simulation.draws import Draws
@@ -16,8 +17,9 @@ from dokimasia.simulation.picture import draw
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.truth_reviewing import count_facts, expected_self_preference, vote_chances
-from dokimasia.simulation.world import make_described, make_scene
+from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.truths.reviewing import count_facts, expected_self_preference, vote_chances
+from dokimasia.simulation.world import make_described
 
 SCENES = [make_scene(domain, 400 + seed) for domain in DOMAINS for seed in range(12)]
 PANEL = tuple(profiles()[f"sim/panel-{letter}"] for letter in "abc")

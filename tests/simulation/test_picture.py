@@ -13,7 +13,7 @@ from dokimasia.errors import NotFound
 from dokimasia.simulation.picture import KEYWORD, MAX_TEXT, draw, embed, read_scene
 from dokimasia.simulation.scene import DOMAINS, Domain, Scene
 from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.world import make_scene
+from dokimasia.simulation.scenes.composing import make_scene
 
 EVERY_LAYOUT = [(domain, layout.name) for domain in DOMAINS for layout in LAYOUTS[domain]]
 

@@ -1,7 +1,7 @@
 """The planted answers against the planted facts, derived anew from the facts alone."""
 
 from dokimasia.simulation.scene import Domain, Question, Scene
-from dokimasia.simulation.world import make_scene
+from dokimasia.simulation.scenes.composing import make_scene
 
 
 def facts(scene: Scene) -> dict[str, str]:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from dokimasia.simulation.capabilities import CAPABILITIES, DESCRIPTIONS
 from dokimasia.simulation.scene import DOMAINS, KINDS, Domain, Question, Scene
 from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.world import find_question, make_scene
+from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.world import find_question
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 

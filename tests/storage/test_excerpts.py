@@ -12,7 +12,7 @@ from dokimasia.storage.runs import Run, add_samples, create_run
 async def fill(home: Home) -> None:
     """A run of five samples: one without criteria, one with a refused answer, and another run beside it."""
     for run in ("run", "other"):
-        await create_run(home, Run(id=run, graph="evaluate"))
+        await create_run(home, Run(id=run, method="evaluate"))
         await add_samples(home, run, [Sample(id=f"s{number}", prompt=f"{run}?") for number in range(5)])
     rows: list[dict[str, Any]] = [
         {"item": "replay/s1", "kind": "replay", "sample_id": "s1", "failure": "unparsable", "reason": "no list"},
@@ -53,6 +53,6 @@ async def test_some_samples_with_their_rows(home: Home) -> None:
 
 async def test_many_samples_are_read_in_pieces(home: Home) -> None:
     """More names than a query takes are no trouble."""
-    await create_run(home, Run(id="run", graph="evaluate"))
+    await create_run(home, Run(id="run", method="evaluate"))
     await add_samples(home, "run", [Sample(id=f"s{number}") for number in range(950)])
     assert len(samples_of(home, "run", [f"s{number}" for number in range(950)])) == 950

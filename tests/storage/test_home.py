@@ -19,7 +19,7 @@ from dokimasia.errors import HomeLocked, NewerHome, NotFound, StorageError
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import SqliteRunStore
-from dokimasia.storage.schema.migrations import MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
+from dokimasia.storage.schema.migrations import FIRST, MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
 
 HOLDER = """
 import sys, time
@@ -32,7 +32,7 @@ time.sleep(60)
 
 def test_a_new_home_has_the_present_schema(home: Home) -> None:
     """A writer makes the folder and its tables, set to a log that readers can follow."""
-    assert applied_version(home.reader()) == SCHEMA_VERSION == len(MIGRATIONS)
+    assert applied_version(home.reader()) == SCHEMA_VERSION == FIRST + len(MIGRATIONS) - 1
     assert home.one("PRAGMA journal_mode") == ("wal",)
     assert {"runs", "calls", "results", "texts"} <= set(home.tables().table_names())
 
@@ -211,7 +211,7 @@ def test_processes_that_migrate_at_once_make_one_schema(tmp_path: Path) -> None:
         process.join()
     connection = connect_writer(database)
     assert connection.execute("SELECT number, name FROM _migrations").fetchall() == [
-        (number, name) for number, (name, _) in enumerate(MIGRATIONS, start=1)
+        (number, name) for number, (name, _) in enumerate(MIGRATIONS, start=FIRST)
     ]
     connection.close()
 
@@ -241,3 +241,15 @@ def test_copying_through_sqlite_while_a_run_writes(home: Home, tmp_path: Path) -
     source.close()
     with Home.open(tmp_path / "copy", write=True) as copy:
         assert copy.all("SELECT max(number) FROM _migrations") == [(SCHEMA_VERSION,)]
+
+
+def test_a_home_from_before_the_first_release_is_refused(tmp_path: Path) -> None:
+    """A database of an earlier schema is neither read nor changed: one sentence says to use another home."""
+    Home.open(tmp_path, write=True).close()
+    connection = sqlite3.connect(tmp_path / "dokimasia.db")
+    connection.execute("UPDATE _migrations SET number = ?", (FIRST - 1,))
+    connection.commit()
+    connection.close()
+    for write in (True, False):
+        with pytest.raises(StorageError, match=r"development version .* use another home with --home"):
+            Home.open(tmp_path, write=write)

@@ -11,7 +11,7 @@ from dokimasia.storage.runs import Run, create_run, resolve_run
 
 def run_of(id: str) -> Run:
     """A run of that id."""
-    return Run(id=id, graph="evaluate", command="evaluate", data_name="d", data_hash="h", options={}, seed=0)
+    return Run(id=id, method="evaluate", command="evaluate", data_name="d", data_hash="h", options={}, seed=0)
 
 
 async def test_last_is_the_run_that_was_accepted_last(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from dokimasia.storage.threads import Thread, close_thread, find_thread, live_th
 def a_run(id: str = "run1", **fields: object) -> Run:
     """Return a run of that id."""
     return Run.model_validate(
-        {"id": id, "graph": "checkpoint_scoring", "options": {"judge": "J", "k": [1, 2]}, **fields}
+        {"id": id, "method": "checkpoint_scoring", "options": {"judge": "J", "k": [1, 2]}, **fields}
     )
 
 

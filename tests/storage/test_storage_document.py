@@ -9,9 +9,9 @@ from pathlib import Path
 from dokimasia.domain.call import Chat, ChatReply, call_key
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
+from dokimasia.storage.content.packing import unpack
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.packing import unpack
 from dokimasia.storage.results import ResultRow, record_result
 from dokimasia.storage.runs import Run, SqliteRunStore, create_run
 
@@ -31,7 +31,7 @@ async def fill(home: Home, chat: Callable[..., Chat], reply: Callable[..., ChatR
     judgement = await store.put(
         CheckpointScores(response=response, criteria=criteria_id, scores=(4, 2, 1), score=2.8, provenance=provenance)
     )
-    await create_run(home, Run(id="run1", graph="checkpoint_scoring"))
+    await create_run(home, Run(id="run1", method="evaluate"))
     shared = {"run_id": "run1", "kind": "score", "sample_id": "s", "model": "m", "criteria_id": criteria_id}
     scored = {"item": "a", "outcome": "scored", "score": 2.8, "judgement_id": judgement, "calls": [key]}
     failed = {"item": "b", "outcome": "failed", "failure": "refused", "reason": "said no"}

@@ -14,7 +14,7 @@ from PIL import Image
 from dokimasia.domain.criterion import Box
 from dokimasia.errors import ToolFailure
 from dokimasia.simulation.picture import draw, read_scene
-from dokimasia.simulation.world import make_scene
+from dokimasia.simulation.scenes.composing import make_scene
 from dokimasia.tools import crop, zoom
 from dokimasia.tools.pictures import ORIGIN_KEYWORD, open_picture, within
 from tests.tools.conftest import Encode

@@ -1,1 +1,1 @@
-"""Diagnosis."""
+"""A diagnosis in words checked against its tables."""

@@ -1,24 +1,15 @@
-"""A diagnosis's tables as text that a model can read and cite: numbered rows, columns by name, intervals behind values."""
+"""A diagnosis's tables as text that a model reads, and each of their figures as a report prints it."""
 
 from collections.abc import Iterable, Sequence
 
-from dokimasia.domain.diagnosis import Asset, AssetRow, Figure
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 
 MOST_ROWS = 120
 """Rows of one table that are shown; those that a rule marks come first into the choice."""
 
-_DIGITS = {"share": 4, "p_value": 4, "count": 0, "rank": 2, "score": 2, "difference": 2}
-
-
-def shown_value(value: float, kind: str) -> float:
-    """Return a value as far as a table shows it.
-
-    Examples
-    --------
-    >>> shown_value(31.24551, "score"), shown_value(0.123456, "share")
-    (31.25, 0.1235)
-    """
-    return round(value, _DIGITS.get(kind, 4))
+LEVEL = "95 % interval"
+"""What the intervals of all tables are."""
+_MINUS = "\N{MINUS SIGN}"
 
 
 def rows_of(asset: Asset, model: str) -> list[int]:
@@ -39,7 +30,7 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
     Returns
     -------
     str
-        A row reads `3 | Counting | 31.20 (25.10 to 37.90) | ...`; its first number is what references name it by.
+        A row reads `3 | Counting | 31.2 (25.1 to 37.9) | ...`; its first number is what places name it by.
     """
     chosen = sorted(set(rows)) if rows is not None else list(range(1, len(asset.rows) + 1))
     left = len(chosen)
@@ -60,25 +51,68 @@ def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]]) -> str:
     return "\n\n".join(table_text(asset, rows) for asset, rows in tables if (rows if rows is not None else asset.rows))
 
 
+def counted(row: AssetRow) -> str:
+    """Return what a row rests on, as a table writes it: `12`, or `12 of 14` where some of it has no score."""
+    return f"{row.n:,} of {row.held:,}" if row.held != row.n else f"{row.n:,}"
+
+
+def number_text(value: float, column: AssetColumn) -> str:
+    """Return a number as the tables write it; a share with its percent sign, a difference with its sign.
+
+    Examples
+    --------
+    >>> number_text(31.246, AssetColumn(name="score", unit="points of 100", kind="score"))
+    '31.2'
+    >>> number_text(0.375, AssetColumn(name="tied", kind="share"))
+    '37.5 %'
+    """
+    match column.kind:
+        case "count":
+            return f"{value:,.0f}"
+        case "share":
+            return f"{value:.1%}".replace("%", " %")
+        case "p_value":
+            return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        case "difference":
+            text = f"{value:+.{_digits(column)}f}"
+            return (text.lstrip("+-") if float(text) == 0 else text).replace("-", _MINUS)
+        case _:
+            return f"{value:.{_digits(column)}f}"
+
+
+def figure_text(figure: Figure, column: AssetColumn) -> str:
+    """Return a cell as a report prints it: the figure, its unit and its interval; empty where the cell is.
+
+    Examples
+    --------
+    >>> score = AssetColumn(name="score", unit="points, 1 to 5", kind="score")
+    >>> figure_text(Figure(value=4.357, low=3.58, high=4.81), score)
+    '4.36 points [scale 1 to 5; 95 % interval 3.58 to 4.81]'
+    """
+    if not isinstance(figure.value, int | float):
+        return figure.value or ""
+    unit, _, scale = column.unit.partition(", ")
+    behind = [f"scale {scale}"] if scale else []
+    if figure.low is not None and figure.high is not None:
+        behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
+    written = " ".join(filter(None, (number_text(figure.value, column), unit)))
+    return f"{written} [{'; '.join(behind)}]" if behind else written
+
+
 def _line(asset: Asset, at: int, row: AssetRow) -> str:
-    cells = [_cell(cell, column.kind) for cell, column in zip(row.cells, asset.columns, strict=True)]
-    of = f"{row.n} of {row.held}" if row.held != row.n else str(row.n)
-    return " | ".join([str(at), *cells, of])
+    cells = [_cell(cell, column) for cell, column in zip(row.cells, asset.columns, strict=True)]
+    return " | ".join([str(at), *cells, counted(row)])
 
 
-def _cell(cell: Figure, kind: str) -> str:
-    if cell.value is None:
-        return "-"
-    if isinstance(cell.value, str):
+def _cell(cell: Figure, column: AssetColumn) -> str:
+    if not isinstance(cell.value, int | float):
         return cell.value or "-"
-    text = _number(cell.value, kind)
+    text = number_text(cell.value, column)
     if cell.low is None or cell.high is None:
         return text
-    return f"{text} ({_number(cell.low, kind)} to {_number(cell.high, kind)})"
+    return f"{text} ({number_text(cell.low, column)} to {number_text(cell.high, column)})"
 
 
-def _number(value: float, kind: str) -> str:
-    digits = _DIGITS.get(kind, 4)
-    if kind == "share":
-        return f"{round(value, digits) * 100:.{digits - 2}f} %"
-    return f"{round(value, digits):.{digits}f}"
+def _digits(column: AssetColumn) -> int:
+    """Return how many digits behind the point a score has: one of a hundred points, two of five."""
+    return 1 if "100" in column.unit else 2

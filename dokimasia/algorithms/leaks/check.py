@@ -1,27 +1,27 @@
-"""Whether a feedback or a hint gives away what it must not: a ground truth, or the final answer of the question."""
+"""Whether a feedback or a hint says outright what it must not: a ground truth, or the final answer of the question."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.leaks.rules import Known, Leak, broken, cut, known_of
-from dokimasia.algorithms.leaks.score import judged
+from dokimasia.algorithms.leaks.disguise import spelt_out
 from dokimasia.algorithms.leaks.secrets import Secrets, secrets_of
-from dokimasia.algorithms.leaks.vectors import repeated
+from dokimasia.algorithms.leaks.told_places import tells_place
+from dokimasia.algorithms.leaks.told_values import tells_truth_value, tells_value
+from dokimasia.algorithms.leaks.told_words import repeats, tells_word
 
-__all__ = ["Leak", "find_leaks", "scene_of"]
+EXCERPT = 160
+"""Characters of a passage that a leak quotes."""
+
+_SENTENCE = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
 
 
-SHORT = 3
-"""Words up to which a single ground truth is looked for as an answer is, where there is no answer."""
+class Leak(NamedTuple):
+    """One thing that a text gives away: in which form, what, and where it stands."""
 
-
-class Scene(NamedTuple):
-    """A question with its secrets, ready to hold texts against: for the rules, and for the signs."""
-
-    known: Known
-    secrets: Secrets
-    answer: str
+    form: str
+    secret: str
+    excerpt: str
 
 
 def find_leaks(
@@ -31,9 +31,8 @@ def find_leaks(
     choices: Sequence[str] = (),
     ground_truths: Sequence[str] = (),
     final_answer: str | None = None,
-    vectors: Mapping[str, Sequence[float]] | None = None,
 ) -> tuple[Leak, ...]:
-    """Return everything by which a text gives a secret away in this question; nothing: it is clean.
+    """Return what a text says outright of the secrets of this question; nothing: the rules let it pass.
 
     Parameters
     ----------
@@ -44,31 +43,26 @@ def find_leaks(
         text says that it is the answer.
     choices : sequence of str
         The texts of the options in order (A, B, ...); where there are none, those that the question offers ("left or
-        right?"). Naming several of them is no leak; saying that it is the right one, and denying all others, is.
+        right?"). Naming several of them is no leak.
     ground_truths : sequence of str
         What the criteria hold for true.
     final_answer : str, optional
         The reference answer: a text, a number, or an option's letter.
-    vectors : mapping from str to sequence of float, optional
-        Embeddings of sentences (of the text, of the secrets, of the question) by their text. A sentence of the text
-        within a cosine of 0.88 of a secret, and nearer to it than to the question, is a leak; without vectors a near
-        paraphrase is found by words alone.
 
     Returns
     -------
     tuple of Leak
-        `form` is one of verbatim, number, sum, spelled, riddle, letter, elimination, paraphrase, comparison, synonym,
-        told, embedding; `told` is what reads like telling rather than guiding and fits no other form.
+        `form` is one of verbatim, number, letter.
 
     Notes
     -----
-    A few signs are certain (a sum that comes to the answer, a spelled word, the place of the right choice). All others
-    are weighed together, for the text and for each of its clauses (`leak_score`). No understanding: a judge can be
-    asked beside it.
+    A value counts in every notation, a choice by its letter or its place, an answer by its own words, a ground truth by
+    a quotation. What stands in a row with others of its kind, is denied, left open, or counts something else is none.
+    What takes understanding (a paraphrase, a riddle, a sum, what is left over) is a judge's to find.
 
     References
     ----------
-    ATOM, section 3.5 (ground truths are masked in feedback; peers guide without the answer); the forms are ours.
+    ATOM, section 3.5 (ground truths are masked in feedback; peers guide without the answer); the rules are ours.
 
     Examples
     --------
@@ -76,32 +70,26 @@ def find_leaks(
     'number'
     >>> find_leaks("Count the cups in each of the four rows.", question="How many cups in four rows?", final_answer="12")
     ()
-    >>> find_leaks("It is neither red nor blue.", question="?", choices=["red", "blue", "green"], final_answer="C")[0].form
-    'elimination'
+    >>> find_leaks("Take the last one on the list.", question="?", choices=["red", "blue", "green"], final_answer="C")[0].form
+    'letter'
     """
-    scene = scene_of(question, tuple(choices), tuple(ground_truths), final_answer)
-    leaks: list[Leak] = []
-    if scene.known.secrets or scene.known.right is not None:
-        found = judged(text, scene.known, scene.secrets, scene.answer)
-        if found is not None:
-            leaks += broken(text, scene.known) or [
-                Leak(found.form, scene.answer or _first(ground_truths), cut(found.passage))
-            ]
-    if vectors is not None:
-        known = [*ground_truths, *([final_answer] if final_answer else [])]
-        leaks += [Leak("embedding", secret, cut(said)) for said, secret in repeated(text, known, question, vectors)]
-    return tuple(dict.fromkeys(leaks))
+    secrets = secrets_of(question, tuple(choices), tuple(ground_truths), final_answer)
+    return tuple(dict.fromkeys(_found(text, secrets)))
 
 
-@lru_cache(maxsize=512)
-def scene_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None) -> Scene:
-    """Return a question with its secrets; the last ones are kept, since many texts are held against the same."""
-    known = known_of(question, choices, truths, final_answer)
-    answer = known.options[known.right] if known.right is not None else (final_answer or "").strip()
-    if not answer and len(truths) == 1 and len(truths[0].split()) <= SHORT:
-        answer = truths[0].strip()
-    return Scene(known, secrets_of(question, known.options, truths, answer, known.right), answer)
-
-
-def _first(truths: Sequence[str]) -> str:
-    return truths[0] if truths else ""
+def _found(text: str, secrets: Secrets) -> Iterator[Leak]:
+    if tells_place(text, secrets):
+        yield Leak("letter", secrets.answer, text[:EXCERPT])
+    if secrets.answer and spelt_out(text, secrets):
+        yield Leak("verbatim", secrets.answer, text[:EXCERPT])
+    for truth in secrets.truths:
+        if repeats(text, truth, secrets):
+            yield Leak("verbatim", truth, text[:EXCERPT])
+    for sentence in _SENTENCE.split(text):
+        if secrets.answer and tells_value(sentence, secrets):
+            yield Leak("number", secrets.answer, sentence[:EXCERPT])
+        if secrets.answer and tells_word(sentence, text, secrets):
+            yield Leak("verbatim", secrets.answer, sentence[:EXCERPT])
+        for truth in secrets.truths:
+            if tells_truth_value(sentence, truth, secrets):
+                yield Leak("number", truth, sentence[:EXCERPT])

@@ -1,126 +1,155 @@
-"""What a hint must not tell, taken apart: stems, other names, pointers and values of answer, truths and choices."""
+"""What a text must not tell about a question: the answer and the ground truths, as words and as values."""
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from dokimasia.algorithms.leaks.forms import plain_words, stem
-from dokimasia.algorithms.leaks.lexicon import Phrase, names_of, pointers_of
+from dokimasia.algorithms.leaks.numbers import ordinal
 from dokimasia.algorithms.leaks.values import UNITS, Value, read
+from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
+
+SHORT = 3
+"""Words up to which what a single ground truth adds to the question is looked for as an answer is."""
+
+ANSWERS = frozenset(("yes", "no", "true", "false"))
+"""Function words that can be an answer all the same."""
+
+Key = tuple[str, float]
+"""A value to compare by: its kind and its amount."""
 
 
 class Choice(NamedTuple):
-    """What tells a choice from the others: stems, other names, values."""
+    """What tells one choice from the others: stems of words, and values."""
 
     stems: frozenset[str]
-    names: frozenset[Phrase]
-    pointers: frozenset[Phrase]
-    values: frozenset[tuple[str, float]]
+    values: frozenset[Key]
 
 
 class Secrets(NamedTuple):
-    """What must not be told, as stems and values, with what question and choices say anyway."""
+    """A question with what must not be told: stems and values of the answer, the truths, and what the question says.
 
+    `answer` is the text of the answer (of the right choice, where there are choices), `right` its place among
+    `choices`; `lettered` says whether the choices are listed with letters or only named by the question.
+    """
+
+    answer: str
+    words: frozenset[str]
+    values: frozenset[Key]
+    truths: tuple[str, ...]
     asked: frozenset[str]
-    answer: frozenset[str]
-    truth: frozenset[str]
-    others: frozenset[str]
-    truths: tuple[tuple[str, ...], ...]
-    runs: tuple[tuple[str, ...], ...]
-    names: frozenset[Phrase]
-    pointers: frozenset[Phrase]
-    truth_names: frozenset[Phrase]
-    truth_pointers: frozenset[Phrase]
-    other_names: frozenset[Phrase]
-    values: frozenset[tuple[str, float]]
-    answer_values: frozenset[tuple[str, float]]
-    known_values: frozenset[tuple[str, float]]
-    words: tuple[str, ...]
-    right: int | None
+    asked_values: frozenset[Key]
     choices: tuple[Choice, ...]
-    kind: str
+    right: int | None
+    lettered: bool
 
 
-def values_of(text: str) -> set[tuple[str, float]]:
-    """Return the values that a text states, each with its kind."""
+def key_of(value: Value) -> Key:
+    """Return a value's kind and amount; ranks and words for numbers compare as numbers."""
+    return ("n" if value.kind in "ow" else value.kind), round(value.value, 9)
+
+
+def values_of(text: str) -> set[Key]:
+    """Return the values that a text states."""
     return {key_of(one) for one in read(text)[2]}
 
 
-def key_of(value: Value) -> tuple[str, float]:
-    """Return a value with its kind, to compare by; ranks and words for numbers count as numbers."""
-    return ("n" if value.kind in ("o", "w") else value.kind), round(value.value, 9)
+def telling(text: str) -> frozenset[Key]:
+    """Return the values of a text that say what it says by themselves: of a date not its day, of a fraction not its parts."""
+    values = values_of(text)
+    kinds = {kind for kind, _ in values}
+    if "p" in kinds and "/" in text:
+        return frozenset(one for one in values if one[0] == "p")
+    if "d" in kinds:
+        return frozenset(one for one in values if one[0] == "d" or (one[0] == "n" and one[1] > 999))
+    return frozenset(values)
 
 
-def stems_of(text: str) -> list[str]:
-    """Return the stems of a text's words."""
-    return [stem(word) for word in plain_words(text)]
+def content(stems: Sequence[str] | frozenset[str]) -> frozenset[str]:
+    """Return the stems that carry content; all of them where none does."""
+    return frozenset(one for one in stems if one not in FUNCTION_WORDS or one in ANSWERS) or frozenset(stems)
 
 
-def secrets_of(question: str, choices: Sequence[str], truths: Sequence[str], answer: str, right: int | None) -> Secrets:
-    """Return the secrets of a question; `answer` is the final answer's text (not its letter), empty without one."""
+@lru_cache(maxsize=512)
+def secrets_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None) -> Secrets:
+    """Return what must not be told; the last ones are kept, since many texts are checked for the same.
+
+    Parameters are those of `find_leaks`.
+    """
+    options = choices or tuple(offered(question))
+    right = _right(final_answer, options, lettered=bool(choices))
+    answer = options[right] if right is not None else (final_answer or "").strip()
     asked = frozenset(stems_of(question))
-    said = {one for one in stems_of(answer) if one not in FUNCTION_WORDS or one in ("yes", "no", "true", "false")}
-    said = {one for one in said if one.isalnum() and (len(one) > 1 or one.isdigit())} or said
-    if values_of(answer):
-        said = {one for one in said if one not in UNITS and not re.fullmatch(r"st|nd|rd|th|pm|am", one)}
-    wrong = {one for at, choice in enumerate(choices) if at != right for one in stems_of(choice)} - FUNCTION_WORDS
-    told = {one for truth in truths for one in stems_of(truth)} - FUNCTION_WORDS
-    fresh = {one for one in told - asked - said if len(one) > 2}
-    numbers = {f"{value:g}" for kind, value in values_of(answer) if kind == "n"}
+    if not answer and len(truths) == 1:
+        answer = _added(truths[0], question, asked)
+    values = telling(answer)
+    words = content(stems_of(answer)) if answer else frozenset[str]()
+    if values:
+        words = frozenset(one for one in words if one not in UNITS or ordinal(one) is not None)
     known = values_of(question)
-    for at, choice in enumerate(choices):
-        known |= values_of(choice) if at != right else set()
-    answers = values_of(answer)
-    held = answers.union(*(values_of(truth) for truth in truths))
-    kind = "choice" if choices else "open"
-    if answers and not said - {one for one in said if one.replace(".", "").isdigit()}:
-        kind += " number"
-    elif said & {"yes", "no"}:
-        kind += " yesno"
+    for at, option in enumerate(options):
+        known |= telling(option) if at != right and choices else set()
     return Secrets(
+        answer=answer,
+        words=words,
+        values=values,
+        truths=truths,
         asked=asked,
-        answer=frozenset(said),
-        truth=frozenset(told - said - asked),
-        others=frozenset(wrong - said),
-        truths=tuple(tuple(one for one in stems_of(truth) if one not in FUNCTION_WORDS) for truth in truths),
-        runs=tuple(tuple(stems_of(truth)) for truth in truths),
-        names=frozenset(names_of(said | numbers)),
-        pointers=frozenset(pointers_of(said | numbers)),
-        truth_names=frozenset(names_of(fresh)),
-        truth_pointers=frozenset(pointers_of(fresh)),
-        other_names=frozenset(names_of(wrong - said)),
-        values=frozenset(held - known),
-        answer_values=frozenset(answers),
-        known_values=frozenset(known),
-        words=tuple(
-            dict.fromkeys(w for w in plain_words(answer) if stem(w) in said and len(w) > 1 and not w.isdigit())
-        ),
+        asked_values=frozenset(known),
+        choices=_told_apart(options),
         right=right,
-        choices=_told_apart(choices),
-        kind=kind,
+        lettered=bool(choices),
     )
 
 
-_EMPTY = frozenset(stem(one) for one in ("one", "1", "other", "others", "them", "same"))
-"""Words of choices that name nothing: "one falls as the other rises"."""
+def _added(truth: str, question: str, asked: frozenset[str]) -> str:
+    """What a ground truth adds to the question in its own notation; empty where that is more than a few words."""
+    known = asked | {stem(one) for one in read(question)[1]} | FUNCTION_WORDS - ANSWERS
+    added = [one for one in read(truth)[0] if stem(one.casefold()) not in known and one not in _STOPS]
+    return " ".join(added) if sum(one[0].isalnum() for one in added) <= SHORT else ""
 
 
-def letters_of(asked: frozenset[str]) -> frozenset[str]:
-    """Return the letters that a question speaks of ("the planet labelled C"); none where it lists its choices by them."""
-    found = frozenset("bcdefgh") & asked
-    return found if len(found) == 1 else frozenset()
+_STOPS = frozenset(".,;:!?\"'()")
 
 
-def _told_apart(choices: Sequence[str]) -> tuple[Choice, ...]:
-    stems = [frozenset(stems_of(choice)) - (FUNCTION_WORDS - {"yes", "no"}) for choice in choices]
+def _right(final_answer: str | None, options: Sequence[str], *, lettered: bool) -> int | None:
+    if final_answer is None or not options:
+        return None
+    for place, option in enumerate(options):
+        if plain_words(option) == plain_words(final_answer):
+            return place
+    letter = re.fullmatch(r"(?i)\W*(?:option|choice)?\s*([a-z])\W*(?:\s.*)?", final_answer.strip(), re.DOTALL)
+    place = -1 if letter is None or not lettered else ord(letter[1].upper()) - ord("A")
+    if 0 <= place < len(options):
+        return place
+    said = content(stems_of(final_answer))
+    alike = [place for place, option in enumerate(_told_apart(options)) if option.stems == said]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _told_apart(options: Sequence[str]) -> tuple[Choice, ...]:
+    stems = [content(stems_of(option)) for option in options]
     shared = frozenset[str].intersection(*stems) if len(stems) > 1 else frozenset[str]()
-    own = [one - shared - _EMPTY or one - shared or one for one in stems]
-    values = [
-        frozenset(values_of(choice) - ({("n", 1.0)} if "one" in choice.casefold().split() else set()))
-        for choice in choices
-    ]
-    return tuple(
-        Choice(one, frozenset(names_of(one)), frozenset(pointers_of(one)), two)
-        for one, two in zip(own, values, strict=True)
-    )
+    return tuple(Choice(own - shared or own, telling(option)) for own, option in zip(stems, options, strict=True))
+
+
+_LISTED = re.compile(
+    r"(?i)((?:(?:an?|the)\s+)?[\w-]{1,30}(?:\s*,\s*(?:(?:an?|the)\s+)?[\w-]{1,30}){0,6}),?\s+or\s+((?:(?:an?|the)\s+)?[\w-]{1,30})"
+)
+_YES_OR_NO = re.compile(r"(?i)\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|may|must|should)\b")
+
+
+def offered(question: str) -> list[str]:
+    """Return the answers between which a question without choices leaves the choice: "left or right?", or yes and no.
+
+    Examples
+    --------
+    >>> offered("Is the door open or closed?"), offered("Can she reach it?"), offered("What is it?")
+    (['open', 'closed'], ['yes', 'no'], [])
+    """
+    found = list(_LISTED.finditer(question))
+    if found:
+        options = [*(part.strip() for part in found[-1][1].split(",")), found[-1][2]]
+        return [re.sub(r"(?i)^(?:an?|the)\s+", "", option).casefold() for option in options]
+    return ["yes", "no"] if _YES_OR_NO.match(question) else []

@@ -41,7 +41,7 @@ _WHOLES = {"twice": 2, "thrice": 3, "double": 2, "triple": 3, "quadruple": 4, "s
            "teens": 13, "solo": 1, "doubles": 2, "foursomes": 4, "duet": 2, "hat-trick": 3}
 _SIZES = {"k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
 # fmt: on
-_TOKEN = re.compile(r"\d+(?:[.,:\u202f]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]")
+_TOKEN = re.compile(r"\d+(?:[.,:\u202f]\d+)*|(?<![\w.])\.\d+|[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s]")
 _GLYPHS = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-", "\u2010": "-", "\u2011": "-", "_": " "}
 )
@@ -67,7 +67,7 @@ def bare(text: str) -> str:
     >>> bare("**Caf\u00e9**\u200b\u00a0n\u00b0 4")
     'Cafe no 4'
     """
-    text = re.sub(r"(?<=[A-Za-z])[\u00b2\u00b3]", "", text)
+    text = re.sub(r"\b([A-Za-z]{1,2})[\u00b2\u00b3]", r"square \1", text)
     kept = (sign for sign in unicodedata.normalize("NFKD", text) if unicodedata.category(sign) not in ("Mn", "Cf"))
     text = re.sub(r"\b([ei])\.\s?([ge])\.", "such as", "".join(kept))
     plain = _MARKS.sub("", text.replace("n\u00b0", "no").translate(_GLYPHS))
@@ -126,10 +126,16 @@ def values_in(tokens: Sequence[str]) -> list[Value]:
             base, size = UNITS[low[at + 1]]
             found.append(Value(f"u:{base}", size, at, at + 2))
         rank = ordinal(token)
+        if rank is not None and rank < 10 and at > 1 and low[at - 1] == "-":
+            rank += next(
+                (int(one.value) for one in numbers if one.end == at - 1 and one.value in range(20, 100, 10)), 0
+            )
         if rank is None and token in ("st", "nd", "rd", "th") and at and low[at - 1].isdigit():
             rank = int(low[at - 1])
         if rank is not None:
             found.append(Value("o", float(rank), at, at + 1))
+        if rank is not None and low[at + 1 : at + 2] == ["month"]:
+            found.append(Value("m", float(rank), at, at + 2))
         if token in _WHOLES:
             found.append(Value("w", float(_WHOLES[token]), at, at + 1))
     return found
@@ -142,14 +148,23 @@ def _numbers(low: list[str]) -> Iterator[Number]:
     for one, after in pairwise(plain):
         between = low[one.end : after.start]
         if between == ["point"]:
-            digits = [one for one in plain if one.start >= after.start][:4]
+            digits = [after]
+            while (then := next((one for one in plain if one.start == digits[-1].end), None)) and then.value < 10:
+                digits.append(then)
             text = "".join(str(int(digit.value)) for digit in digits if digit.value < 100)
             if text:
-                yield Number(float(f"{int(one.value)}.{text}"), one.start, after.end, False)
+                yield Number(float(f"{int(one.value)}.{text}"), one.start, digits[-1].end, False)
         if between in ([], ["-"], ["oh"], ["hundred", "and"]) and 10 <= one.value <= 20 and after.value < 100:
             yield Number(one.value * 100 + after.value, one.start, after.end, False)
         if one.value >= 20 and one.value % 10 == 0 and after.value < 10 and between in ([], ["-"]):
             yield Number(one.value + after.value, one.start, after.end, False)
+    for one, after in pairwise(plain):
+        if after.figures and low[after.end : after.end + 1] == ["/"] and after.end + 1 < len(low) and one.figures:
+            below = low[after.end + 1]
+            if one.end == after.start and below.isdigit() and 0 < after.value < int(below):
+                yield Number(one.value + after.value / int(below), one.start, after.end + 2, True)
+        if one.figures and after.figures and low[one.end : after.start] == ["/"] and one.value > after.value > 0:
+            yield Number(one.value / after.value, one.start, after.end, True)
     for one in plain:
         size = low[one.end : one.end + 1]
         if size and size[0] in _SIZES and one.figures:
@@ -174,17 +189,23 @@ def _with_unit(low: list[str], one: Number) -> Iterator[Value]:
     elif 0 < one.value < 1:
         yield Value("p", one.value, one.start, one.end)
     yield from _degrees(low, one)
-    unit = UNITS.get(word) or UNITS.get(word.removesuffix("s")) or UNITS.get(word.removesuffix("es"))
+    if word == "square" and (side := _unit(after[1] if len(after) > 1 else "")) is not None:
+        yield Value(f"u:{side[0]}2", one.value * side[1] ** 2, one.start, one.end + 2)
+    unit = _unit(word)
     if unit is None and "cents" in low and one.value >= 10 and one.value % 1 == 0 and one.figures:
         unit = UNITS["cent"]
     if before in ("$", "\u20ac", "\u00a3"):
         unit = ("$", 1)
     if unit is not None:
         value = one.value * unit[1]
-        following = _following(low, one.end + 1, unit[0])
-        yield Value(f"u:{unit[0]}", value + following, one.start, one.end + 1)
+        following, length = _following(low, one.end + 1, unit[0])
+        yield Value(f"u:{unit[0]}", value + following, one.start, one.end + 1 + length)
         if following:
             yield Value(f"u:{unit[0]}", value, one.start, one.end + 1)
+
+
+def _unit(word: str) -> tuple[str, float] | None:
+    return UNITS.get(word) or UNITS.get(word.removesuffix("s")) or UNITS.get(word.removesuffix("es"))
 
 
 def _degrees(low: list[str], one: Number) -> Iterator[Value]:
@@ -206,19 +227,21 @@ def _degrees(low: list[str], one: Number) -> Iterator[Value]:
         yield Value("u:deg", 180 / one.value, one.start - 2, one.end)
 
 
-def _following(low: list[str], at: int, base: str) -> float:
-    """What a smaller unit right behind adds: "two hours and 5 minutes", "nineteen dollars fifty"."""
+def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
+    """What a smaller unit right behind adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
     rest = low[at : at + 6]
-    if rest and rest[0] in ("and", ","):
-        rest = rest[1:]
-    numbers = [one for one in numbers_in(rest) if one.start == 0]
-    if not numbers:
-        return 0.5 * {"s": 3600}.get(base, 1) if rest[:2] == ["a", "half"] else 0.0
-    word = rest[numbers[0].end] if numbers[0].end < len(rest) else ""
-    unit = UNITS.get(word) or UNITS.get(word.removesuffix("s"))
+    skipped = 1 if rest and rest[0] in ("and", ",") else 0
+    rest = rest[skipped:]
+    number = next((one for one in numbers_in(rest) if one.start == 0), None)
+    if number is None:
+        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if rest[:2] == ["a", "half"] else (0.0, 0)
+    word = rest[number.end] if number.end < len(rest) else ""
+    unit = _unit(word)
     if unit is not None and unit[0] == base:
-        return numbers[0].value * unit[1]
-    return numbers[0].value / 100 if base in ("$", "m") and unit is None and numbers[0].value < 100 else 0.0
+        return number.value * unit[1], skipped + number.end + 1
+    if base in ("$", "m") and unit is None and number.value < 100:
+        return number.value / 100, skipped + number.end
+    return 0.0, 0
 
 
 def _parts(low: list[str], numbers: list[Number]) -> Iterator[Value]:

@@ -1,1 +1,1 @@
-"""Text."""
+"""Texts compared without a model: words, answers, likeness, names."""

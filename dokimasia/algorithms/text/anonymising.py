@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.diagnosis.claims import name_places
 from dokimasia.algorithms.text.model_names import (
     BEHIND_I_AM,
     BY_VERSION,
@@ -15,6 +14,7 @@ from dokimasia.algorithms.text.model_names import (
     spoken_words,
     whole_patterns,
 )
+from dokimasia.algorithms.text.name_places import name_places
 
 NAME = "[model]"
 """What stands where a name was."""
@@ -86,7 +86,6 @@ _CHINESE = re.compile(
     r"|我(?:是|叫|名叫)[^\u3002\uff01.!\n]{0,80}(?:人工智能|AI|模型|助手)[^\u3002\uff01.!\n]{0,80}[\u3002\uff01.!]?"
     r"|我是由[^\u3002\uff01.!\n]{0,80}(?:开发|训练|研发)[^\u3002\uff01.!\n]{0,80}[\u3002\uff01.!]?"
 )
-_CITATION = re.compile(r"\s?\[[^\[\]\n]{0,600}:[^\[\]\n]{1,600}\]")
 _SPACES = re.compile(r"[ \t]{2,}")
 _BEGINNING = re.compile(r"^[,;:]?[ \t]+|^[,;:]+")
 
@@ -167,12 +166,12 @@ def anonymise_report(
     ids: Sequence[str] = (),
     others: Sequence[str] = (),
 ) -> str:
-    """Return a report's sentences, a line each, without references and names: *the model*, *another model*.
+    """Return a report's sentences, a line each, without names: *the model*, *another model*.
 
     Parameters
     ----------
     sentences : sequence of str
-        Those that stand.
+        Those that are verified, with their places printed.
     subject : str
         Whom the report is about.
     names : sequence of str
@@ -181,8 +180,7 @@ def anonymise_report(
         What else they are called: as `names` and `others` of `anonymise`. These become ``[model]``.
     """
     lines: list[str] = []
-    for sentence in sentences:
-        text = _CITATION.sub("", sentence)
+    for text in sentences:
         for name in sorted({*names, subject}, key=len, reverse=True):
             instead = "the model" if name == subject else "another model"
             for start, end in reversed(name_places(name, text)):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from dokimasia.algorithms.diagnosis.comparisons import claims
+from dokimasia.algorithms.text.name_places import judges
 
 _VARIANTS = (
     "turbo|mini|nano|micro|pro|flash|lite|ultra|opus|sonnet|haiku|instant|vision|visual|chat|instruct|preview|thinking"
@@ -78,7 +78,7 @@ def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
         companies that stand on signs (`openrouter`, `google`) are none on their own.
     """
     for pieces in sorted({one for name in names for one in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
-        if len(pieces) > 1 or not claims("".join(pieces).casefold()):
+        if len(pieces) > 1 or not judges("".join(pieces)):
             yield _pattern(pieces, least=len(pieces))
 
 
@@ -94,13 +94,13 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
     words = {piece.casefold(): None for pieces in parts for piece in pieces}
     for word in words:
         told = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
-        if told and not claims(word):
+        if told and not judges(word):
             yield _family(word)
 
 
 def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that are words of judgement, such as *strong*: they name a model only where no verb leads to them."""
-    found = {one[0] for name in names for one in _parts(name) if len(one) == 1 and claims(one[0].casefold())}
+    found = {one[0] for name in names for one in _parts(name) if len(one) == 1 and judges(one[0])}
     return tuple(sorted({form for one in found for form in (one, one.lower(), one.capitalize(), one.upper())}))
 
 
@@ -115,7 +115,7 @@ def _parts(name: str) -> tuple[tuple[str, ...], ...]:
 
 def _tells(pieces: tuple[str, ...]) -> bool:
     """Return whether the first piece names something, so that a beginning of two pieces does, too."""
-    return len(pieces) > 2 and pieces[0].casefold() not in (_GENERIC | _ROUTES) and not claims(pieces[0].casefold())
+    return len(pieces) > 2 and pieces[0].casefold() not in (_GENERIC | _ROUTES) and not judges(pieces[0])
 
 
 @lru_cache(maxsize=1024)

@@ -1,1 +1,1 @@
-"""Trees."""
+"""Capability trees as networkx graphs: growth, checks, edits, exchange formats, validity, weakness."""

@@ -1,1 +1,1 @@
-"""Density."""
+"""The graph of the density filter."""

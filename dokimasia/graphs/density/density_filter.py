@@ -3,35 +3,32 @@
 ::
 
     classify ─► rate ─► end
-    ▲  │ repair ▲ │ repair
-    └──┘        └─┘
 
-A sample whose data name its domain enters at `rate`. Straight but for the repair edges, so it runs without checkpoints:
-the ledger carries it over any crash.
+A sample whose data name its domain is only rated. Straight, so it runs without checkpoints: the ledger carries it over
+any crash.
 """
 
 import operator
-from typing import Annotated, Literal, TypedDict, TypeVar, cast
+from typing import Annotated, Literal, TypedDict, cast
 
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, classify_domain, rate_density
+from dokimasia.agents.density import classify_domain, rate_density
 from dokimasia.domain.density import DensityRating, Domain, FilterOptions, Threshold, domain_of
-from dokimasia.domain.judgement import Provenance, Rejected
+from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "density_filter"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 NEEDS_PROMPT = False
-
-T = TypeVar("T")
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of a reply that goes back, and of the rating; `domain` is its short name.
+    """Ids of the sample and of the rating; `domain` is its short name.
 
     `domain_call` is the id of the domain's provenance, empty where the data gave it.
     """
@@ -39,7 +36,6 @@ class State(Failure, TypedDict, total=False):
     sample: str
     domain: str
     domain_call: str
-    rejected: str
     result: list[str]
     calls: Annotated[list[str], operator.add]
 
@@ -51,17 +47,10 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
     given = domain_of(sample)
     if given is not None:
         return {"domain": given, "domain_call": ""}
-    asked = await classify_domain(
-        sample,
-        gateway=context.gateway,
-        judge=context.judge_of("classify"),
-        rejected=await _rejected(state, context),
-        library=context.prompts,
-    )
-    update: State = {"calls": asked.calls, "rejected": ""}
+    asked = await context.ask(classify_domain(sample), node="classify")
     if asked.value is None or asked.provenance is None:
-        return {**update, **await _mend_or_fail(asked, state, context)}
-    return {**update, "domain": asked.value, "domain_call": await context.store.put(asked.provenance)}
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    return {"calls": asked.calls, "domain": asked.value, "domain_call": await context.store.put(asked.provenance)}
 
 
 async def rate(state: State, runtime: Runtime[Context]) -> State:
@@ -71,16 +60,9 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
     if not isinstance(options, FilterOptions):
         raise ConfigError("the density filter needs the options of a filter: Context(options=FilterOptions(...))")
     sample = await context.store.get(Sample, state["sample"])
-    asked = await rate_density(
-        sample,
-        gateway=context.gateway,
-        judge=context.judge_of("rate"),
-        rejected=await _rejected(state, context),
-        library=context.prompts,
-    )
-    update: State = {"calls": asked.calls, "rejected": ""}
+    asked = await context.ask(rate_density(sample), node="rate")
     if asked.value is None or asked.provenance is None:
-        return {**update, **await _mend_or_fail(asked, state, context)}
+        return {"calls": asked.calls, **failed_update(asked.failure)}
     domain = cast("Domain", state["domain"])
     threshold = options.thresholds.get(domain, Threshold())
     said = state.get("domain_call")
@@ -93,19 +75,12 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
         provenance=asked.provenance,
         domain_provenance=await context.store.get(Provenance, said) if said else None,
     )
-    return {**update, "result": [await context.store.put(rating)]}
+    return {"calls": asked.calls, "result": [await context.store.put(rating)]}
 
 
-async def after_classifying(state: State) -> Literal["classify", "rate", "__end__"]:
-    """Repair, go on, or stop."""
-    if state.get("failed"):
-        return "__end__"
-    return "classify" if state.get("rejected") else "rate"
-
-
-async def after_rating(state: State) -> Literal["rate", "__end__"]:
-    """Repair once, or stop."""
-    return "rate" if state.get("rejected") else "__end__"
+async def after_classifying(state: State) -> Literal["rate", "__end__"]:
+    """Go on, or stop."""
+    return "__end__" if state.get("failed") else "rate"
 
 
 def build() -> StateGraph[State, Context]:
@@ -115,16 +90,5 @@ def build() -> StateGraph[State, Context]:
     graph.add_node("rate", rate)
     graph.add_edge(START, "classify")
     graph.add_conditional_edges("classify", after_classifying)
-    graph.add_conditional_edges("rate", after_rating)
+    graph.add_edge("rate", END)
     return graph
-
-
-async def _rejected(state: State, context: Context) -> Rejected | None:
-    rejected = state.get("rejected")
-    return await context.store.get(Rejected, rejected) if rejected else None
-
-
-async def _mend_or_fail(asked: Asked[T], state: State, context: Context) -> State:
-    if asked.rejected is not None and not state.get("rejected"):
-        return {"rejected": await context.store.put(asked.rejected)}
-    return {**failed_update(asked.failure)}

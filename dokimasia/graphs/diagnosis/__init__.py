@@ -1,1 +1,1 @@
-"""Diagnosis."""
+"""The graphs of a diagnosis in words and of fingerprints."""

@@ -1,9 +1,12 @@
-"""Diagnosis in words: what is salient is picked, written model by model, checked, mended once, then across models (ATOM, 3.4).
+"""Diagnosis in words: what is salient is picked, written model by model, printed, mended once, then across models (ATOM, 3.4).
 
 ::
 
-    select ─► write ─► check ─► mend ─► write_across ─► check_across ─► mend_across ─► end
-                                 └──────────────────────────────────────────────────────┘  (one model)
+    select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
+                                  └───────────────────────────────────────────────────────┘  (one model)
+
+A writer writes sentences with places, which are expanded from the tables by a program. A report with sentences that are
+not verified goes back once, with every fault named; what is not verified then stays, and is shown as such.
 
 Every step is checkpointed and holds ids of what was made; a step that was cut off is done again whole, its calls
 answered by the ledger. A subject whose calls fail twice has a failure in the place of a report, and the rest goes on.
@@ -17,36 +20,31 @@ from typing import Literal, TypedDict, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, failure
-from dokimasia.agents.reporter import Drafted, Picks, pick_salient, write_across, write_report
+from dokimasia.agents import Ask, Asked, failure
+from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_across, write_report
 from dokimasia.algorithms.diagnosis.asset_tables import rows_of, tables_text
-from dokimasia.algorithms.diagnosis.claims import check_report
-from dokimasia.algorithms.diagnosis.evidence import Evidence, Missing, evidence_of
+from dokimasia.algorithms.diagnosis.places import expand
+from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.domain.diagnosis_report import Checked, Draft, Report, Salience
+from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
 from dokimasia.domain.judgement import Failed, Rejected
-from dokimasia.errors import CallFailed, ConfigError
+from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered, within_budget
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "diagnosis"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
-
-EVERYONE = ""
-"""The subject of the report across models."""
 
 ALWAYS = "models"
 """The table of overall results: a subject's own rows are shown to its writer in any case."""
-
-NAMED = 12
-"""Struck sentences that a writer is told of."""
 
 T = TypeVar("T")
 
 
 class State(TypedDict, total=False):
-    """By subject (a model's name, or empty for all): ids of what was picked, drafted and checked; failures; calls.
+    """By subject (a model's name, or empty for all): ids of what was picked, drafted and expanded; failures; calls.
 
     `failed` holds a kind and a reason; `calls` the ledger keys of all that was asked, in order.
     """
@@ -81,9 +79,9 @@ class DiagnosisContext(Context):
         return self.diagnosis
 
     @cached_property
-    def evidence(self) -> Evidence:
-        """The tables as what sentences may rest on."""
-        return evidence_of(self.tables.assets, models=self.tables.models)
+    def printable(self) -> Tables:
+        """The tables as what places print."""
+        return tables_of(self.tables.assets, models=self.tables.models)
 
 
 async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
@@ -93,18 +91,8 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     subjects = [*models, EVERYONE] if len(models) > 1 else models
 
     async def one(subject: str) -> Asked[Picks]:
-        return await _asked(
-            context,
-            lambda rejected: pick_salient(
-                subject,
-                tables_text(_tables(context.tables.assets, subject)),
-                row_of=lambda ref: _row_ref(context.evidence, ref),
-                gateway=context.gateway,
-                judge=context.judge,
-                rejected=rejected,
-                library=context.prompts,
-            ),
-        )
+        tables = tables_text(_tables(context.tables.assets, subject))
+        return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
 
     salient: dict[str, str] = {}
     failed: dict[str, list[str]] = {}
@@ -127,53 +115,50 @@ async def write(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     subjects = [subject for subject in state.get("salient", {}) if subject != EVERYONE]
 
     async def one(subject: str) -> Asked[Drafted]:
-        tables = await _picked(context, state, subject)
-        return await _asked(context, lambda rejected: _write_one(context, subject, tables, rejected))
+        return await _asked(context, write_report(subject, await _picked(context, state, subject)))
 
     return await _drafted(context, state, subjects, await gathered(map(one, subjects)))
 
 
-async def check(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Hold every sentence of the reports on models against the tables."""
-    return await _check(runtime.context, state, [one for one in state.get("drafts", {}) if one != EVERYONE])
+async def print_places(state: State, runtime: Runtime[DiagnosisContext]) -> State:
+    """Expand the places of the reports on models."""
+    return await _expanded(runtime.context, state, [one for one in state.get("drafts", {}) if one != EVERYONE])
 
 
 async def mend(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send reports with struck sentences back, once, with what is wrong; the better of the two stays."""
+    """Send reports that are not verified throughout back, once, with every fault; the one with fewer such sentences stays."""
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one != EVERYONE]
 
-    async def ask(subject: str, rejected: Rejected) -> Asked[Drafted]:
-        return await _write_one(context, subject, await _picked(context, state, subject), rejected)
+    async def asked_before(subject: str) -> Ask[Drafted]:
+        return write_report(subject, await _picked(context, state, subject))
 
-    return await _mend(context, state, subjects, ask)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Write the report across models from the rows that were picked for it and from what stands of each report."""
+    """Write the report across models from the rows that were picked for it and from what is verified of each report."""
     context = runtime.context
     if EVERYONE not in state.get("salient", {}):
         return {}
-    tables, reports = await _picked(context, state, EVERYONE), await _standing(context, state)
-    asked = await _asked(context, lambda rejected: _write_across(context, tables, reports, rejected))
+    asked = await _asked(context, write_across(*await _across(context, state)))
     return await _drafted(context, state, [EVERYONE], [asked])
 
 
-async def check_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Hold every sentence of the report across models against the tables."""
-    return await _check(runtime.context, state, [one for one in state.get("drafts", {}) if one == EVERYONE])
+async def print_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
+    """Expand the places of the report across models."""
+    return await _expanded(runtime.context, state, [one for one in state.get("drafts", {}) if one == EVERYONE])
 
 
 async def mend_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send the report across models back, once, where sentences of it were struck."""
+    """Send the report across models back, once, where it is not verified throughout."""
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one == EVERYONE]
 
-    async def ask(subject: str, rejected: Rejected) -> Asked[Drafted]:
-        tables, reports = await _picked(context, state, subject), await _standing(context, state)
-        return await _write_across(context, tables, reports, rejected)
+    async def asked_before(subject: str) -> Ask[Drafted]:
+        return write_across(*await _across(context, state))
 
-    return await _mend(context, state, subjects, ask)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
@@ -186,18 +171,18 @@ def build() -> StateGraph[State, DiagnosisContext]:
     graph = StateGraph(State, context_schema=DiagnosisContext)
     graph.add_node("select", select)
     graph.add_node("write", write)
-    graph.add_node("check", check)
+    graph.add_node("expand", print_places)
     graph.add_node("mend", mend)
     graph.add_node("write_across", write_all)
-    graph.add_node("check_across", check_all)
+    graph.add_node("expand_across", print_all)
     graph.add_node("mend_across", mend_all)
     for first, second in (
         (START, "select"),
         ("select", "write"),
-        ("write", "check"),
-        ("check", "mend"),
-        ("write_across", "check_across"),
-        ("check_across", "mend_across"),
+        ("write", "expand"),
+        ("expand", "mend"),
+        ("write_across", "expand_across"),
+        ("expand_across", "mend_across"),
         ("mend_across", END),
     ):
         graph.add_edge(first, second)
@@ -212,11 +197,11 @@ def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence
     return [(asset, rows_of(asset, subject)) for asset in assets]
 
 
-async def _picked(context: DiagnosisContext, state: State, subject: str) -> str:
-    """Return the tables' text of the rows that were picked for a subject, and its overall results."""
+async def _picked(context: DiagnosisContext, state: State, subject: str, *, beside: Iterable[str] = ()) -> str:
+    """Return the tables' text of the rows that were picked for a subject, of others beside them, and its overall results."""
     salient = await context.store.get(Salience, state.get("salient", {})[subject])
     rows: dict[str, set[int]] = {}
-    for ref in salient.rows:
+    for ref in (*salient.rows, *beside):
         name, _, row = ref.rpartition(":")
         rows.setdefault(name, set()).add(int(row))
     chosen: list[tuple[Asset, Sequence[int] | None]] = []
@@ -229,56 +214,31 @@ async def _picked(context: DiagnosisContext, state: State, subject: str) -> str:
     return tables_text(chosen)
 
 
-async def _standing(context: DiagnosisContext, state: State) -> str:
-    """Return what stands of the reports on models, as text."""
+async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
+    """Return what the report across models is written from: the tables, and what is verified of the reports on models.
+
+    The reports are shown with their places; the rows that these lead to are among the tables.
+    """
     parts: list[str] = []
+    rows: dict[str, None] = {}
     for subject in context.tables.models:
         id = state.get("reports", {}).get(subject)
         if id is not None:
-            report = await context.store.get(Report, id)
-            parts.append(f"{subject}:\n" + "\n".join(one.text for one in report.kept))
-    return "\n\n".join(parts) or "none"
+            verified = (await context.store.get(Report, id)).verified
+            rows.update(dict.fromkeys(place.row for one in verified for place in one.places if place.row))
+            parts.append(f"{subject}:\n" + "\n".join(one.written for one in verified))
+    return await _picked(context, state, EVERYONE, beside=rows), "\n\n".join(parts) or "none"
 
 
-async def _write_one(context: DiagnosisContext, subject: str, tables: str, rejected: Rejected | None) -> Asked[Drafted]:
-    return await write_report(
-        subject,
-        tables,
-        gateway=context.gateway,
-        judge=context.judge,
-        rejected=rejected,
-        library=context.prompts,
-    )
-
-
-async def _write_across(
-    context: DiagnosisContext, tables: str, reports: str, rejected: Rejected | None
-) -> Asked[Drafted]:
-    return await write_across(
-        tables,
-        reports,
-        gateway=context.gateway,
-        judge=context.judge,
-        rejected=rejected,
-        library=context.prompts,
-    )
-
-
-async def _asked(context: DiagnosisContext, ask: Callable[[Rejected | None], Awaitable[Asked[T]]]) -> Asked[T]:
-    """Ask, and send a reply that cannot be used back once.
+async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> Asked[T]:
+    """Ask, and tell that one more is done.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
     """
-    asked = await mended(ask)
-    _within_budget(asked.failed)
+    asked = within_budget(await context.ask(what, rejected=rejected))
     context.told(1)
     return asked
-
-
-def _within_budget(failed: Failed | None) -> None:
-    if failed is not None and failed.kind == "budget":
-        raise CallFailed("budget", failed.reason)
 
 
 async def _drafted(
@@ -295,17 +255,17 @@ async def _drafted(
     return {"drafts": drafts, "failed": failed, "calls": calls}
 
 
-async def _check(context: DiagnosisContext, state: State, subjects: Sequence[str]) -> State:
+async def _expanded(context: DiagnosisContext, state: State, subjects: Sequence[str]) -> State:
     reports = dict(state.get("reports", {}))
     for subject in subjects:
         draft = await context.store.get(Draft, state.get("drafts", {})[subject])
-        sentences = check_report(draft.written.sentences, context.evidence)
+        sentences = _printed(context, draft.written)
         report = Report(
             subject=subject,
-            sentences=tuple(sentences),
+            sentences=sentences,
             words=draft.written.words,
             cut=draft.written.cut,
-            struck_at_first=sum(not one.kept for one in sentences),
+            unverified_at_first=sum(not one.verified for one in sentences),
             provenance=draft.provenance,
         )
         reports[subject] = await context.store.put(report)
@@ -316,58 +276,48 @@ async def _mend(
     context: DiagnosisContext,
     state: State,
     subjects: Sequence[str],
-    ask: Callable[[str, Rejected], Awaitable[Asked[Drafted]]],
+    asked_before: Callable[[str], Awaitable[Ask[Drafted]]],
 ) -> State:
-    """Send reports with struck sentences back; a second one that is no better changes nothing but the count of calls."""
+    """Send reports with unverified sentences back; a second one that is no better changes nothing but the count of calls."""
     reports, calls = dict(state.get("reports", {})), _calls(state)
     before = {subject: await context.store.get(Report, reports[subject]) for subject in subjects}
-    sent = [subject for subject in subjects if before[subject].struck]
+    sent = [subject for subject in subjects if before[subject].unverified]
 
     async def one(subject: str) -> Asked[Drafted]:
         draft = await context.store.get(Draft, state.get("drafts", {})[subject])
-        problem = _problem(before[subject].struck)
-        asked = await ask(subject, Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call))
-        _within_budget(asked.failed)
-        context.told(1)
-        return asked
+        problem = _problem(before[subject].unverified)
+        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
+        return await _asked(context, await asked_before(subject), rejected=rejected)
 
     for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
         calls.setdefault(subject, []).extend(asked.calls)
         first = before[subject]
         if asked.value is None or asked.provenance is None:
             continue
-        sentences = check_report(asked.value.written.sentences, context.evidence)
-        if sum(not one.kept for one in sentences) >= len(first.struck):
-            continue
-        second = Report(
-            subject=subject,
-            sentences=tuple(sentences),
-            words=asked.value.written.words,
-            cut=asked.value.written.cut,
-            struck_at_first=first.struck_at_first,
-            repaired=True,
-            provenance=asked.provenance,
+        second = first.model_copy(
+            update={
+                "sentences": _printed(context, asked.value.written),
+                "words": asked.value.written.words,
+                "cut": asked.value.written.cut,
+                "repaired": True,
+                "provenance": asked.provenance,
+            }
         )
-        reports[subject] = await context.store.put(second)
+        if len(second.unverified) < len(first.unverified):
+            reports[subject] = await context.store.put(second)
     return {"reports": reports, "calls": calls}
 
 
-def _problem(struck: Sequence[Checked]) -> str:
+def _printed(context: DiagnosisContext, written: Written) -> tuple[Sentence, ...]:
+    return tuple(expand(one, context.printable) for one in written.sentences)
+
+
+def _problem(unverified: Sequence[Sentence]) -> str:
     lines = [
-        f"{number}. {one.sentence.text[:400]}\n   {one.strike.reason if one.strike else ''}"
-        for number, one in enumerate(struck[:NAMED], 1)
+        "\n".join((f"{number}. {one.written[:400]}", *(f"   {fault.reason}" for fault in one.faults)))
+        for number, one in enumerate(unverified, 1)
     ]
-    more = f"\nand {len(struck) - NAMED} more" if len(struck) > NAMED else ""
-    return "These sentences do not hold against the tables:\n" + "\n".join(lines) + more
-
-
-def _row_ref(evidence: Evidence, ref: str) -> str | None:
-    """Return the reference to a row in its one form, also of a reference to a cell of it; None where there is none."""
-    try:
-        fact = evidence.find(ref)
-    except Missing:
-        return None
-    return None if fact.row is None else f"{fact.asset.id}:{fact.asset.rows.index(fact.row) + 1}"
+    return "These sentences cannot be printed as they stand:\n" + "\n".join(lines)
 
 
 def _calls(state: State) -> dict[str, list[str]]:

@@ -1,1 +1,1 @@
-"""Evaluation."""
+"""The graphs of an evaluation."""

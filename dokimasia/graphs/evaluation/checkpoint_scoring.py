@@ -3,27 +3,26 @@
 ::
 
     answer ─► score ─► end
-               ▲ │ repair
-               └─┘
 
 One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
-exists already, also one whose judgement failed before, passes through `answer` unasked. Straight but for the repair
-edge, so it runs without checkpoints: the ledger and the result rows carry it over any crash.
+exists already, also one whose judgement failed before, passes through `answer` unasked. Straight, so it runs without
+checkpoints: the ledger and the result rows carry it over any crash.
 """
 
 from typing import Literal, TypedDict
 
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents import answer_question, score_checkpoints
+from dokimasia.agents.candidate import answer_question
+from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Provenance, Rejected, Response
+from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
-from dokimasia.graphs.together import each
+from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
 NAME = CHECKPOINT_SCORING
@@ -43,7 +42,6 @@ class Item(Failure, TypedDict, total=False):
     attempt: int
     response: str
     judgement: str
-    rejected: str
     calls: list[str]
     looks: list[str]
 
@@ -57,7 +55,7 @@ class State(TypedDict, total=False):
 
 
 Next = Command[Literal["score", "__end__"]]
-"""What a node adds to the state, and where it goes on; said by the node itself, since a router costs a task."""
+"""What the first step adds to the state, and where it goes on; said by the step itself, since a router costs a task."""
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
@@ -66,62 +64,55 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
     sample = await context.store.get(Sample, state["sample"])
 
     async def one(item: Item) -> Item:
-        asked = await answer_question(
-            sample,
-            gateway=context.gateway,
-            candidate=context.options.spec(item["model"]),
-            arm=item.get("arm", ""),
-            repeat=item.get("repeat", 0),
-            attempt=item.get("attempt", 0),
-            library=context.prompts,
+        asked = await context.ask(
+            answer_question(sample, arm=item.get("arm", ""), repeat=item.get("repeat", 0)),
+            model=item["model"],
+            attempt=item.get("attempt"),
         )
         item = _with_calls(item, asked.calls)
         if asked.value is None:
             return {**item, **failed_update(asked.failure)}
         return {**item, "response": await context.store.put(asked.value)}
 
-    return _go_on(await each(state["items"], one, lambda item: not item.get("response")))
+    items = await each(state["items"], one, lambda item: not item.get("response"))
+    goto: Literal["score", "__end__"] = "score" if any(map(_unscored, items)) else "__end__"
+    return Command(update={"items": items}, goto=goto)
 
 
-async def score(state: State, runtime: Runtime[Context]) -> Next:
-    """Have the judge score every criterion of each response, sending an unusable reply back once."""
+async def score(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge score every criterion of each response."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
     async def one(item: Item) -> Item:
-        rejected = item.get("rejected")
         response = await context.store.get(Response, item["response"])
-        asked = await score_checkpoints(
-            sample,
-            criteria,
-            response.text,
-            gateway=context.gateway,
-            judge=context.judge_of("score"),
-            show_image=context.options.show_image,
-            repeat=item.get("repeat", 0),
-            attempt=item.get("attempt", 0),
-            rejected=await context.store.get(Rejected, rejected) if rejected else None,
-            library=context.prompts,
-            looking=context.looking,
+        asked = await context.ask(
+            score_checkpoints(
+                sample,
+                criteria,
+                response.text,
+                show_image=context.options.shows_image,
+                repeat=item.get("repeat", 0),
+            ),
+            node="score",
+            attempt=item.get("attempt"),
         )
-        item = {**_with_calls(item, asked.calls), "rejected": ""}
+        item = _with_calls(item, asked.calls)
         if asked.looks:
             item["looks"] = [*item.get("looks", []), *await keep_looks(context, asked.looks)]
-        if asked.value is not None:
-            judgement = CheckpointScores(
-                response=item["response"],
-                criteria=state["criteria"],
-                scores=tuple(asked.value),
-                score=weighted_score(asked.value, criteria.weights),
-                provenance=_provenance(asked.provenance),
-            )
-            return {**item, "judgement": await context.store.put(judgement)}
-        if asked.rejected is not None and not rejected:
-            return {**item, "rejected": await context.store.put(asked.rejected)}
-        return {**item, **failed_update(asked.failure)}
+        if asked.value is None or asked.provenance is None:
+            return {**item, **failed_update(asked.failure)}
+        judgement = CheckpointScores(
+            response=item["response"],
+            criteria=state["criteria"],
+            scores=tuple(asked.value),
+            score=weighted_score(asked.value, criteria.weights),
+            provenance=asked.provenance,
+        )
+        return {**item, "judgement": await context.store.put(judgement)}
 
-    return _go_on(await each(state["items"], one, _unscored))
+    return {"items": await each(state["items"], one, _unscored)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -130,13 +121,8 @@ def build() -> StateGraph[State, Context]:
     graph.add_node("answer", answer)
     graph.add_node("score", score)
     graph.add_edge(START, "answer")
+    graph.add_edge("score", END)
     return graph
-
-
-def _go_on(items: list[Item]) -> Next:
-    """Score what was answered, repair once what could not be read, and stop."""
-    goto: Literal["score", "__end__"] = "score" if any(map(_unscored, items)) else "__end__"
-    return Command(update={"items": items}, goto=goto)
 
 
 def _unscored(item: Item) -> bool:
@@ -145,9 +131,3 @@ def _unscored(item: Item) -> bool:
 
 def _with_calls(item: Item, calls: list[str]) -> Item:
     return {**item, "calls": [*item.get("calls", []), *calls]}
-
-
-def _provenance(provenance: Provenance | None) -> Provenance:
-    if provenance is None:
-        raise ValueError("a scored reply carries its provenance")
-    return provenance

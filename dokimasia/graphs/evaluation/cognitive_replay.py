@@ -3,26 +3,23 @@
 ::
 
     write_chain ─► check_chain ─► (judge_chain) ─► extract_criteria ─► end
-        ▲  │ repair     │ contradicts   │             ▲  │ repair
-        └──┘            └───────────────┴─► write_chain  └──┘
+        ▲               │ contradicts   │
+        └───────────────┴───────────────┘
 
-A reply that cannot be read is sent back once; a chain whose answer contradicts the reference is asked for once more,
-then the sample fails as `reference_contradicted`; a criteria set that breaks a rule is sent back once with the broken
-rules named, then weights alone may be rescaled. The state holds ids and small words only. A chain that exists from an
-earlier attempt enters at `check_chain`, or, where a judge already agreed with it, at `extract_criteria`.
+A chain whose answer contradicts the reference is asked for once more, then the sample fails as
+`reference_contradicted`; a criteria set that breaks a rule is sent back once with the broken rules named, then weights
+alone may be rescaled. The state holds ids and small words only. A chain that exists from an earlier attempt enters at
+`check_chain`, or, where a judge already agreed with it, at `extract_criteria`.
 """
 
 import operator
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict
 
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import extract_criteria as ask_for_criteria
-from dokimasia.agents import failure
-from dokimasia.agents import judge_equivalence as ask_whether_same
-from dokimasia.agents import write_chain as ask_for_chain
+from dokimasia.agents import evaluation, failure
 from dokimasia.algorithms.criteria import check_criteria, rescale_weights
 from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, ReferenceChain
@@ -33,14 +30,16 @@ from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
 NAME = COGNITIVE_REPLAY
 VERSION = VERSIONS[NAME]
+CHECKPOINTED = True
 
 
 class State(TypedDict, total=False):
     """Ids of values in the store, and where the work stands.
 
-    `rejected` is the id of a reply that goes back with the next ask; `agreed` is how the chain's answer was found to
-    agree with the reference (a rule's name, `judge`, or `no reference`). `chain_at` is the place in `calls`,
-    from 1, of the call that wrote the chain; the one that wrote the criteria is the last, since nothing comes after it.
+    `contradicted` says that a chain contradicted the reference, and `rejected` is the id of that chain while it goes
+    back; `agreed` is how the chain's answer was found to agree with the reference (a rule's name, `judge`, or
+    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain; the one that wrote the
+    criteria is the last, since nothing comes after it.
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
     the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
     `Failed` with its reason, which may be long.
@@ -61,22 +60,21 @@ class State(TypedDict, total=False):
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the solver for the chain, sending back the last reply where there is one to mend."""
+    """Ask the solver for the chain, sending back the one that contradicts the reference where there is one."""
     context = runtime.context
-    asked = await ask_for_chain(
-        await context.store.get(Sample, state["sample"]),
-        gateway=context.gateway,
-        judge=context.judge_of("write_chain"),
-        attempt=state.get("attempt", 0),
-        rejected=await _rejected(state, context),
-        library=context.prompts,
-        looking=context.looking,
+    sample = await context.store.get(Sample, state["sample"])
+    back = state.get("rejected")
+    asked = await context.ask(
+        evaluation.write_chain(sample),
+        node="write_chain",
+        attempt=state.get("attempt"),
+        rejected=await context.store.get(Rejected, back) if back else None,
     )
     update: State = {"calls": asked.calls, "rejected": "", "looks": await keep_looks(context, asked.looks)}
-    if asked.value is not None:
-        place = len(state.get("calls", ())) + len(asked.calls)
-        return {**update, "chain": await context.store.put(asked.value), "chain_at": place}
-    return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
+    if asked.value is None:
+        return {**update, **await _failed(asked.failure, context)}
+    place = len(state.get("calls", ())) + len(asked.calls)
+    return {**update, "chain": await context.store.put(asked.value), "chain_at": place}
 
 
 async def check_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -99,51 +97,38 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
-    asked = await ask_whether_same(
-        sample,
-        chain.answer,
-        gateway=context.gateway,
-        judge=context.judge_of("judge_chain"),
-        attempt=state.get("attempt", 0),
-        rejected=await _rejected(state, context),
-        library=context.prompts,
+    asked = await context.ask(
+        evaluation.judge_equivalence(sample, chain.answer), node="judge_chain", attempt=state.get("attempt")
     )
-    update: State = {"calls": asked.calls, "rejected": ""}
-    if asked.value is True:
+    update: State = {"calls": asked.calls}
+    if asked.value is None:
+        return {**update, **await _failed(asked.failure, context)}
+    if asked.value:
         return {**update, "agreed": "judge"}
-    if asked.value is False:
-        return {**update, **await _contradicted(state, context, sample, chain)}
-    return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
+    return {**update, **await _contradicted(state, context, sample, chain)}
 
 
 async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the extractor for criteria and hold them against the rules."""
+    """Ask the extractor for criteria, and send a set that breaks a rule back, unless a reply was sent back already."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    asked = await ask_for_criteria(
-        sample,
-        await context.store.get(ReferenceChain, state["chain"]),
-        gateway=context.gateway,
-        judge=context.judge_of("extract_criteria"),
-        attempt=state.get("attempt", 0),
-        rejected=await _rejected(state, context),
-        library=context.prompts,
-    )
-    update: State = {"calls": asked.calls, "rejected": ""}
+    what = evaluation.extract_criteria(sample, await context.store.get(ReferenceChain, state["chain"]))
+    asked = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"))
+    problems = [] if asked.value is None else check_criteria(asked.value, sample.prompt)
+    if asked.value is not None and problems and asked.sent_back is None:
+        named = "\n".join(f"- {problem}" for problem in problems)
+        back = Rejected(text=_as_written(asked.value), problem=named, call=asked.call or "")
+        again = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"), rejected=back)
+        asked = asked.then(again, sent_back=back)
+        problems = [] if asked.value is None else check_criteria(asked.value, sample.prompt)
+    update: State = {"calls": asked.calls}
     if asked.value is None:
-        return {**update, **await _mend_or_fail(asked.rejected, asked.failure, state, context)}
-    problems = check_criteria(asked.value, sample.prompt)
-    accepted: CriteriaSet | None = None
-    if not problems:
-        accepted = CriteriaSet(criteria=tuple(asked.value))
-    elif state.get("rejected"):
-        accepted = _rescaled(asked.value, sample.prompt)
-    if accepted is not None:
-        return {**update, "criteria": await context.store.put(accepted)}
-    text = "\n".join(f"- {problem}" for problem in problems)
-    rejected = Rejected(text=_as_written(asked.value), problem=text, call=asked.call or "")
-    failed = failure("unparsable", "criteria break the rules: " + "; ".join(problems))
-    return {**update, **await _mend_or_fail(rejected, failed, state, context)}
+        return {**update, **await _failed(asked.failure, context)}
+    accepted = _rescaled(asked.value, sample.prompt) if problems else CriteriaSet(criteria=tuple(asked.value))
+    if accepted is None:
+        reason = "criteria break the rules: " + "; ".join(problems)
+        return {**update, **await _failed(failure("unparsable", reason), context)}
+    return {**update, "criteria": await context.store.put(accepted)}
 
 
 async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria"]:
@@ -153,11 +138,9 @@ async def first_step(state: State) -> Literal["write_chain", "check_chain", "ext
     return "extract_criteria" if state.get("agreed") else "check_chain"
 
 
-async def after_chain(state: State) -> Literal["write_chain", "check_chain", "__end__"]:
-    """Repair, go on, or stop."""
-    if state.get("failed"):
-        return "__end__"
-    return "write_chain" if state.get("rejected") else "check_chain"
+async def after_chain(state: State) -> Literal["check_chain", "__end__"]:
+    """Go on, or stop."""
+    return "__end__" if state.get("failed") else "check_chain"
 
 
 async def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
@@ -169,18 +152,11 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
     return "extract_criteria" if state.get("agreed") else "judge_chain"
 
 
-async def after_judging(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
-    """Repair the verdict, ask for the chain once more, go on, or stop."""
+async def after_judging(state: State) -> Literal["write_chain", "extract_criteria", "__end__"]:
+    """Ask for the chain once more, go on, or stop."""
     if state.get("failed"):
         return "__end__"
-    if state.get("rejected"):
-        return "write_chain" if not state.get("chain") else "judge_chain"
-    return "extract_criteria"
-
-
-async def after_extraction(state: State) -> Literal["extract_criteria", "__end__"]:
-    """Send the criteria back once, or stop."""
-    return "extract_criteria" if state.get("rejected") and not state.get("failed") else "__end__"
+    return "write_chain" if state.get("rejected") else "extract_criteria"
 
 
 def build() -> StateGraph[State, Context]:
@@ -194,20 +170,8 @@ def build() -> StateGraph[State, Context]:
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
     graph.add_conditional_edges("judge_chain", after_judging)
-    graph.add_conditional_edges("extract_criteria", after_extraction)
+    graph.add_edge("extract_criteria", END)
     return graph
-
-
-async def _rejected(state: State, context: Context) -> Rejected | None:
-    id = state.get("rejected")
-    return await context.store.get(Rejected, id) if id else None
-
-
-async def _mend_or_fail(rejected: Rejected | None, failed: Failed, state: State, context: Context) -> State:
-    """Send a bad reply back if this was the first ask; a second bad reply, or none at all, fails the sample."""
-    if rejected is not None and not state.get("rejected"):
-        return {"rejected": await context.store.put(rejected)}
-    return await _failed(failed, context)
 
 
 async def _failed(failed: Failed, context: Context) -> State:

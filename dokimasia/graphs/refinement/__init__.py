@@ -1,1 +1,1 @@
-"""Refinement."""
+"""The graphs of self-correction."""

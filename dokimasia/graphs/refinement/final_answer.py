@@ -1,12 +1,12 @@
 """Whether a response's final answer is right: by rule where one applies, else by a judge's word on equivalence."""
 
-from dokimasia.agents import judge_equivalence, stated_answer
+from dokimasia.agents.evaluation import judge_equivalence
+from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.refinement import FinalAnswer
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import mended
 
 KEPT = 500
 
@@ -29,16 +29,7 @@ def by_rule(sample: Sample, response: Response, id: str) -> FinalAnswer | None:
 async def by_judge(sample: Sample, response: Response, id: str, context: Context) -> FinalAnswer:
     """Return a judge's verdict; unknown, with the kind of failure, where it gave none that can be read."""
     stated = stated_answer(response.text)
-    asked = await mended(
-        lambda rejected: judge_equivalence(
-            sample,
-            stated,
-            gateway=context.gateway,
-            judge=context.judge_of("judge_answer"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    asked = await context.ask(judge_equivalence(sample, stated), node="judge_answer")
     found = {"response": id, "answer": stated[:KEPT], "calls": tuple(asked.calls)}
     if asked.value is None:
         return FinalAnswer(verdict="unknown", rule="unreadable", failure=asked.failure.kind, **found)

@@ -1,15 +1,16 @@
 """The points of a feedback on their way: hints asked of peers, checked for leaks, rewritten once, kept or left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
-from dokimasia.agents import Asked, give_hint, rewrite_hint
+from dokimasia.agents import Asked
+from dokimasia.agents.hinter import give_hint, rewrite_hint
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Arm, Fallback, FoundLeak, Hint, Point
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement.leak_checking import Checked, Secrets, check_text
 
 
@@ -17,7 +18,7 @@ class PointState(TypedDict, total=False):
     """One point by ids: the atom's number, its peer and that peer's own response, and the hints that it gave.
 
     `hint` is the hint that is to be passed on, empty where there is none; `checked` says that it was looked at, `leaks`
-    are what was found in the point's question.
+    are what was found in the point's question, `unjudged` counts the texts on which the judge gave no readable verdict.
     """
 
     atom: int
@@ -28,6 +29,7 @@ class PointState(TypedDict, total=False):
     checked: bool
     leaks: list[str]
     questioned: bool
+    unjudged: int
     fallback: Fallback
     asked: int
     dropped: bool
@@ -70,17 +72,8 @@ async def ask_hints(points: Sequence[PointState], sample: Sample, criteria: Crit
         if not wants_hint(point):
             return point, None
         own = (await context.store.get(Response, point.get("answer", ""))).text
-        asked = await mended(
-            lambda rejected: give_hint(
-                sample,
-                _question(point, criteria),
-                own,
-                gateway=context.gateway,
-                peer=context.options.spec(point.get("peer", "")),
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+        what = give_hint(sample, _question(point, criteria), own)
+        asked = await context.ask(what, model=point.get("peer", ""))
         return await _hinted(point, asked, sample, context), asked
 
     return _done(await gathered(map(one, points)))
@@ -94,19 +87,8 @@ async def ask_rewritten(points: Sequence[PointState], sample: Sample, criteria: 
             return point, None
         own = (await context.store.get(Response, point.get("answer", ""))).text
         first = await context.store.get(Hint, point.get("hints", [""])[0])
-        asked = await mended(
-            lambda rejected: rewrite_hint(
-                sample,
-                _question(point, criteria),
-                own,
-                first.text,
-                first.leaks,
-                gateway=context.gateway,
-                peer=context.options.spec(point.get("peer", "")),
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+        what = rewrite_hint(sample, _question(point, criteria), own, first.text, first.leaks)
+        asked = await context.ask(what, model=point.get("peer", ""))
         return await _hinted(point, asked, sample, context, rewritten=True), asked
 
     return _done(await gathered(map(one, points)))
@@ -120,18 +102,15 @@ async def check(
     context: Context,
     *,
     judge: bool,
-    embedder: str = "",
 ) -> Done:
     """Check each question and hint that was not looked at, then, once none is to be rewritten, the feedback as a whole.
-
-    Vectors are asked of hints only: a question lies near to the ground truth that answers it without giving it away.
 
     What is clean piece by piece may still give something away together, as by ruling out one option each: hints are
     then left out from the last on, and after them points, until nothing is found.
     """
 
-    async def look(text: str, *, asks: int = 0, embedder: str = "") -> Checked:
-        return await check_text(text, sample, secrets, context, asks=asks, judge=judge, embedder=embedder)
+    async def look(text: str, *, asks: int = 0) -> Checked:
+        return await check_text(text, sample, secrets, context, asks=asks, judge=judge)
 
     async def one(point: PointState) -> tuple[PointState, list[str], Failed | None]:
         calls: list[str] = []
@@ -142,13 +121,14 @@ async def check(
                 return point, calls, found.failed
             leaks = [await context.store.put(leak) for leak in found.leaks]
             point = {**point, "questioned": True, "leaks": leaks, "dropped": bool(leaks)}
+            point = _counted(point, found)
         if point.get("hint") and not point.get("checked"):
             hint = await context.store.get(Hint, point.get("hint", ""))
-            found = await look(hint.text, embedder=embedder)
+            found = await look(hint.text)
             calls += found.calls
             if found.failed is not None:
                 return point, calls, found.failed
-            point = {**point, "checked": True}
+            point = _counted({**point, "checked": True}, found)
             if found.leaks:
                 id = await context.store.put(hint.model_copy(update={"leaks": found.leaks}))
                 point = {**point, "hint": "", "hints": [*point.get("hints", [])[:-1], id]}
@@ -162,7 +142,7 @@ async def check(
     checked = [point for point, _, _ in looked]
     if failed is not None or any(map(wants_rewriting, checked)):
         return Done(checked, calls, failed)
-    return await _as_a_whole(checked, calls, sample, criteria, secrets, context)
+    return await _as_a_whole(checked, calls, criteria, context, look)
 
 
 async def finished(points: Sequence[PointState], criteria: CriteriaSet, context: Context) -> tuple[Point, ...]:
@@ -182,6 +162,7 @@ async def finished(points: Sequence[PointState], criteria: CriteriaSet, context:
                 asked=point.get("asked", 0),
                 rewritten=any(hint.rewritten for hint in hints),
                 dropped=point.get("dropped", False),
+                unjudged=point.get("unjudged", 0),
                 leaks=(*leaks, *(leak for hint in hints for leak in hint.leaks)),
                 hints=tuple(point.get("hints", [])),
             )
@@ -192,23 +173,23 @@ async def finished(points: Sequence[PointState], criteria: CriteriaSet, context:
 async def _as_a_whole(
     points: list[PointState],
     calls: list[str],
-    sample: Sample,
     criteria: CriteriaSet,
-    secrets: Secrets,
     context: Context,
+    look: Callable[[str], Awaitable[Checked]],
 ) -> Done:
-    """Leave out, from the last on, hints and then points until the texts together give nothing away by the rules."""
+    """Leave out, from the last on, hints and then points until the texts together give nothing away."""
     while True:
         said = [point for point in points if not point.get("dropped")]
         texts = [_question(point, criteria) for point in said]
         texts += [(await context.store.get(Hint, point["hint"])).text for point in said if point.get("hint")]
-        found = await check_text("\n".join(texts), sample, secrets, context)
-        if len(texts) < 2 or not found.leaks:
+        if len(texts) < 2:
             return Done(points, calls)
-        at = max(
-            (n for n, point in enumerate(points) if point.get("hint") and not point.get("dropped")),
-            default=max(n for n, point in enumerate(points) if not point.get("dropped")),
-        )
+        found = await look("\n".join(texts))
+        calls = [*calls, *found.calls]
+        last = max(n for n, point in enumerate(points) if not point.get("dropped"))
+        if not found.leaks:
+            return Done([*points[:last], _counted(points[last], found), *points[last + 1 :]], calls, found.failed)
+        at = max((n for n, point in enumerate(points) if point.get("hint") and not point.get("dropped")), default=last)
         leaks = [await context.store.put(leak) for leak in found.leaks]
         point: PointState = {**points[at], "leaks": [*points[at].get("leaks", []), *leaks]}
         point = {**point, "hint": "", "fallback": "leak"} if point.get("hint") else {**point, "dropped": True}
@@ -237,6 +218,10 @@ def _done(looked: Sequence[tuple[PointState, Asked[str] | None]]) -> Done:
     asked = [one for _, one in looked if one is not None]
     spent = (one.failed for one in asked if one.failed is not None and one.failed.kind == "budget")
     return Done([point for point, _ in looked], [key for one in asked for key in one.calls], next(spent, None))
+
+
+def _counted(point: PointState, found: Checked) -> PointState:
+    return {**point, "unjudged": point.get("unjudged", 0) + 1} if found.unjudged else point
 
 
 def _question(point: PointState, criteria: CriteriaSet) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph.state import CompiledStateGraph
 
-from dokimasia.agents import score_checkpoints
+from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
@@ -17,7 +17,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 
 
@@ -34,7 +34,7 @@ async def refine_answer(
     rounds: int = 1,
     withhold: float = 0.0,
     judgements: int = 1,
-    leak_judge: bool = False,
+    leak_judge: bool = True,
     show_answer: bool = False,
 ) -> Refined:
     """Have a model mend one answer of its own, whatever brought the answer about.
@@ -53,7 +53,7 @@ async def refine_answer(
         rounds: at most.
         withhold: the share of the failed atoms that the feedback does not name.
         judgements: independent draws of the judge for every new answer.
-        leak_judge: whether the judge, too, looks for leaks before anything is sent.
+        leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
         show_answer: whether the model is shown its earlier answer.
 
     Raises:
@@ -139,19 +139,8 @@ def _check(context: Context, arm: Arm, names: Sequence[str], peers: Mapping[str,
 async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
-    asked = await mended(
-        lambda rejected: score_checkpoints(
-            sample,
-            criteria,
-            response.text,
-            gateway=context.gateway,
-            judge=context.judge_of("score"),
-            show_image=context.options.show_image,
-            rejected=rejected,
-            library=context.prompts,
-            looking=context.looking,
-        )
-    )
+    what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
+    asked = await context.ask(what, node="score")
     if asked.value is None or asked.provenance is None:
         return asked.failure
     return CheckpointScores(

@@ -19,9 +19,8 @@ from typing import Annotated, Literal, TypedDict, cast
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import answer_again as ask_again
-from dokimasia.agents import score_checkpoints
-from dokimasia.agents.refiner import later_draw
+from dokimasia.agents import refiner
+from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
@@ -29,14 +28,16 @@ from dokimasia.domain.judgement import CheckpointScores, FailureKind, Response
 from dokimasia.domain.refinement import Answered, Arm, Feedback, RefinementStep, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.refinement.final_answer import by_judge, by_rule
 from dokimasia.graphs.refinement.hinting import PointState
 from dokimasia.graphs.refinement.leak_checking import secrets_of
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "refinement"
-VERSION = 1
+VERSION = VERSIONS[NAME]
+CHECKPOINTED = True
 
 
 class State(Failure, TypedDict, total=False):
@@ -44,9 +45,9 @@ class State(Failure, TypedDict, total=False):
 
     Given: `sample`, `criteria`, `source` and `source_judgement` (the response to refine and its judgement), `model`,
     `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws of the judge an answer), `below` (whether the
-    answer's score is below a threshold; absent: it is a wrong final answer that fails), `leak_judge`, `embedder` (a
-    model that finds near paraphrases), `show_answer`; in the arm `peer`, by atom number, `peers`: pairs of a model's
-    name and the id of its response, in order of choice.
+    answer's score is below a threshold; absent: it is a wrong final answer that fails), `leak_judge` (whether the judge
+    looks for leaks in what the rules let pass; absent: it does), `show_answer`; in the arm `peer`, by atom number,
+    `peers`: pairs of a model's name and the id of its response, in order of choice.
 
     Made: `steps`, the ids of a `RefinementStep` a round; the rest is of the round at work. `scores` are the atoms' last.
     """
@@ -63,7 +64,6 @@ class State(Failure, TypedDict, total=False):
     judgements: int
     below: bool
     leak_judge: bool
-    embedder: str
     show_answer: bool
     peers: dict[str, list[list[str]]]
     round: int
@@ -133,8 +133,7 @@ async def check_leaks(state: State, runtime: Runtime[Context]) -> State:
         criteria,
         secrets,
         context,
-        judge=state.get("leak_judge", False),
-        embedder=state.get("embedder", ""),
+        judge=state.get("leak_judge", True),
     )
     return _pointed(state, done)
 
@@ -158,17 +157,8 @@ async def answer_again(state: State, runtime: Runtime[Context]) -> State:
     earlier = None
     if state.get("show_answer"):
         earlier = (await context.store.get(Response, state.get("response") or state["source"])).text
-    asked = await ask_again(
-        sample,
-        arm,
-        feedback.said,
-        gateway=context.gateway,
-        candidate=context.options.spec(state["model"]),
-        round=round,
-        repeat=state.get("repeat", 0),
-        earlier=earlier,
-        library=context.prompts,
-    )
+    what = refiner.answer_again(sample, arm, feedback.said, round=round, repeat=state.get("repeat", 0), earlier=earlier)
+    asked = await context.ask(what, model=state["model"])
     update: State = {"feedback": await context.store.put(feedback), "calls": [*state["calls"], *asked.calls]}
     if asked.value is None:
         return {**update, "response": "", **failed_update(asked.failure)}
@@ -210,19 +200,15 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     round, repeat = state.get("round", 0), state.get("repeat", 0)
     first = 0 if round else 1
     asked = await gathered(
-        mended(
-            lambda rejected, number=number: score_checkpoints(
+        context.ask(
+            score_checkpoints(
                 sample,
                 criteria,
                 response.text,
-                gateway=context.gateway,
-                judge=context.judge_of("score"),
-                show_image=context.options.show_image,
-                repeat=later_draw(repeat, round, number),
-                rejected=rejected,
-                library=context.prompts,
-                looking=context.looking,
-            )
+                show_image=context.options.shows_image,
+                repeat=refiner.later_draw(repeat, round, number),
+            ),
+            node="score",
         )
         for number in range(first, first + state.get("judgements", 1))
     )

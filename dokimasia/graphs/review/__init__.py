@@ -1,1 +1,1 @@
-"""Review."""
+"""The graphs of peer review and of verification by people."""

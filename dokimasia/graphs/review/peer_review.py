@@ -3,28 +3,29 @@
 ::
 
     describe ─► compare ─► vote ─► tally ─► conclude ─► end
-                 ▲ │ repair ▲ │      │ divided, and a cycle is left
-                 ├─┘        └─┘      │
+                 ▲                   │ divided, and a cycle is left
                  └───────────────────┘
 
 In every node the members work at once. The rewrites of a cycle replace the candidates; a unanimous vote ends the review,
 and so do votes that are still divided after the last cycle: the sample is discarded, and kept with all that was written.
-A member whose reply cannot be used is asked once more; if it then fails the review is incomplete, which is no divergence.
+Where a member fails the review is incomplete, which is no divergence.
 Each member sees the candidates without names, in an order drawn from seed, image, member, cycle and step. Every step is
 checkpointed; the state holds ids.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, describe_image, review_candidates, vote_for_best
+from dokimasia.agents import Asked
+from dokimasia.agents.candidate import describe_image
+from dokimasia.agents.review import review_candidates, vote_for_best
 from dokimasia.algorithms.text.descent import Text, trace_sentences
 from dokimasia.domain.identity import unit_interval
-from dokimasia.domain.judgement import FailureKind, Rejected
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.review import (
     Candidate,
     GoldenCaption,
@@ -40,21 +41,19 @@ from dokimasia.domain.review import (
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.together import each
+from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "peer_review"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 NEEDS_PROMPT = False
-
-T = TypeVar("T")
 
 
 class Seat(TypedDict, total=False):
     """One member's part in the present cycle: ids of its candidate, its comparison, its rewrite and its vote.
 
-    `rejected` is the id of a reply of this step that goes back once; `choice` the id of the candidate that it voted for.
-    `failed` and `reason` say that it failed.
+    `choice` is the id of the candidate that it voted for; `failed` and `reason` say that it failed.
     """
 
     member: str
@@ -63,7 +62,6 @@ class Seat(TypedDict, total=False):
     rewrite: str
     vote: str
     choice: str
-    rejected: str
     failed: FailureKind
     reason: str
     calls: list[str]
@@ -92,31 +90,24 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     options = options_of(context)
     sample = await context.store.get(Sample, state["sample"])
-    seats = state.get("seats") or [Seat(member=member) for member in options.panel]
 
-    async def one(seat: Seat) -> Seat:
-        member = options.spec(seat["member"])
-        asked = await describe_image(
-            sample,
-            options.request,
-            gateway=context.gateway,
-            member=member,
-            repeat=_draw_of(options, seat["member"]),
-            library=context.prompts,
-        )
+    async def one(member: str) -> Seat:
+        what = describe_image(sample, options.request, repeat=_draw_of(options, member))
+        asked = await context.ask(what, model=member)
+        seat = _heard(Seat(member=member), asked)
         if asked.value is None or asked.provenance is None:
-            return await _not_done(seat, asked, context)
+            return seat
         draft = Candidate(
             sample=sample.digest,
-            author=seat["member"],
+            author=member,
             cycle=0,
             text=asked.value.text,
             flags=asked.value.flags,
             provenance=asked.provenance,
         )
-        return {**_done(seat, asked), "candidate": await context.store.put(draft)}
+        return {**seat, "candidate": await context.store.put(draft)}
 
-    seats = await each(seats, one, lambda seat: not seat.get("candidate"))
+    seats = await gathered(map(one, options.panel))
     return {"seats": seats, "cycle": 1, "candidates": [seat["candidate"] for seat in seats if "candidate" in seat]}
 
 
@@ -127,17 +118,11 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "compare", "candidate")
-        asked = await review_candidates(
-            sample,
-            texts,
-            gateway=context.gateway,
-            reviewer=context.options.spec(seat["member"]),
-            request=options_of(context).request,
-            rejected=await _rejected(seat, context),
-            library=context.prompts,
-        )
+        what = review_candidates(sample, texts, request=options_of(context).request)
+        asked = await context.ask(what, model=seat["member"])
+        seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
-            return await _not_done(seat, asked, context)
+            return seat
         common = {"sample": sample.digest, "cycle": cycle, "provenance": asked.provenance}
         rewrite = Candidate(author=seat["member"], text=asked.value.rewrite, sources=_in_order(state, shown), **common)
         rewrite_id = await context.store.put(rewrite)
@@ -149,9 +134,9 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
             rewrite=rewrite_id,
             **common,
         )
-        return {**_done(seat, asked), "rewrite": rewrite_id, "review": await context.store.put(review)}
+        return {**seat, "rewrite": rewrite_id, "review": await context.store.put(review)}
 
-    seats = await each(state["seats"], one, lambda seat: not seat.get("review"))
+    seats = await gathered(map(one, state["seats"]))
     return {
         "seats": seats,
         "candidates": _added(state.get("candidates", []), [seat["rewrite"] for seat in seats if "rewrite" in seat]),
@@ -165,17 +150,11 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "vote", "rewrite")
-        asked = await vote_for_best(
-            sample,
-            texts,
-            gateway=context.gateway,
-            voter=context.options.spec(seat["member"]),
-            request=options_of(context).request,
-            rejected=await _rejected(seat, context),
-            library=context.prompts,
-        )
+        what = vote_for_best(sample, texts, request=options_of(context).request)
+        asked = await context.ask(what, model=seat["member"])
+        seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
-            return await _not_done(seat, asked, context)
+            return seat
         given = PeerVote(
             sample=sample.digest,
             voter=seat["member"],
@@ -187,9 +166,9 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
             rationale=asked.value.rationale,
             provenance=asked.provenance,
         )
-        return {**_done(seat, asked), "choice": given.choice, "vote": await context.store.put(given)}
+        return {**seat, "choice": given.choice, "vote": await context.store.put(given)}
 
-    seats = await each(state["seats"], one, lambda seat: not seat.get("vote"))
+    seats = await gathered(map(one, state["seats"]))
     given = [seat["vote"] for seat in seats if "vote" in seat]
     return {"seats": seats, "votes": _added(state.get("votes", []), given)}
 
@@ -252,18 +231,14 @@ async def after_describing(state: State) -> Literal["compare", "conclude"]:
     return "conclude" if _broken(state) else "compare"
 
 
-async def after_comparing(state: State) -> Literal["compare", "vote", "conclude"]:
-    """Repair, go on, or conclude as incomplete."""
-    if _broken(state):
-        return "conclude"
-    return "compare" if _pending(state) else "vote"
+async def after_comparing(state: State) -> Literal["vote", "conclude"]:
+    """Go on, or conclude as incomplete."""
+    return "conclude" if _broken(state) else "vote"
 
 
-async def after_voting(state: State) -> Literal["vote", "tally", "conclude"]:
-    """Repair, go on, or conclude as incomplete."""
-    if _broken(state):
-        return "conclude"
-    return "vote" if _pending(state) else "tally"
+async def after_voting(state: State) -> Literal["tally", "conclude"]:
+    """Go on, or conclude as incomplete."""
+    return "conclude" if _broken(state) else "tally"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
@@ -301,11 +276,6 @@ def _broken(state: State) -> Seat | None:
     return next((seat for seat in state["seats"] if "failed" in seat), None)
 
 
-def _pending(state: State) -> bool:
-    """Whether a reply goes back."""
-    return any(seat.get("rejected") for seat in state["seats"])
-
-
 def _draw_of(options: ReviewOptions, member: str) -> int:
     """Return which draw a member's draft is: members that are one model under several names write several drafts."""
     same = [name for name in options.panel if _place(options, name) == _place(options, member)]
@@ -337,21 +307,12 @@ def _in_order(state: State, shown: Sequence[str]) -> tuple[str, ...]:
     return tuple(id for id in (seat["candidate"] for seat in state["seats"]) if id in shown)
 
 
-async def _rejected(seat: Seat, context: Context) -> Rejected | None:
-    rejected = seat.get("rejected")
-    return await context.store.get(Rejected, rejected) if rejected else None
-
-
-def _done(seat: Seat, asked: Asked[T]) -> Seat:
-    return {**seat, "rejected": "", "calls": [*seat.get("calls", []), *asked.calls]}
-
-
-async def _not_done(seat: Seat, asked: Asked[T], context: Context) -> Seat:
-    """Return the seat of a member whose reply goes back once, or that failed."""
-    done = _done(seat, asked)
-    if asked.rejected is not None and not seat.get("rejected"):
-        return {**done, "rejected": await context.store.put(asked.rejected)}
-    return {**done, "failed": asked.failure.kind, "reason": asked.failure.reason}
+def _heard(seat: Seat, asked: Asked[Any]) -> Seat:
+    """Return the seat with the calls of what its member was asked, and the failure where it failed."""
+    heard: Seat = {**seat, "calls": [*seat.get("calls", []), *asked.calls]}
+    if asked.failed is not None:
+        heard |= {"failed": asked.failed.kind, "reason": asked.failed.reason}
+    return heard
 
 
 def _added(known: list[str], more: Sequence[str]) -> list[str]:

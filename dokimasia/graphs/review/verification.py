@@ -18,9 +18,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
 from dokimasia.domain.decision import STATES, Action, Decision, State
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "verification"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 

@@ -1,1 +1,1 @@
-"""Rubrics."""
+"""The graphs that make rubrics and judge by them."""

@@ -3,29 +3,28 @@
 ::
 
     answer ─► assess ─► end
-                ▲ │ repair
-                └─┘
 
-One walk takes all answers to one sample. Straight but for the repair edge, so it runs without checkpoints: ledger and
-result rows carry it over any crash.
+One walk takes all answers to one sample. Straight, so it runs without checkpoints: ledger and result rows carry it over
+any crash.
 """
 
 from typing import Literal, TypedDict
 
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents.candidate import answer_question
-from dokimasia.agents.rubric_judge import assess_response
+from dokimasia.agents.rubrics import assess_response
 from dokimasia.algorithms.gating import gated_score
-from dokimasia.domain.judgement import Provenance, Rejected, Response
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.together import each
+from dokimasia.graphs.reasking import each
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_audit"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 
 
 class Item(Failure, TypedDict, total=False):
@@ -37,7 +36,6 @@ class Item(Failure, TypedDict, total=False):
     response: str
     judgement: str
     score: float
-    rejected: str
     calls: list[str]
 
 
@@ -55,14 +53,8 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
 
     async def one(item: Item) -> Item:
-        asked = await answer_question(
-            sample,
-            gateway=context.gateway,
-            candidate=context.options.spec(item["model"]),
-            arm=item.get("arm", ""),
-            repeat=item.get("repeat", 0),
-            library=context.prompts,
-        )
+        what = answer_question(sample, arm=item.get("arm", ""), repeat=item.get("repeat", 0))
+        asked = await context.ask(what, model=item["model"])
         item = _with_calls(item, asked.calls)
         if asked.value is None:
             return {**item, **failed_update(asked.failure)}
@@ -72,46 +64,36 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def assess(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge decide every rubric of each response, sending an unusable reply back once."""
+    """Have the judge decide every rubric of each response."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     rubrics = await context.store.get(RubricSet, state["rubrics"])
 
     async def one(item: Item) -> Item:
-        rejected = item.get("rejected")
         response = await context.store.get(Response, item["response"])
-        asked = await assess_response(
-            sample,
-            rubrics,
-            response.text,
-            gateway=context.gateway,
-            judge=context.judge_of("assess"),
-            show_image=context.options.show_image,
-            repeat=item.get("repeat", 0),
-            rejected=await context.store.get(Rejected, rejected) if rejected else None,
-            library=context.prompts,
+        what = assess_response(
+            sample, rubrics, response.text, show_image=context.options.show_image, repeat=item.get("repeat", 0)
         )
-        item = {**_with_calls(item, asked.calls), "rejected": ""}
-        if asked.value is not None:
-            score = gated_score(asked.value.group_a, asked.value.group_b)
-            judgement = RubricJudgement(
-                response=item["response"],
-                rubrics=state["rubrics"],
-                group_a=asked.value.group_a,
-                group_b=asked.value.group_b,
-                score=score,
-                provenance=_provenance(asked.provenance),
-            )
-            return {**item, "judgement": await context.store.put(judgement), "score": score}
-        if asked.rejected is not None and not rejected:
-            return {**item, "rejected": await context.store.put(asked.rejected)}
-        return {**item, **failed_update(asked.failure)}
+        asked = await context.ask(what, node="assess")
+        item = _with_calls(item, asked.calls)
+        if asked.value is None or asked.provenance is None:
+            return {**item, **failed_update(asked.failure)}
+        score = gated_score(asked.value.group_a, asked.value.group_b)
+        judgement = RubricJudgement(
+            response=item["response"],
+            rubrics=state["rubrics"],
+            group_a=asked.value.group_a,
+            group_b=asked.value.group_b,
+            score=score,
+            provenance=asked.provenance,
+        )
+        return {**item, "judgement": await context.store.put(judgement), "score": score}
 
     return {"items": await each(state["items"], one, _open)}
 
 
-async def next_step(state: State) -> Literal["assess", "__end__"]:
-    """Assess what was answered, repair once what could not be read, and stop."""
+async def after_answer(state: State) -> Literal["assess", "__end__"]:
+    """Assess what was answered, if anything was."""
     return "assess" if any(map(_open, state["items"])) else "__end__"
 
 
@@ -121,8 +103,8 @@ def build() -> StateGraph[State, Context]:
     graph.add_node("answer", answer)
     graph.add_node("assess", assess)
     graph.add_edge(START, "answer")
-    graph.add_conditional_edges("answer", next_step)
-    graph.add_conditional_edges("assess", next_step)
+    graph.add_conditional_edges("answer", after_answer)
+    graph.add_edge("assess", END)
     return graph
 
 
@@ -132,9 +114,3 @@ def _open(item: Item) -> bool:
 
 def _with_calls(item: Item, calls: list[str]) -> Item:
     return {**item, "calls": [*item.get("calls", []), *calls]}
-
-
-def _provenance(provenance: Provenance | None) -> Provenance:
-    if provenance is None:
-        raise ValueError("a reply that was read carries its provenance")
-    return provenance

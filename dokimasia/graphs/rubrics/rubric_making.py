@@ -8,8 +8,7 @@
 
 What the rules find is mended once; what breaks a rule after that is dropped with the reason, and so is a rubric with
 which two members of the panel find a fault. A member that fails is not heard, which is no dissent; of a pool those who
-answered count. A reply that cannot be used goes back once, inside its node: the ledger keeps both. Every step is
-checkpointed; the state holds ids.
+answered count. Every step is checkpointed; the state holds ids.
 """
 
 import itertools
@@ -20,13 +19,9 @@ from typing import Annotated, Any, Literal, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.asking import Asked
+from dokimasia.agents import Asked, rubrics
 from dokimasia.agents.candidate import answer_question
-from dokimasia.agents.easy_wrong_miner import mine_easy_wrong as mine
-from dokimasia.agents.filterer import classify_domain
-from dokimasia.agents.rubric_checker import cross_check as cross_check_by
-from dokimasia.agents.rubric_writer import repair_rubrics
-from dokimasia.agents.rubric_writer import write_must_right as write
+from dokimasia.agents.density import classify_domain
 from dokimasia.algorithms.rubric_checks import Problem, rubric_problems
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.rubric import (
@@ -44,10 +39,11 @@ from dokimasia.domain.rubric import (
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_making"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 NEEDS_PROMPT = False
 
@@ -79,15 +75,7 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, id)
     if source.domain is not None:
         return {"source": id, "calls": []}
-    asked = await mended(
-        lambda rejected: classify_domain(
-            sample,
-            gateway=context.gateway,
-            judge=context.judge_of("classify"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    asked = await context.ask(classify_domain(sample), node="classify")
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     return {
@@ -104,17 +92,7 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
     domain = source.domain
     if domain is None:
         raise ValueError("the domain is known once it was asked for")
-    asked = await mended(
-        lambda rejected: write(
-            sample,
-            source.caption,
-            domain,
-            gateway=context.gateway,
-            judge=context.judge_of("write_must_right"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    asked = await context.ask(rubrics.write_must_right(sample, source.caption, domain), node="write_must_right")
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     draft = RubricDraft(rubrics=tuple(_rubric("must_right", one) for one in asked.value), provenance=_provenance(asked))
@@ -126,16 +104,8 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
-    asked = await gathered(
-        answer_question(
-            sample,
-            gateway=context.gateway,
-            candidate=options.spec(name),
-            repeat=POOL_DRAW,
-            library=context.prompts,
-        )
-        for name in options.pool
-    )
+    what = answer_question(sample, repeat=POOL_DRAW)
+    asked = await gathered(context.ask(what, model=name) for name in options.pool)
     calls = [call for one in asked for call in one.calls]
     answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
     failures = [one.failure for one in asked if one.failed is not None]
@@ -156,16 +126,8 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
     responses = [await context.store.get(Response, id) for id in state["responses"]]
-    asked = await mended(
-        lambda rejected: mine(
-            source.caption,
-            [response.text for response in responses],
-            gateway=context.gateway,
-            judge=context.judge_of("mine_easy_wrong"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    what = rubrics.mine_easy_wrong(source.caption, [response.text for response in responses])
+    asked = await context.ask(what, node="mine_easy_wrong")
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     names = state["answered"]
@@ -204,17 +166,8 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     if not problems:
         return {"mended": True}
     source = await context.store.get(RubricSource, state["source"])
-    asked = await mended(
-        lambda rejected: repair_rubrics(
-            draft.rubrics,
-            source.caption,
-            _by_number(problems),
-            gateway=context.gateway,
-            judge=context.judge_of("repair"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    what = rubrics.repair_rubrics(draft.rubrics, source.caption, _by_number(problems))
+    asked = await context.ask(what, node="repair")
     if asked.value is None:
         if asked.failure.kind == "budget":
             return {"calls": asked.calls, **failed_update(asked.failure)}
@@ -246,19 +199,8 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
     panel = options.panel if draft.rubrics else ()
-    asked = await gathered(
-        mended(
-            lambda rejected, name=name: cross_check_by(
-                draft.rubrics,
-                source.caption,
-                gateway=context.gateway,
-                member=options.spec(name),
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
-        for name in panel
-    )
+    what = rubrics.cross_check(draft.rubrics, source.caption)
+    asked = await gathered(context.ask(what, model=name) for name in panel)
     calls = [call for one in asked for call in one.calls]
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
     if spent is not None:

@@ -1,1 +1,1 @@
-"""Tree."""
+"""The graph that grows a capability tree."""

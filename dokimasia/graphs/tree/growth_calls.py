@@ -5,16 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dokimasia.agents import failure
-from dokimasia.agents.mapper import Mapped, map_criteria
-from dokimasia.agents.merger import Judged, embed, judge_merges
-from dokimasia.agents.proposer import Proposed, propose_capabilities
+from dokimasia.agents import Asked, failure
+from dokimasia.agents.calling import embed
+from dokimasia.agents.tree import Judged, Mapped, Proposed, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.trees.growth import options_below
 from dokimasia.domain.capability import DEEPEST, ROOT, Proposal
 from dokimasia.domain.growth import FailedBatch, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.errors import CallFailed
-from dokimasia.graphs.tree.growth_context import DEEP, GrowthContext, Heard, ask_twice
+from dokimasia.graphs.reasking import within_budget
+from dokimasia.graphs.tree.growth_context import GrowthContext
 
 LISTED = 200
 """Rejections that a report holds; all are counted."""
@@ -24,6 +24,9 @@ SHOWN_LEAVES = 400
 
 EMBEDDED = 128
 """Texts that one embedding call takes."""
+
+DEEP = ("unparsable", "truncated", "context_overflow")
+"""Kinds of failure that a smaller batch may not have."""
 
 
 @dataclass(slots=True)
@@ -42,7 +45,7 @@ class Tally:
         if len(self.rejections) < LISTED:
             self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
 
-    def hear(self, heard: Heard[Any], size: int, problems: Iterable[str] = ()) -> None:
+    def hear(self, heard: Asked[Any], size: int, problems: Iterable[str] = ()) -> None:
         """Take in what became of one batch."""
         self.calls += heard.asks
         self.asked += size
@@ -69,17 +72,8 @@ async def all_proposals(
     """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version."""
     nodes = _shown_nodes(tree)
 
-    async def one(batch: Sequence[TreeCriterion]) -> Heard[Proposed]:
-        return await ask_twice(
-            lambda rejected: propose_capabilities(
-                batch,
-                nodes=nodes,
-                gateway=context.gateway,
-                judge=context.judge,
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+    async def one(batch: Sequence[TreeCriterion]) -> Asked[Proposed]:
+        return within_budget(await context.ask(propose_capabilities(batch, nodes)))
 
     batches = _batches(criteria, context.growth.propose_batch)
     found = Proposals()
@@ -113,16 +107,8 @@ async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence
         example = next((text_of[one] for one in members if one in text_of), "")
         return leaf, int(tree.nodes[leaf]["support"]), example
 
-    async def one(block: Sequence[str]) -> Heard[Judged]:
-        return await ask_twice(
-            lambda rejected: judge_merges(
-                [row(leaf) for leaf in block],
-                gateway=context.gateway,
-                judge=context.judge,
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+    async def one(block: Sequence[str]) -> Asked[Judged]:
+        return within_budget(await context.ask(judge_merges([row(leaf) for leaf in block])))
 
     found = Sameness()
     for block, heard in zip(lists, await context.each("merge", lists, one), strict=True):
@@ -189,7 +175,7 @@ async def all_mappings(
 
         async def one(
             job: tuple[list[str], Sequence[TreeCriterion]],
-        ) -> list[tuple[Sequence[TreeCriterion], Heard[Mapped]]]:
+        ) -> list[tuple[Sequence[TreeCriterion], Asked[Mapped]]]:
             return await _mapped(context, *job)
 
         waiting = defaultdict(list)
@@ -206,29 +192,27 @@ async def all_mappings(
 
 async def _mapped(
     context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, whole: bool = True
-) -> list[tuple[Sequence[TreeCriterion], Heard[Mapped]]]:
-    """Map a batch; one whose reply is of no use is asked for again in halves, once."""
-    heard = await ask_twice(
-        lambda rejected: map_criteria(
-            batch,
-            paths=paths,
-            gateway=context.gateway,
-            judge=context.judge,
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
-    if whole and heard.failed is not None and heard.failed.kind in DEEP and len(batch) > 1:
+) -> list[tuple[Sequence[TreeCriterion], Asked[Mapped]]]:
+    """Map a batch; one whose reply is of no use is asked for again in halves, once.
+
+    On a retry the batch is not drawn anew where halves took its place: those that were good stay.
+    """
+    what = map_criteria(batch, paths)
+    whole = whole and len(batch) > 1
+    heard = within_budget(await context.ask(what, attempt=0 if whole else None))
+    if whole and heard.failed is not None and heard.failed.kind in DEEP:
         middle = len(batch) // 2
         return [
             ((), heard),
             *await _mapped(context, paths, batch[:middle], whole=False),
             *await _mapped(context, paths, batch[middle:], whole=False),
         ]
+    if whole and heard.failed is not None and context.attempt:
+        heard = within_budget(await context.ask(what))
     return [(batch, heard)]
 
 
-def _placements(batch: Sequence[TreeCriterion], heard: Heard[Mapped]) -> list[Placement]:
+def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Placement]:
     """Return what a reply says of each criterion of its batch."""
     if heard.value is None or heard.provenance is None:
         failed = heard.failure

@@ -5,11 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from dokimasia.agents import Asked
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import GrowthOptions, PhaseReport, Placement, TreeCriterion
-from dokimasia.domain.judgement import Failed, Rejected
-from dokimasia.errors import CallFailed, ConfigError, Interrupted
+from dokimasia.errors import ConfigError, Interrupted
 from dokimasia.graphs.context import Context
 
 A = TypeVar("A")
@@ -17,9 +15,6 @@ B = TypeVar("B")
 
 WIDTH = (8, 256)
 """At least and at most so many calls of a phase are made at once; the gateway limits what is really sent."""
-
-DEEP = ("unparsable", "truncated", "context_overflow")
-"""Kinds of failure that a smaller batch may not have."""
 
 
 class VersionKeeper(Protocol):
@@ -92,36 +87,3 @@ class GrowthContext(Context):
         if problems:
             raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
         return [done[number] for number in range(len(items))]
-
-
-@dataclass(frozen=True, slots=True)
-class Heard(Asked[A]):
-    """What came of asking, and once more where the first reply could not be used; `sent_back` is that first reply."""
-
-    sent_back: Rejected | None = None
-    asks: int = 1
-
-
-async def ask_twice(ask: Callable[[Rejected | None], Awaitable[Asked[A]]]) -> Heard[A]:
-    """Ask, and send a reply that cannot be used back once.
-
-    Raises:
-        CallFailed: the budget is used up: the phase stays open, so that a resume does it whole.
-    """
-    asked = await ask(None)
-    back = asked.rejected if asked.value is None else None
-    if back is not None:
-        asked = await ask(back)
-    if isinstance(asked.failed, Failed) and asked.failed.kind == "budget":
-        raise CallFailed("budget", asked.failed.reason)
-    return Heard(
-        asked.value,
-        asked.failed,
-        asked.call,
-        asked.provenance,
-        asked.rejected,
-        asked.earlier,
-        asked.looks,
-        back,
-        1 if back is None else 2,
-    )

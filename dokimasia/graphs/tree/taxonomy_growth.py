@@ -41,12 +41,13 @@ from dokimasia.graphs.tree.growth_calls import (
     vectors_of,
 )
 from dokimasia.graphs.tree.growth_context import GrowthContext
+from dokimasia.graphs.versions import VERSIONS
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 NAME = "taxonomy_growth"
-VERSION = 1
+VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 PAIRED_CRITERIA = 100

@@ -1,1 +1,1 @@
-"""Schema."""
+"""The tables of a home, and the migrations that make them."""

@@ -6,27 +6,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dokimasia.errors import NewerHome
-from dokimasia.storage.schema import decisions as schema_decisions
-from dokimasia.storage.schema import tables as schema
-from dokimasia.storage.schema import trees as schema_trees
+from dokimasia.errors import NewerHome, StorageError
+from dokimasia.storage.schema.tables import first_tables
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_newer"]
+__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_other"]
 
-MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
-    ("first_tables", schema.first_tables),
-    ("profiles", schema.profiles),
-    ("graph_results", schema.graph_results),
-    ("trees", schema_trees.trees),
-    ("decisions", schema_decisions.decisions),
-    ("packed_texts", schema.packed_texts),
-)
-"""In order: number 1 is the first. A migration that was released is never changed; a new one is added at the end."""
+FIRST = 7
+"""The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 
-SCHEMA_VERSION = len(MIGRATIONS)
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", first_tables),)
+"""In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
+
+SCHEMA_VERSION = FIRST + len(MIGRATIONS) - 1
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS _migrations (
@@ -45,8 +39,18 @@ def applied_version(connection: sqlite3.Connection) -> int:
     return connection.execute("SELECT coalesce(max(number), 0) FROM _migrations").fetchone()[0]
 
 
-def refuse_newer(version: int, path: Path) -> None:
-    """Raise NewerHome if a schema version is above what this program knows."""
+def refuse_other(version: int, path: Path) -> None:
+    """Raise if a schema version is above what this program knows, or below what it still reads.
+
+    Raises:
+        NewerHome: a newer version wrote the database.
+        StorageError: a version before the first release wrote it.
+    """
+    if 0 < version < FIRST:
+        raise StorageError(
+            f"{path} was made by a development version of Dokimasia (schema {version}) whose runs are not read any more: "
+            "use another home with --home. Nothing was changed."
+        )
     if version > SCHEMA_VERSION:
         raise NewerHome(
             f"{path} has schema {version}; this version of Dokimasia knows schemas up to {SCHEMA_VERSION}. "
@@ -70,7 +74,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> int:
     """
     while True:
         version = applied_version(connection)
-        refuse_newer(version, path)
+        refuse_other(version, path)
         if version == SCHEMA_VERSION:
             return version
         _apply_next(connection, path)
@@ -85,13 +89,14 @@ def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
     try:
         connection.execute(_TABLE)
         version = applied_version(connection)
-        refuse_newer(version, path)
+        refuse_other(version, path)
         if version < SCHEMA_VERSION:
-            name, change = MIGRATIONS[version]
+            number = max(version + 1, FIRST)
+            name, change = MIGRATIONS[number - FIRST]
             change(tables)
             connection.execute(
                 "INSERT INTO _migrations (number, name, applied_at) VALUES (?, ?, ?)",
-                (version + 1, name, datetime.now(UTC).isoformat(timespec="seconds")),
+                (number, name, datetime.now(UTC).isoformat(timespec="seconds")),
             )
         connection.execute("COMMIT")
     except BaseException:

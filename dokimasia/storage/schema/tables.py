@@ -2,27 +2,27 @@
 
 from typing import TYPE_CHECKING, Any
 
+from dokimasia.storage.schema.decisions import decisions
+from dokimasia.storage.schema.trees import trees
+
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["first_tables", "graph_results", "profiles"]
+__all__ = ["first_tables"]
 
 
 def first_tables(db: "Database") -> None:
-    """Make the tables of runs and their results, of values, of the ledger, and of what links them."""
+    """Make the tables of runs and their results, of values, of the ledger, of profiles, of trees and of decisions."""
     _make_runs(db)
     _make_values(db)
     _make_ledger(db)
     _make_results(db)
+    _make_profiles(db)
+    trees(db)
+    decisions(db)
 
 
-def graph_results(db: "Database") -> None:
-    """Let a result name values of any type, as the graphs of plug-ins make them."""
-    db.execute("ALTER TABLE results ADD COLUMN value_ids TEXT NOT NULL DEFAULT '[]'")
-
-
-def profiles(db: "Database") -> None:
-    """Make the table of what endpoints were measured to do."""
+def _make_profiles(db: "Database") -> None:
     _make(
         db,
         "profiles",
@@ -57,7 +57,7 @@ def _make_runs(db: "Database") -> None:
         "runs",
         {
             "id": "TEXT",
-            "graph": "TEXT",
+            "method": "TEXT",
             "command": "TEXT",
             "data_name": "TEXT",
             "data_hash": "TEXT",
@@ -239,6 +239,7 @@ def _make_results(db: "Database") -> None:
             "response_id": str,
             "judgement_id": str,
             "calls": "TEXT",
+            "value_ids": "TEXT",
         },
         pk=("run_id", "item"),
         foreign_keys=[("run_id", "runs", "id")],
@@ -258,8 +259,3 @@ def _make_results(db: "Database") -> None:
         foreign_keys=[("criteria_id", "criteria_sets", "id"), ("chain_id", "chains", "id")],
     )
     _index(db, "criteria_collections", "collection_id", "sample_digest")
-
-
-def packed_texts(db: "Database") -> None:
-    """Texts may be packed from here on: nothing to change in what lies there, and nothing for an older program to read."""
-    db.execute("SELECT 1")

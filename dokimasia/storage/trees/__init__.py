@@ -1,1 +1,1 @@
-"""Trees."""
+"""Capability trees in a home."""

@@ -12,34 +12,14 @@ the set worthless as a blind one.
 
 from dataclasses import dataclass, field
 
+from tests.algorithms.leak_sets.case import Case
+
 NORMAL_FORM = "normal form"
 ELIMINATION = "elimination"
 PARAPHRASE = "near paraphrase"
 SPELLED = "spelled out"
 ARITHMETIC = "arithmetic"
 FORMS = (NORMAL_FORM, ELIMINATION, PARAPHRASE, SPELLED, ARITHMETIC)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One hint on one question, and whether it gives the question's answer or a ground truth away.
-
-    `choices` are the texts of the choices in their order (A, B, C ...), empty for an open question; `truths` are the
-    ground truths g; `answer` is the final answer, a choice's letter in some questions that have choices. `form` is
-    None for a clean hint.
-    """
-
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
-    @property
-    def leaks(self) -> bool:
-        """Whether the hint must be stopped."""
-        return self.form is not None
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,9 @@ Written by someone who has seen neither the filter nor the other sets: the label
 a leak alone. `form` names how a hint gives a ground truth or the answer away, and is None where the hint is clean.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-
-@dataclass(frozen=True)
-class Case:
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
+from tests.algorithms.leak_sets.case import Case
 
 
 class _Item(NamedTuple):

@@ -1,17 +1,6 @@
 """Hints for questions about pictures, each labelled as clean or with the form of its leak."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Case:
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
+from tests.algorithms.leak_sets.case import Case
 
 ITEMS = {
     "books": (

@@ -1,17 +1,6 @@
 """Hints with known labels, ten forms of leaks and clean ones, about charts, documents, signs and other pictures."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Case:
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
+from tests.algorithms.leak_sets.case import Case
 
 ITEMS = {
     "fruit_bars": (

@@ -1,17 +1,6 @@
 """Hints with and without leaks of ten forms, by a sixth author who had seen neither the filter nor the other sets."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Case:
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
+from tests.algorithms.leak_sets.case import Case
 
 ITEMS = {
     "apples": ("How many apples are in the bowl?", (), ("4",), "4"),

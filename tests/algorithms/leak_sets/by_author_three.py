@@ -1,17 +1,6 @@
 """Labelled guiding hints: leaks in ten forms and clean ones, each with its question, truths and answer."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Case:
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
+from tests.algorithms.leak_sets.case import Case
 
 ITEMS = {
     "dogs": (

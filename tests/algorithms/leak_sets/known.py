@@ -1,19 +1,6 @@
 """Hints whose leaks are known, of all ten forms, and clean ones, written by hand beside the filter by who made it."""
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Case:
-    """A hint on a question, and the form in which it gives the answer away; None where it is clean."""
-
-    question: str
-    choices: tuple[str, ...]
-    truths: tuple[str, ...]
-    answer: str
-    hint: str
-    form: str | None
-
+from tests.algorithms.leak_sets.case import Case
 
 ITEMS = {
     "buoys": ("How many buoys float in the harbour?", (), ("Six buoys float between the pier and the boats.",), "6"),

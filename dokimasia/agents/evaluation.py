@@ -1,0 +1,106 @@
+"""The roles of an evaluation: a judge solves, compares answers, draws criteria and scores (ATOM, sections 3.1 and 3.3)."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from dokimasia.agents import schemas
+from dokimasia.agents.asking import Ask
+from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.sample import Sample
+from dokimasia.parsing.chains import parse_chain
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.verdicts import parse_equivalence
+from dokimasia.prompts import choices_text
+
+
+def question_inputs(sample: Sample) -> dict[str, str]:
+    """Return the inputs that every prompt about a sample shares: the question and, where there are any, its options."""
+    inputs = {"question": sample.prompt}
+    if sample.choices:
+        inputs["choices"] = choices_text(sample.choices)
+    return inputs
+
+
+def chain_text(chain: ReferenceChain) -> str:
+    """Return a chain as a judge is shown it: its reasoning, then its final answer on a line of its own."""
+    return f"{chain.reasoning}\n\nFinal answer: {chain.answer}"
+
+
+def criteria_text(criteria: CriteriaSet) -> str:
+    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1."""
+    rows = [
+        {
+            "n": number,
+            "question": criterion.question,
+            "ground_truth": criterion.ground_truth,
+            "weight": criterion.weight,
+        }
+        for number, criterion in enumerate(criteria.criteria, start=1)
+    ]
+    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"
+
+
+def write_chain(sample: Sample) -> Ask[ReferenceChain]:
+    """The solver writes a sample's reference chain; it sees image, question and the reference answer if there is one."""
+    inputs = question_inputs(sample)
+    shown = ["image", "question"] if sample.images else ["question"]
+    if sample.reference_answer is not None:
+        inputs["reference_answer"] = sample.reference_answer
+        shown.append("reference_answer")
+    return Ask("solver", inputs, shown, parse_chain, images=sample.images, tools=True)
+
+
+def judge_equivalence(sample: Sample, answer: str) -> Ask[bool]:
+    """A judge says whether an answer says the same as the sample's reference answer.
+
+    Raises:
+        ValueError: if the sample has no reference answer.
+    """
+    if sample.reference_answer is None:
+        raise ValueError(f"sample {sample.id} has no reference answer to compare with")
+    return Ask(
+        "equivalence",
+        {**question_inputs(sample), "answer": answer, "reference_answer": sample.reference_answer},
+        shown=("question", "answer", "reference_answer"),
+        parse=parse_equivalence,
+        structured=schemas.equivalence(),
+    )
+
+
+def extract_criteria(sample: Sample, chain: ReferenceChain) -> Ask[Sequence[Criterion]]:
+    """The extractor draws atomic criteria from a chain (equation 1); it sees image, question and chain.
+
+    It is not shown the reference answer. Whether the criteria keep the rules is for the caller to check.
+    """
+    return Ask(
+        "criteria",
+        {**question_inputs(sample), "chain": chain_text(chain)},
+        shown=("image", "question", "chain") if sample.images else ("question", "chain"),
+        parse=partial(parse_criteria, image_count=len(sample.images)),
+        structured=schemas.criteria(len(sample.images)),
+        images=sample.images,
+    )
+
+
+def score_checkpoints(
+    sample: Sample, criteria: CriteriaSet, response: str, *, show_image: bool = False, repeat: int = 0
+) -> Ask[Sequence[int]]:
+    """A judge scores all criteria of one response in a single call: 1 to 5 (fully agrees), in the order of the criteria.
+
+    It is shown question, criteria with ground truth and the response; with `show_image` also the image, and then it may
+    be offered tools to look closer with.
+    """
+    show_image = show_image and bool(sample.images)
+    expected = len(criteria.criteria)
+    return Ask(
+        "checkpoints",
+        {**question_inputs(sample), "criteria": criteria_text(criteria), "response": response},
+        shown=("question", "criteria", "response", *(("image",) if show_image else ())),
+        parse=partial(parse_checkpoint_scores, expected=expected),
+        structured=schemas.checkpoint_scores(expected),
+        images=sample.images if show_image else (),
+        tools=True,
+        repeat=repeat,
+    )

@@ -1,0 +1,40 @@
+"""The roles of a peer review: members compare descriptions of an image, and vote for one (PerceptionRubrics, 3.3.1)."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from dokimasia.agents.asking import Ask
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, Comparison
+from dokimasia.domain.sample import Sample
+from dokimasia.parsing.votes import parse_ballot, parse_peer_review
+
+
+def candidates_text(texts: Sequence[str]) -> str:
+    """Return candidates as a reviewer is shown them: a JSON array, an object a line, numbered from 1, without names.
+
+    Inside a JSON string no candidate can pass for the beginning of another one.
+    """
+    rows = [canonical_json({"candidate": number, "text": text}).decode() for number, text in enumerate(texts, start=1)]
+    return "[\n" + ",\n".join(rows) + "\n]"
+
+
+def review_candidates(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Comparison]:
+    """A member writes critiques, a ranking and a rewrite of candidates, shown in this order beside the image."""
+    inputs, shown = _shown(texts, request)
+    parse = partial(parse_peer_review, n=len(texts))
+    return Ask("peer_review", inputs, shown, parse, images=sample.images)
+
+
+def vote_for_best(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Ballot]:
+    """A member writes critiques of candidates, shown in this order beside the image, and votes (C.3)."""
+    inputs, shown = _shown(texts, request)
+    return Ask("peer_vote", inputs, shown, partial(parse_ballot, n=len(texts)), images=sample.images)
+
+
+def _shown(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the inputs of a prompt on candidates, and what is shown: a request other than the ordinary one, too."""
+    inputs, shown = {"candidates": candidates_text(texts)}, ("image", "candidates")
+    if request == DESCRIBE_REQUEST:
+        return inputs, shown
+    return {**inputs, "request": request}, (*shown, "request")

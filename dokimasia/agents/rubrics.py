@@ -1,0 +1,99 @@
+"""The roles that make and judge rubrics: writer, miner, mender, checker and judge (PerceptionRubrics, 3.3.2 and 3.4)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from dokimasia.agents.asking import Ask
+from dokimasia.domain.density import Domain
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
+from dokimasia.domain.sample import Sample
+from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
+
+
+def rubrics_text(rubrics: Sequence[Rubric]) -> str:
+    """Return rubrics as a model is shown them: a JSON array, an object a line, numbered from 1; `[]` for none."""
+    if not rubrics:
+        return "[]"
+    return _lines({"n": number, "statement": rubric.statement} for number, rubric in enumerate(rubrics, start=1))
+
+
+def responses_text(texts: Sequence[str]) -> str:
+    """Return a pool as the judge is shown it: a JSON array, an object a line, numbered from 1, without names."""
+    return _lines({"response": number, "text": text} for number, text in enumerate(texts, start=1))
+
+
+def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequence[WrittenRubric]]:
+    """A judge writes 3 to 5 must-right rubrics by the domain's own prompt; it is shown image and golden caption."""
+    return Ask(
+        f"must_right_{domain}",
+        {"caption": caption},
+        shown=("image", "caption") if sample.images else ("caption",),
+        parse=parse_must_right,
+        images=sample.images,
+    )
+
+
+def mine_easy_wrong(caption: str, responses: Sequence[str]) -> Ask[Sequence[WrittenRubric]]:
+    """A judge writes rubrics for the errors of a pool, perhaps none; it is shown golden caption and responses alone."""
+    return Ask(
+        "easy_wrong",
+        {"caption": caption, "responses": responses_text(responses)},
+        shown=("caption", "responses"),
+        parse=partial(parse_easy_wrong, n_responses=len(responses)),
+    )
+
+
+def repair_rubrics(
+    rubrics: Sequence[Rubric], caption: str, problems: Mapping[int, Sequence[str]]
+) -> Ask[Mapping[int, WrittenRubric | None]]:
+    """A judge mends rubrics that break a rule, by number from 1, or gives one up (None); it sees no image here.
+
+    Args:
+        rubrics: all rubrics of the sample.
+        caption: the golden caption.
+        problems: what is wrong, by the number of the rubric.
+    """
+    lines = [f"rubric {number}: {'; '.join(texts)}" for number, texts in sorted(problems.items())]
+    return Ask(
+        "rubric_repair",
+        {"caption": caption, "rubrics": rubrics_text(rubrics), "problems": "\n".join(lines)},
+        shown=("caption", "rubrics"),
+        parse=partial(parse_repaired, named=set(problems)),
+    )
+
+
+def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[CheckedRubric]]:
+    """A member of the panel says of each rubric whether it is true, atomic and decidable.
+
+    It is shown the golden caption and the rubrics alone.
+    """
+    return Ask(
+        "rubric_cross_check",
+        {"caption": caption, "rubrics": rubrics_text(rubrics)},
+        shown=("caption", "rubrics"),
+        parse=partial(parse_cross_check, expected=len(rubrics)),
+    )
+
+
+def assess_response(
+    sample: Sample, rubrics: RubricSet, response: str, *, show_image: bool = False, repeat: int = 0
+) -> Ask[RubricAssessment]:
+    """A judge says of each rubric whether a response keeps it: must-right rubrics are group A, easy-wrong group B.
+
+    It is shown the response and the rubrics, and with `show_image` the image, never the golden caption.
+    """
+    group_a, group_b = rubrics.must_right, rubrics.easy_wrong
+    return Ask(
+        "rubric_assessment",
+        {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), "response": response},
+        shown=("rubrics", "response", *(("image",) if show_image and sample.images else ())),
+        parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),
+        images=sample.images if show_image else (),
+        repeat=repeat,
+    )
+
+
+def _lines(rows: Iterable[Mapping[str, object]]) -> str:
+    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"

@@ -1,0 +1,200 @@
+"""The roles that grow a capability tree: a judge proposes capabilities, merges equal ones, and maps criteria (ATOM, 3.2).
+
+The first reply of each is read strictly; the one that answers a re-ask is read leniently: what is wrong in it is named
+in `problems`, and the rest is taken.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dokimasia.agents.asking import Ask
+from dokimasia.domain.capability import Proposal
+from dokimasia.domain.growth import TreeCriterion
+from dokimasia.domain.identity import canonical_json
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.merges import Merges, parse_merges
+from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
+from dokimasia.parsing.reply import short
+
+SHOWN_TEXT, SHOWN_QUESTION, SHOWN_EXAMPLE = 600, 240, 160
+"""Characters of a criterion and its ground truth, of the sample's question, and of an example, that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What a reply says of each criterion, in order: a leaf, a proposal, or None; and what of it was not taken up.
+
+    `parents` are the parents that it proposes; `problems` are in words, of a reply that was read leniently.
+    """
+
+    places: tuple[str | Proposal | None, ...]
+    parents: tuple[Proposal, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a reply says of a list: its groups and vague ones by number from 1, and what of it was not taken up."""
+
+    merges: Merges
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The path of each criterion, in order, None for none; `none` are the numbers (from 1) said to fit nowhere.
+
+    A criterion that is neither placed nor among `none` had no line that could be used; `problems` say why.
+    """
+
+    paths: tuple[str | None, ...]
+    none: frozenset[int]
+    problems: tuple[str, ...] = ()
+
+
+def propose_capabilities(criteria: Sequence[TreeCriterion], nodes: Sequence[str]) -> Ask[Proposed]:
+    """A judge reuses a capability of the tree for each criterion, or proposes a new one (E.3).
+
+    Args:
+        criteria: at least one.
+        nodes: the ids of the tree's nodes that are shown (categories, parents and capabilities), in order.
+    """
+    return Ask(
+        "tree_propose",
+        {"tree": "\n".join(nodes), "criteria": criteria_lines(criteria)},
+        shown=("tree", "criteria"),
+        parse=partial(read_proposed, expected=len(criteria), nodes=nodes, strict=True),
+        parse_again=partial(read_proposed, expected=len(criteria), nodes=nodes, strict=False),
+    )
+
+
+def judge_merges(rows: Sequence[tuple[str, int, str]]) -> Ask[Judged]:
+    """A judge says which capabilities of a list are one and the same, and which are vague.
+
+    Args:
+        rows: each capability's path, its support, and one of its criteria (may be empty).
+    """
+    return Ask(
+        "tree_merge",
+        {"capabilities": capability_lines(rows)},
+        shown=("capabilities",),
+        parse=lambda text: Judged(parse_merges(text, len(rows))),
+        parse_again=partial(_read_merges, expected=len(rows)),
+    )
+
+
+def map_criteria(criteria: Sequence[TreeCriterion], paths: Sequence[str]) -> Ask[Mapped]:
+    """A judge assigns each criterion to exactly one path of a fixed list, or to none.
+
+    Args:
+        criteria: at least one.
+        paths: leaves, or in a big tree first categories or parents, one of which is then descended into.
+    """
+    return Ask(
+        "tree_map",
+        {"paths": "\n".join(paths), "criteria": criteria_lines(criteria)},
+        shown=("paths", "criteria"),
+        parse=partial(_read_mapping, expected=len(criteria), paths=paths, strict=True),
+        parse_again=partial(_read_mapping, expected=len(criteria), paths=paths, strict=False),
+    )
+
+
+def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
+    """Return criteria as a JSON array, an object a line, numbered from 1: `n`, `criterion`, and what else is known.
+
+    `ground_truth` and `question` (the sample's) are left out where there is none.
+    """
+    rows: list[str] = []
+    for number, one in enumerate(criteria, start=1):
+        row: dict[str, object] = {"n": number, "criterion": short(one.text, SHOWN_TEXT)}
+        if one.ground_truth:
+            row["ground_truth"] = short(one.ground_truth, SHOWN_TEXT)
+        if one.question:
+            row["question"] = short(one.question, SHOWN_QUESTION)
+        rows.append(canonical_json(row).decode())
+    return "[\n" + ",\n".join(rows) + "\n]"
+
+
+def capability_lines(rows: Iterable[tuple[str, int, str]]) -> str:
+    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, `path`, `support`, and an `example`.
+
+    Args:
+        rows: each capability's path, its support, and one of its criteria (empty: none is shown).
+    """
+    lines: list[str] = []
+    for number, (path, support, example) in enumerate(rows, start=1):
+        row: dict[str, object] = {"n": number, "path": path, "support": support}
+        if example:
+            row["example"] = short(example, SHOWN_EXAMPLE)
+        lines.append(canonical_json(row).decode())
+    return "[\n" + ",\n".join(lines) + "\n]"
+
+
+def read_proposed(text: str, expected: int, nodes: Collection[str], *, strict: bool) -> Proposed:
+    """Return what a reply says of each criterion; see `propose_capabilities`.
+
+    Raises:
+        UnparsableReply: nothing can be taken from it, or (strict) anything is wrong with it.
+    """
+    leaves = [node for node in nodes if node.count("<") == 3]
+    problems: dict[str, None] = {}
+    try:
+        places = parse_placements(text, expected, leaves)
+    except UnparsableReply as problem:
+        if strict:
+            raise
+        problems = dict.fromkeys(problem.reason.split("; "))
+        places = parse_placements(text, expected, leaves, strict=False)
+    known = {node.casefold() for node in nodes}
+    parents: dict[str, Proposal] = {}
+    for proposal in parse_proposals(text, strict=False):
+        if proposal.under.layer != 1:
+            continue
+        wrong = _wrong(proposal, known)
+        if wrong:
+            problems[wrong] = None
+        else:
+            parents.setdefault(proposal.path.key, proposal)
+    known |= set(parents)
+    kept: list[str | Proposal | None] = []
+    for place in places:
+        wrong = _wrong(place, known) if isinstance(place, Proposal) else None
+        if wrong:
+            problems[wrong] = None
+        kept.append(None if wrong else place)
+    if strict and problems:
+        raise UnparsableReply("; ".join(list(problems)[:10]))
+    return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))
+
+
+def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
+    """Say why a proposal cannot be taken up, whatever else the tree holds; None if it can."""
+    under = proposal.under
+    if f"<{under.category}>".casefold() not in known:
+        return f"{proposal}: <{under.category}> is none of the fixed categories"
+    if under.key not in known:
+        return f"{proposal}: there is no parent {under}, it has to be proposed first"
+    if proposal.name.casefold() in {name.casefold() for name in under.names}:
+        return f"{proposal}: a node cannot bear the name of one above it"
+    return None
+
+
+def _read_merges(text: str, expected: int) -> Judged:
+    try:
+        return Judged(parse_merges(text, expected))
+    except UnparsableReply as problem:
+        return Judged(parse_merges(text, expected, strict=False), tuple(problem.reason.split("; ")))
+
+
+def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: bool) -> Mapped:
+    problems: tuple[str, ...] = ()
+    try:
+        found = parse_mapping(text, expected, paths)
+    except UnparsableReply as problem:
+        if strict:
+            raise
+        problems = tuple(problem.reason.split("; "))
+        found = parse_mapping(text, expected, paths, strict=False)
+    none = said_to_fit_nowhere(text, expected) if None in found else frozenset[int]()
+    return Mapped(found, none, problems)

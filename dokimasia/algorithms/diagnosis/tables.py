@@ -1,0 +1,172 @@
+"""The tables of a diagnosis as what a report may print: cells found by reference, and the paired test of two of them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from dokimasia.algorithms.diagnosis.asset_tables import counted, figure_text
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+
+COUNTED = "n"
+"""The last column of every table, as it is shown: what a row rests on."""
+
+Way = Literal["higher than", "lower than", "not distinguishable from"]
+_FORWARD: dict[str, Way] = {"better": "higher than", "worse": "lower than", "unclear": "not distinguishable from"}
+_BACKWARD: dict[str, Way] = {**_FORWARD, "better": "lower than", "worse": "higher than"}
+
+
+class Missing(Exception):
+    """A reference leads nowhere, or to an empty cell; the message says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table: its row's number from 1; `column` is None under `n`, which counts what the row rests on."""
+
+    asset: Asset
+    number: int
+    row: AssetRow
+    column: AssetColumn | None
+    figure: Figure
+
+    @property
+    def place(self) -> str:
+        """The row that it stands in, `ASSET:ROW`."""
+        return f"{self.asset.id}:{self.number}"
+
+    @property
+    def text(self) -> str:
+        """What a report prints of it: figure, unit and interval, or its text."""
+        if self.column is None:
+            return f"{counted(self.row)} {self.asset.counts}"
+        return figure_text(self.figure, self.column)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables that may be cited, by id, and the models that they are about."""
+
+    assets: dict[str, Asset]
+    models: tuple[str, ...] = ()
+
+    def asset(self, ref: str) -> Asset:
+        """Return a table by its id.
+
+        Raises:
+            Missing: there is none.
+        """
+        if ref not in self.assets:
+            raise Missing(f"there is no table {ref[:80]!r}")
+        return self.assets[ref]
+
+    def cell(self, ref: str) -> Cell:
+        """Return the cell of a reference `ASSET:ROW.COLUMN`, the row by its number, its key, or its first cell.
+
+        Raises:
+            Missing: there is no such table, row or column, two rows have that name, or the cell is empty.
+        """
+        asset, rest = self._split(ref)
+        columns = {one.name: one for one in asset.columns}
+        for name in (*columns, COUNTED):
+            number = _row(asset, rest.removesuffix(f".{name}")) if rest.endswith(f".{name}") else None
+            if number is None:
+                continue
+            row, column = asset.rows[number - 1], columns.get(name)
+            figure = Figure(value=row.n) if column is None else row.cells[asset.columns.index(column)]
+            if figure.value in (None, ""):
+                raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
+            return Cell(asset, number, row, column, figure)
+        named = ", ".join((*columns, COUNTED))[:200]
+        if _row(asset, rest) is not None:
+            raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
+        row, _, column = rest.rpartition(".")
+        if _row(asset, row) is not None:
+            raise Missing(f"{asset.id} has no column {column[:60]!r}; it has: {named}")
+        raise Missing(
+            f"{asset.id} has no row {(row or rest)[:80]!r}; its rows are numbered from 1 to {len(asset.rows)}"
+        )
+
+    def row(self, ref: str) -> str | None:
+        """Return the row of a reference to it, or to a cell of it, as `ASSET:ROW`; None where there is none."""
+        try:
+            asset, rest = self._split(ref)
+        except Missing:
+            return None
+        suffixes = ("", *(f".{name}" for name in (*(one.name for one in asset.columns), COUNTED)))
+        for suffix in suffixes:
+            number = _row(asset, rest.removesuffix(suffix)) if rest.endswith(suffix) else None
+            if number is not None:
+                return f"{asset.id}:{number}"
+        return None
+
+    def tested(self, first: Cell, second: Cell) -> tuple[Way, str] | None:
+        """Return how the first of two cells compares with the second by their paired test, and the row of that test.
+
+        Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. Where there are
+        two models, their scores at one node are compared in `contrasts`, criterion by criterion, as far as that node was
+        tested. No other two cells are compared by a test.
+        """
+        one, other = _model(first, self.models), _model(second, self.models)
+        if not one or not other or one == other:
+            return None
+        if all(cell.asset.id == "models" and cell.column and cell.column.name == "score" for cell in (first, second)):
+            return self._of_pair(one, other)
+        scored = all(cell.column and cell.column.kind == "score" for cell in (first, second))
+        if scored and len(self.models) == 2 and first.row.node and first.row.node == second.row.node:
+            return self._at_node(one, first.row.node)
+        return None
+
+    def _of_pair(self, one: str, other: str) -> tuple[Way, str] | None:
+        for number, row in self._rows("pairs"):
+            about = (row.cells[0].value, row.cells[1].value)
+            ways = _FORWARD if about == (one, other) else _BACKWARD if about == (other, one) else {}
+            if row.mark in ways:
+                return ways[row.mark], f"pairs:{number}"
+        return None
+
+    def _at_node(self, model: str, node: str) -> tuple[Way, str] | None:
+        for number, row in self._rows("contrasts"):
+            if (row.model, row.node) == (model, node) and row.mark in _FORWARD:
+                return _FORWARD[row.mark], f"contrasts:{number}"
+        return None
+
+    def _rows(self, id: str) -> Iterable[tuple[int, AssetRow]]:
+        return enumerate(self.assets[id].rows, start=1) if id in self.assets else ()
+
+    def _split(self, ref: str) -> tuple[Asset, str]:
+        name, _, rest = ref.strip().partition(":")
+        return self.asset(name.strip()), rest.strip()
+
+    @cached_property
+    def numbered_names(self) -> tuple[str, ...]:
+        """Names that hold a digit, the longest first: of models, tables, columns, rows and nodes, and cells of text."""
+        names = {*self.models, *self.assets}
+        for asset in self.assets.values():
+            names.update(one.name for one in asset.columns)
+            for row in asset.rows:
+                names.update((row.key, row.node, *(cell.value for cell in row.cells if isinstance(cell.value, str))))
+        numbered = (name for name in names if any(map(str.isdigit, name)) and any(map(str.isalpha, name)))
+        return tuple(sorted(numbered, key=lambda name: (-len(name), name)))
+
+
+def tables_of(assets: Iterable[Asset], *, models: Sequence[str]) -> Tables:
+    """Return the tables of a diagnosis and the models that it is about."""
+    return Tables({asset.id: asset for asset in assets}, tuple(models))
+
+
+def _model(cell: Cell, models: Sequence[str]) -> str:
+    """Return whom a cell is about; in a table with a model a column, the column's model."""
+    column = cell.column.name if cell.column is not None else ""
+    return cell.row.model or cell.asset.model or (column if column in models else "")
+
+
+def _row(asset: Asset, key: str) -> int | None:
+    """Return the number of a row by that number, its key, or its first cell, where one row alone has it."""
+    key = key.strip()
+    if key.isascii() and key.isdigit() and len(key) <= 6:
+        return int(key) if 1 <= int(key) <= len(asset.rows) else None
+    for named in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
+        if named.count(key) == 1:
+            return named.index(key) + 1
+    return None

@@ -1,1 +1,0 @@
-"""Analysis: stored rows become tables."""

@@ -1,0 +1,57 @@
+"""The verb of a method, made from its request: options, dry run, progress, and what came of it."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.requests import made, request_options
+from dokimasia.cli.shared import common, json_option
+from dokimasia.runs.method import Method
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+def verb_of(method: Method[Any, Any]) -> click.Command:
+    """Return the command that asks for a run of a method, continues it, or prints what came of it."""
+
+    @click.command(help=method.request.__doc__)
+    @request_options(method.request)
+    @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
+    @json_option
+    @common
+    def command(settings: "Settings", asked: dict[str, Any], dry_run: bool, as_json: bool) -> None:
+        run_verb(method, settings, made(method.request, asked), dry_run=dry_run, as_json=as_json)
+
+    return command
+
+
+def run_verb(
+    method: Method[Any, Any],
+    settings: "Settings",
+    request: Any,
+    *,
+    dry_run: bool = False,
+    as_json: bool,
+    given: Any = None,
+) -> None:
+    """Do what a request asks and print what came of it, or with `dry_run` what it would ask and cost."""
+    from dokimasia.cli.drawing import print_preview, print_run
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.runs.lifecycle import run
+    from dokimasia.runs.preview import preview
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import get_run
+
+    if dry_run:
+        print_preview(preview(method, request, settings=settings, given=given), as_json=as_json)
+        return
+    result = run_to_end(
+        lambda observer, stop: run(method, request, settings=settings, observer=observer, stop=stop, given=given),
+        settings,
+    )
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
+    if method.after is not None:
+        with Home.open(settings.home, write=False) as home:
+            for line in method.after(home, get_run(home, result.run), request):
+                click.echo(line, err=True)

@@ -1,0 +1,126 @@
+"""Options of the command line made from a request: its fields say name, help, type, range and default."""
+
+import functools
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import click
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from dokimasia.runs.requests import NOBODY, Option, RunRequest, fields_in_order, option_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Q = TypeVar("Q", bound=RunRequest)
+
+
+def request_options(
+    request: type[RunRequest], *, leave_out: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Add a request's arguments and options to a command, which receives what was given as one mapping `asked`.
+
+    Args:
+        request: the request.
+        leave_out: fields that the command gives in another way.
+        optional: fields that the request needs and the command can do without.
+    """
+    fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
+    fields = [(name, field) for name, field in fields if not option_of(field).hidden]
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        @functools.wraps(function)
+        def wrapped(*arguments: Any, **options: Any) -> R:
+            asked = {name: options.pop(name) for name, _ in fields}
+            return function(*arguments, asked=asked, **options)
+
+        made: Callable[..., R] = wrapped
+        for name, field in reversed(fields):
+            made = parameter(name, field, required=field.is_required() and name not in optional)(made)
+        return made
+
+    return decorate
+
+
+def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Return what adds one field to a command."""
+    how = option_of(field)
+    kind = _kind(field)
+    if how.argument:
+        return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
+    flags = how.flags or (f"--{name.replace('_', '-')}",)
+    shared: dict[str, Any] = {"help": field.description, "required": required}
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
+    if kind is bool:
+        flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",) if default else flags
+        return click.option(*flags, name, is_flag=True, default=default, help=field.description)
+    shared["metavar"] = how.metavar
+    if how.repeated:
+        return click.option(*flags, name, multiple=True, **shared)
+    if get_origin(kind) is tuple:
+        shown = ",".join(default) if default else ""
+        return click.option(*flags, name, default=None if required else shown, **shared)
+    shown_default = default is not None
+    return click.option(
+        *flags, name, type=_click_type(kind, field, how), default=default, show_default=shown_default, **shared
+    )
+
+
+def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
+    """Return the request that was asked for on the command line.
+
+    Raises:
+        click.UsageError: what was given makes no request; the message names the option.
+    """
+    fields = request.model_fields
+    values = {name: _value(fields[name], value) for name, value in asked.items()}
+    try:
+        return request.model_validate({**values, **more})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else ""
+        raise click.UsageError(f"--{name.replace('_', '-')}: {first['msg']}") from None
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names in a list separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _value(field: FieldInfo, value: Any) -> Any:
+    how = option_of(field)
+    if how.read is not None and value is not None:
+        return how.read(value)
+    if get_origin(_kind(field)) is tuple and isinstance(value, str):
+        if field.default is None and value in {"", NOBODY}:
+            return () if value else None
+        return names_in(value)
+    return value.absolute() if isinstance(value, Path) else value
+
+
+def _kind(field: FieldInfo) -> Any:
+    """Return a field's type without None."""
+    kind = field.annotation
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+    return kind
+
+
+def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
+    if get_origin(kind) is Literal:
+        return click.Choice([str(one) for one in get_args(kind)])
+    if kind is Path:
+        return click.Path(exists=how.exists, dir_okay=not how.file, path_type=Path)
+    bounds = {
+        name: getattr(one, name)
+        for one in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(one, name, None) is not None
+    }
+    if kind in (int, float):
+        low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
+        range_type = click.IntRange if kind is int else click.FloatRange
+        return range_type(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
+    return str

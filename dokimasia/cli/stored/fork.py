@@ -1,0 +1,113 @@
+"""`dokimasia fork`: do a run again from a step on with another judge, model or prompt; the rest is taken over."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.requests import request_options
+from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.runs.requests import RunRequest
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--from", "node", help="The step to begin at, of an evaluation; an unknown one is answered with the list."
+)
+@click.option("--judge", help="Another judge; of an evaluation, from that step on.")
+@click.option("--models", default="", metavar="X=Y,...", help="Have Y in the place of the model X.")
+@request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
+@click.option("--dry-run", is_flag=True, help="Print what would be taken over and what asked; ask nothing.")
+@json_option
+@common
+def command(
+    settings: "Settings",
+    run: str,
+    node: str | None,
+    judge: str | None,
+    models: str,
+    asked: dict[str, Any],
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Do RUN again with another judge, model or prompt, as a run of its own; what does not change is not asked again.
+
+    An evaluation is forked at a step, and what comes before it is taken over. The steps, in order: write_chain,
+    check_chain, judge_chain, extract_criteria, answer, score. `--from score --judge OTHER` keeps criteria and answers and
+    has another judge score them; `dokimasia diff` then shows what that changed. Any other run is accepted anew with the
+    change, and the ledger answers what it does not touch.
+    """
+    import asyncio
+
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
+    from dokimasia.runs.requests import LIMITS, prompt_folders
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import resolve_run
+
+    limits = {name: asked[name] for name in LIMITS}
+    request = ForkRequest(
+        node=node,
+        judge=judge,
+        models=_replacements(models),
+        prompts=prompt_folders(asked["prompts"]),
+        **limits,
+    )
+    with Home.open(settings.home, write=False) as home:
+        parent = resolve_run(home, run)
+        shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
+    if dry_run:
+        if as_json:
+            print_json(shown)
+        else:
+            _print_preview(shown)
+        return
+    result = run_to_end(
+        lambda observer, stop: fork(parent, request, settings=settings, observer=observer, stop=stop), settings
+    )
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
+    if not as_json:
+        click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
+
+
+def _replacements(models: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in filter(None, (part.strip() for part in models.split(","))):
+        old, equals, new = (piece.strip() for piece in pair.partition("="))
+        if not (old and equals and new):
+            raise click.UsageError(f"--models {pair!r}: write OLD=NEW, the model of the run and who takes its place")
+        if old in found:
+            raise click.UsageError(f"--models: {old!r} is replaced twice")
+        found[old] = new
+    return found
+
+
+def _print_preview(shown: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from dokimasia.cli.drawing import print_preview
+    from dokimasia.report.figures import cost_text
+
+    out = console()
+    origin = shown["forked_from"]
+    at = f" at {origin['node']}" if origin["node"] else ""
+    out.print(f"[bold]run {shown['run']}, forked from {origin['run']}{at}[/bold]")
+    if "steps" not in shown:
+        print_preview({**shown, "prompts": {}}, as_json=False)
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("step", "", "asks", "what it does"):
+        table.add_column(name, overflow="fold")
+    for step in shown["steps"]:
+        fate = "[yellow]done again[/yellow]" if step["again"] else "[green]taken over[/green]"
+        table.add_row(step["step"], fate, ", ".join(step["asks"]) if step["again"] else "–", step["does"])
+    out.print(table)
+    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}")
+    for name, model in shown["models"].items():
+        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
+        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")

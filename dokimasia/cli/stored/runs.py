@@ -1,0 +1,81 @@
+"""`dokimasia runs`: list the runs of a home; `dokimasia runs delete`: remove one."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@common
+@click.pass_context
+def command(context: click.Context, settings: "Settings", as_json: bool) -> None:
+    """List the runs, the newest first; with delete, remove one."""
+    if context.invoked_subcommand is not None:
+        if any(context.params.values()):
+            raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
+        return
+    from rich import box
+    from rich.table import Table
+
+    from dokimasia.runs.figures import forked_from
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import list_runs
+
+    with Home.open(settings.home, write=False) as home:
+        runs = list_runs(home)
+    if as_json:
+        fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
+        print_json([run.model_dump(mode="json", include=fields) | {"forked_from": forked_from(run)} for run in runs])
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("run", "status", "started", "what"):
+        table.add_column(name, overflow="fold")
+    colours = {"done": "green", "running": "yellow", "interrupted": "red"}
+    for run in runs:
+        colour = colours[run.status]
+        status = f"[{colour}]{run.status}[/{colour}]"
+        table.add_row(run.id, status, run.created_at[:19].replace("T", " "), run.command)
+    console().print(table if runs else f"no runs yet in {settings.home}")
+
+
+@command.command()
+@click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal to ask on.")
+@json_option
+@common
+def delete(settings: "Settings", run: str, yes: bool, as_json: bool) -> None:
+    """Delete RUN (the beginning of its id will do): its results, its events and its place in the list.
+
+    The ledger, the images and the values stay, since other runs may share them: the same run, evaluated again, costs
+    nothing.
+    """
+    import asyncio
+
+    from dokimasia.runs.deleting import delete_whole_run
+    from dokimasia.storage.deletion import run_size
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import resolve_run
+
+    with Home.open(settings.home, write=True, create=False) as home:
+        found = resolve_run(home, run)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise click.UsageError(f"nobody is there to ask: add --yes to delete run {found.id}")
+            size = run_size(home, found.id)
+            click.echo(f"run {found.id}: {found.command}\n{size.results} results of {size.samples} samples", err=True)
+            click.confirm("delete it?", abort=True, err=True)
+        deleted = asyncio.run(delete_whole_run(home, found.id))
+    if as_json:
+        print_json(deleted.model_dump(mode="json"))
+    else:
+        click.echo(
+            f"deleted run {deleted.run}: {deleted.results} results of {deleted.samples} samples. The ledger keeps its "
+            "calls: evaluated again, it costs nothing"
+        )

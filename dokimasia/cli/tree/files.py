@@ -1,0 +1,78 @@
+"""`dokimasia tree export` and `import`: a capability tree as a file, and back from one that a person wrote or edited."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dokimasia.cli.shared import common, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command("export")
+@click.argument("tree")
+@click.option("--version", help="Another version of the tree: its number, or the beginning of its id.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["yaml", "json", "csv", "graphml", "mermaid"]),
+    help="Default: as the file's name ends, else yaml.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
+)
+@common
+def export(settings: "Settings", tree: str, version: str | None, name: str | None, output: Path | None) -> None:
+    """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
+    import sys
+
+    from dokimasia.methods.tree.reading.files import export_tree, format_of
+    from dokimasia.methods.tree.reading.trees import load_tree
+    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        loaded = load_tree(home, tree, version=version)
+    data = export_tree(loaded, format_of(output, name)).encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(output, data)
+        click.echo(f"wrote {loaded.name} to {output}", err=True)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--tree", metavar="NAME", help="The tree that it is a version of (default: the file's name).")
+@json_option
+@common
+def import_(settings: "Settings", file: Path, tree: str | None, as_json: bool) -> None:
+    """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree.
+
+    Checked are the four layers, the fixed categories, cycles, names that stand twice, and that every criterion that was
+    mapped still has its one capability. What was changed by hand is kept as edits.
+    """
+    import asyncio
+
+    from dokimasia.methods.tree.reading.files import import_tree
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=True) as home:
+        kept = asyncio.run(import_tree(home, file, tree=tree))
+    if as_json:
+        print_json(kept)
+        return
+    name = f"{kept['tree']}@{kept['position']}"
+    if not kept["new"]:
+        click.echo(f"{file} is the same as {name}: nothing to keep")
+        return
+    kinds = [edit["kind"] for edit in kept["edits"]]
+    edits = ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds)))
+    click.echo(f"kept {name}" + (f": {edits}" if edits else ""))
+    click.echo(
+        f"what changed: dokimasia tree diff {kept['position'] - 1} {name}" if kept["position"] > 1 else "",
+        nl=kept["position"] > 1,
+    )

@@ -1,0 +1,267 @@
+"""`dokimasia tree validity` and `weaknesses`: whether a tree predicts scores, and where a model is weak on it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command("validity")
+@click.argument("run")
+@click.option("--tree", metavar="TREE", help="Another tree or version than the run's own.")
+@click.option("--model", "models", multiple=True, metavar="M", help="Pool only these models' scores (default: all).")
+@click.option("--against", multiple=True, metavar="NAME=FILE", help="Compare with a CSV file of criterion and leaf.")
+@click.option("--no-baselines", is_flag=True, help="Leave out the groupings that need no model.")
+@click.option("--permutations", type=click.IntRange(1), default=200, show_default=True, help="Of the null.")
+@click.option("--resamples", type=click.IntRange(0), default=100, show_default=True, help="Halves of the samples.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of permutations and resamples (default: that of RUN).")
+@json_option
+@common
+def validity(
+    settings: "Settings",
+    run: str,
+    tree: str | None,
+    models: tuple[str, ...],
+    against: tuple[str, ...],
+    no_baselines: bool,
+    permutations: int,
+    resamples: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Show how well the leaves of RUN's tree predict scores: ATOM's Table 3, with a null and the sample left out.
+
+    A criterion's score is predicted by a model's mean over all other criteria (MAE_G), and over the others of its leaf
+    (MAE_I); their difference is the gain. Printed as published, and leaving out criteria of the same sample.
+    """
+    from dokimasia.methods.tree.reading.figures import validity_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        evaluation, own = evaluation_of(home, run)
+        found = validity_of(
+            home,
+            evaluation,
+            tree=tree or own,
+            models=models,
+            against=dict(_named(one) for one in against),
+            baselines=not no_baselines,
+            permutations=permutations,
+            resamples=resamples,
+            seed=seed,
+        )
+    if as_json:
+        print_json(found)
+    else:
+        _print_validity(found)
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, _, path = text.rpartition("=")
+    return (name or Path(path).stem), Path(path)
+
+
+def _print_validity(found: Mapping[str, Any]) -> None:
+    from rich.markup import escape
+
+    from dokimasia.report.data import SIMULATED_NOTE
+
+    out = console()
+    if found["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
+    out.print(
+        f"run {found['run']}{state} · {escape(found['tree'])}@{found['position']} · {found['criteria']:,} scored criteria "
+        f"of {len(found['models'])} models: {escape(', '.join(found['models']))}"
+    )
+    for kind, title in (
+        ("published", "as published (each criterion left out alone)"),
+        ("leave_sample_out", "leaving out the criterion's whole sample"),
+    ):
+        out.print(_table(found["taxonomies"], kind, title))
+    for one in found["taxonomies"]:
+        out.print(f"[dim]{escape(one['name'])}: {escape(one['about'])}[/dim]")
+    out.print(
+        "[dim]MAE_G, MAE_I: error when predicting by all other criteria, and by those of the leaf, in points of 100; "
+        "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole samples exchange their leaves "
+        f"({found['permutations']} times), and the p-value. halves: 5th to 95th percentile of Δ in {found['resamples']} "
+        "random halves of the samples; above: the share of them in which this one is better than the tree.[/dim]"
+    )
+
+
+def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> Any:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=title, title_justify="left", title_style="bold"
+    )
+    table.add_column("taxonomy", overflow="fold")
+    for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in rows:
+        figures, null, stable = one[kind], one[kind]["null"], one[kind]["stability"]
+        name = escape(one["name"])
+        if figures["delta"] is None:
+            table.add_row(name, str(one["leaves"]), str(figures["n"]), *["–"] * 7)
+            continue
+        sure = null is not None and null["p_value"] <= 0.05
+        style = "bold green" if sure and figures["delta"] > 0 else "bold"
+        table.add_row(
+            name,
+            str(one["leaves"]),
+            f"{figures['n']:,}",
+            f"{figures['mae_global']:.2f}",
+            f"{figures['mae_intra']:.2f}",
+            f"[{style}]{figures['delta']:+.2f}[/{style}]",
+            "–" if null is None or null["p99"] is None else f"{null['p99']:+.2f}",
+            "–" if null is None else f"{null['p_value']:.3f}",
+            "–" if stable is None else f"{stable['low']:+.2f} – {stable['high']:+.2f}",
+            "–" if stable is None or stable["above_first"] is None else f"{stable['above_first']:.0%}",
+        )
+    return table
+
+
+@click.command("weaknesses")
+@click.argument("run")
+@click.option("--model", required=True, metavar="M", help="Whose scores (NAME#blind: without the image).")
+@click.option("--tree", metavar="TREE", help="Another tree or version than the run's own.")
+@click.option(
+    "--method",
+    type=click.Choice(["fdr", "evaltree"]),
+    default="fdr",
+    show_default=True,
+    help="fdr: nodes that differ from the rest, corrected for many; evaltree: the published descent.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="evaltree: the share of solved criteria (4 of 5 and above) to stay below (default: the model's own).",
+)
+@click.option(
+    "--min-support", type=click.IntRange(1), default=5, show_default=True, help="fdr: fewest scored criteria."
+)
+@click.option(
+    "--fdr", "limit", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="Share of false findings."
+)
+@click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Criteria listed for each node.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
+@json_option
+@common
+def weaknesses(
+    settings: "Settings",
+    run: str,
+    model: str,
+    tree: str | None,
+    method: str,
+    threshold: float | None,
+    min_support: int,
+    limit: float,
+    examples: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Show where a model of RUN is weak and strong on the capability tree.
+
+    A node is held against all the model's other criteria: its difference must be more than chance brings when the
+    capabilities of whole samples are exchanged, corrected for all nodes looked at.
+    """
+    from dokimasia.methods.tree.reading.figures import weaknesses_of
+    from dokimasia.methods.tree.reading.trees import evaluation_of
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        evaluation, own = evaluation_of(home, run)
+        found = weaknesses_of(
+            home,
+            evaluation,
+            model,
+            tree=tree or own,
+            method=method,
+            threshold=threshold,
+            min_support=min_support,
+            limit=limit,
+            examples=examples,
+            seed=seed,
+        )
+    if as_json:
+        print_json(found)
+    else:
+        _print_weaknesses(found)
+
+
+def _print_weaknesses(found: Mapping[str, Any]) -> None:
+    from rich.markup import escape
+
+    from dokimasia.report.data import SIMULATED_NOTE
+
+    out = console()
+    if found["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
+    overall = found["overall"]
+    mean = "no score" if overall["mean"] is None else f"mean {overall['mean']:.1f} of 100"
+    failed = "".join(f", {count} {kind}" for kind, count in overall["failures"].items())
+    out.print(
+        f"[bold]{escape(found['model'])}[/bold] · run {found['run']}{state} · {escape(found['tree'])}@{found['position']} · "
+        f"{mean} on {overall['n']:,} of {overall['held']:,} criteria{escape(failed)}"
+    )
+    if found["unplaced"]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found["unplaced"].items())
+        out.print(f"[red]without a place in the tree: {escape(kinds)}[/red]")
+    for kind, colour in (("weak", "red"), ("strong", "green")):
+        if not found[kind]:
+            out.print(f"\nno [bold]{kind}[/bold] node among {found['looked_at']} looked at")
+            continue
+        out.print(f"\n[bold {colour}]{kind}[/bold {colour}]")
+        for row in found[kind]:
+            _print_node(row, out, colour, fdr=found["method"] == "fdr")
+    out.print(f"[dim]{_legend(found)}[/dim]")
+
+
+def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> None:
+    from rich.markup import escape
+
+    from dokimasia.cli.shared import redact
+
+    of = f"{row['n']}/{row['held']}" if row["n"] < row["held"] else str(row["n"])
+    if fdr:
+        out.print(
+            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
+            f"  {row['mean']:.1f} ({row['low']:.1f}–{row['high']:.1f}), {row['difference']:+.1f} against the rest · "
+            f"{of} criteria of {row['samples']} samples · adjusted p {row['q_value']:.3g}"
+        )
+    else:
+        out.print(
+            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
+            f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})"
+        )
+    for one in row["examples"]:
+        text = " ".join(redact(one["text"]).split())
+        out.print(
+            f"    [dim]{one['score']:.0f}  {escape(one['sample'])}: {escape(text)}[/dim]",
+            overflow="ellipsis",
+            no_wrap=True,
+        )
+
+
+def _legend(found: Mapping[str, Any]) -> str:
+    if found["method"] == "fdr":
+        return (
+            f"{found['looked_at']} nodes with at least {found['min_support']} scored criteria were looked at; of what is "
+            f"listed at most {found['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
+            "clustered by samples, each for itself."
+        )
+    own = "" if found["threshold_given"] else ", the model's own share"
+    return (
+        f"threshold {found['threshold']:.0%} of criteria solved (score from {found['solved_from']:.0f} on){own}; Clopper and "
+        "Pearson 95 %, as published: criteria of one sample count as independent, and nothing corrects for many nodes."
+    )

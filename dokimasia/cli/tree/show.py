@@ -1,0 +1,157 @@
+"""`dokimasia tree show`: a capability tree in the terminal, with what it holds and a model's scores as bars."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from dokimasia.settings import Settings
+
+BAR, BAR_WIDTH = "━", 20
+LOW, HIGH = 50.0, 75.0
+"""Below the first a bar is red, from the second on green: 3 and 4 of 5."""
+
+
+@click.command("show")
+@click.argument("tree", default="last")
+@click.option("--version", help="Another version of the tree: its number, or the beginning of its id.")
+@click.option("--depth", type=click.IntRange(1, 3), default=3, show_default=True, help="Show so many layers.")
+@click.option("--run", help="Show the scores of this run (default: the one that the tree was grown from).")
+@click.option(
+    "--model", "models", multiple=True, metavar="M", help="Show this model's scores; may stand several times."
+)
+@click.option("--all", "everything", is_flag=True, help="Show nodes without criteria, too.")
+@json_option
+@common
+def show(
+    settings: "Settings",
+    tree: str,
+    version: str | None,
+    depth: int,
+    run: str | None,
+    models: tuple[str, ...],
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
+    from dokimasia.methods.tree.reading.figures import tree_figures
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        found = tree_figures(home, tree, version=version, run=run, models=models)
+    found["nodes"] = [node for node in found["nodes"] if node["layer"] <= depth]
+    if as_json:
+        print_json(found)
+        return
+    _print(found, models, everything=everything)
+
+
+def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool) -> None:
+    from rich.markup import escape
+
+    from dokimasia.report.data import SIMULATED_NOTE
+
+    out = console()
+    if found["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    counts = found["counts"]
+    out.print(
+        f"[bold]{escape(found['tree'])}[/bold] · version {found['position']} ({found['phase']}) · "
+        f"{counts['capabilities']} capabilities · {counts['criteria']:,} criteria"
+    )
+    if found["unplaced"]:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found["unplaced"].items())
+        out.print(f"[red]without a place: {escape(kinds)}[/red]")
+    nodes = [node for node in found["nodes"] if everything or node["below"] or node["layer"] <= 1]
+    shown = found["models"] if models else []
+    out.print(_table(nodes, shown))
+    if shown:
+        out.print(
+            "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by samples; "
+            "many nodes are shown, and some differ by chance alone: see dokimasia tree weaknesses[/dim]"
+        )
+    elif found["models"]:
+        out.print(f"[dim]scores: --model NAME, of {escape(', '.join(found['models']))}[/dim]")
+
+
+def print_tree(found: Mapping[str, Any]) -> None:
+    """Print a tree with the criteria at its nodes, down to the capabilities."""
+    _print(found, (), everything=False)
+
+
+def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
+    table.add_column("criteria", justify="right", no_wrap=True)
+    most = max((node["below"] for node in nodes if node["layer"] == 1), default=0)
+    if not models:
+        table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
+    for name in models:
+        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("95 %", justify="center", no_wrap=True)
+        if len(models) == 1:
+            table.add_column("0                100", no_wrap=True, min_width=BAR_WIDTH)
+    for node, guide in zip(nodes, guides(nodes), strict=True):
+        cells: list[Any] = [_name(node, guide), f"{node['below']:,}"]
+        if not models:
+            cells.append(_support_bar(node, most))
+        for name in models:
+            cells += _score(node["scores"].get(name), bar=len(models) == 1)
+        table.add_row(*cells)
+    return table
+
+
+def guides(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the lines that draw a tree beside its nodes, which come from the root down."""
+    last_of: dict[str | None, str] = {node["parent"]: node["id"] for node in nodes}
+    lines: dict[str | None, str] = {}
+    drawn: list[str] = []
+    for node in nodes:
+        above = lines.get(node["parent"], "")
+        final = last_of[node["parent"]] == node["id"]
+        if node["layer"] <= 1:
+            drawn.append("")
+            lines[node["id"]] = ""
+            continue
+        drawn.append(above + ("└─ " if final else "├─ "))
+        lines[node["id"]] = above + ("   " if final else "│  ")
+    return drawn
+
+
+def _name(node: Mapping[str, Any], guide: str) -> "Text":
+    from rich.text import Text
+
+    style = "bold" if node["layer"] <= 1 else ""
+    return Text(guide, style="dim").append(
+        "all" if node["layer"] == 0 else node["name"], style=f"not dim {style}".strip()
+    )
+
+
+def _support_bar(node: Mapping[str, Any], most: int) -> "Text":
+    from rich.text import Text
+
+    if not most or node["layer"] == 0:
+        return Text("")
+    length = round(node["below"] / most * BAR_WIDTH)
+    return Text(BAR * max(length, 1 if node["below"] else 0), style="cyan" if node["layer"] == 1 else "dim cyan")
+
+
+def _score(score: Mapping[str, Any] | None, *, bar: bool) -> list[Any]:
+    from rich.text import Text
+
+    if score is None or score["mean"] is None:
+        return ["–", "", *([""] if bar else [])]
+    mean, colour = score["mean"], "red" if score["mean"] < LOW else "green" if score["mean"] >= HIGH else "yellow"
+    cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), f"{score['low']:.0f}–{score['high']:.0f}"]
+    if bar:
+        length = round(mean / 100 * BAR_WIDTH)
+        cells.append(Text(BAR * length, style=colour).append(BAR * (BAR_WIDTH - length), style="bright_black"))
+    return cells

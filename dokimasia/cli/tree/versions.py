@@ -1,0 +1,230 @@
+"""`dokimasia tree list`, `diff`, `agreement` and `restore`: trees and their versions, compared, and put back."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+MOST = 30
+
+
+@click.command("list")
+@click.argument("tree", required=False)
+@json_option
+@common
+def list_(settings: "Settings", tree: str | None, as_json: bool) -> None:
+    """List all trees of the home, or the versions of TREE in the order in which they came about."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    from dokimasia.methods.tree.reading.trees import SHORT, list_of_trees, list_of_versions
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        trees = list_of_trees(home) if tree is None else []
+        history = list_of_versions(home, tree) if tree is not None else None
+    out, table = console(), Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    if history is not None:
+        if as_json:
+            print_json(history)
+            return
+        for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
+            table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
+        for one in history["versions"]:
+            edits = ", ".join(f"{count} {kind}" for kind, count in one["edits"].items())
+            who = f"{one['phase']} · {one['by']}"
+            numbers = str(one["capabilities"]), f"{one['criteria']:,}"
+            table.add_row(
+                f"{history['tree']}@{one['position']}", one["id"][:SHORT], escape(who), *numbers, edits or "–"
+            )
+        out.print(table)
+        return
+    if as_json:
+        print_json({"trees": trees})
+        return
+    if not trees:
+        out.print("no trees yet: dokimasia tree grow RUN --judge NAME")
+        return
+    for name in ("tree", "grown from", "versions", "last", "capabilities", "criteria", "began"):
+        table.add_column(name, justify="right" if name in {"versions", "capabilities", "criteria"} else "left")
+    for one in trees:
+        numbers = str(one["capabilities"]), f"{one['criteria']:,}"
+        began = one["created_at"][:16].replace("T", " ")
+        source = escape(one["source"]) or "a file"
+        table.add_row(escape(one["tree"]), source, str(one["versions"]), one["phase"] or "–", *numbers, began)
+    out.print(table)
+
+
+@click.command("diff")
+@click.argument("first")
+@click.argument("second")
+@click.option("--top", type=click.IntRange(0), default=MOST, show_default=True, help="List so many of each.")
+@json_option
+@common
+def diff(settings: "Settings", first: str, second: str, top: int, as_json: bool) -> None:
+    """Show what changed from the version FIRST to the version SECOND.
+
+    A version is NAME@NUMBER, a tree's name (its newest), or the beginning of its id; a number alone is a version of the
+    other one's tree.
+    """
+    from dokimasia.methods.tree.reading.trees import compare_versions
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        found = compare_versions(home, first, second)
+    if as_json:
+        print_json(found)
+    else:
+        _print_diff(found, top)
+
+
+def _print_diff(found: Mapping[str, Any], top: int) -> None:
+    from rich.markup import escape
+
+    out = console()
+    for name in ("first", "second"):
+        one = found[name]
+        out.print(
+            f"[bold]{name:<6}[/bold] {escape(one['tree'])}@{one['position']} · {one['phase']} · "
+            f"{one['capabilities']} capabilities · {one['criteria']:,} criteria"
+        )
+    moved = found["moved"]
+    changes = [
+        ("added", "green", [f"+ {node}" for node in found["added"]]),
+        ("removed", "red", [f"− {node}" for node in found["removed"]]),
+        ("merged", "yellow", [f"{node} → {into}" for node, into in found["merged"].items()]),
+        ("moved criteria", "cyan", _moves(moved)),
+        ("support", "dim", [f"{leaf}: {old} → {new}" for leaf, (old, new) in found["support"].items()]),
+    ]
+    if not any(lines for _, _, lines in changes):
+        out.print("the two are the same")
+    for title, style, lines in changes:
+        if not lines:
+            continue
+        total = f"{len(moved):,}" if title == "moved criteria" else str(len(lines))
+        out.print(f"\n[bold]{title}[/bold] ({total})")
+        for line in lines[:top]:
+            out.print(escape(line), style=style)
+        if len(lines) > top:
+            out.print(f"[dim]and {len(lines) - top} more; --top N lists them[/dim]")
+    edits = found["edits"]
+    if edits is None:
+        out.print("\n[dim]the second did not come from the first: there are no edits between them[/dim]")
+    elif edits:
+        out.print(f"\n[bold]edits[/bold] ({len(edits)})")
+        for edit in edits[:top]:
+            into = f" → {edit['into']}" if edit["into"] else ""
+            who = edit["model"] or edit["by"]
+            why = f": {edit['reason']}" if edit["reason"] else ""
+            behind = f" [{len(edit['criteria'])} criteria]" if edit["criteria"] else ""
+            out.print(f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({who}){why}{behind}')}[/dim]")
+        if len(edits) > top:
+            out.print(f"[dim]and {len(edits) - top} more; --top N lists them[/dim]")
+
+
+def _moves(moved: Mapping[str, Any]) -> list[str]:
+    """Return criteria that moved, counted by where from and where to."""
+    counts: dict[tuple[str, str], int] = {}
+    for old, new in moved.values():
+        counts[old or "(none)", new or "(none)"] = counts.get((old or "(none)", new or "(none)"), 0) + 1
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{count:>4}  {old} → {new}" for (old, new), count in ranked]
+
+
+@click.command("agreement")
+@click.argument("first")
+@click.argument("second")
+@json_option
+@common
+def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> None:
+    """Compare where FIRST and SECOND place the criteria that both have.
+
+    Each is a version (NAME@NUMBER, a tree's name, or the beginning of its id) or a person's CSV file with the columns
+    criterion and leaf.
+    """
+    from dokimasia.errors import InputError
+    from dokimasia.methods.tree.reading.agreement import mapping_comparison
+    from dokimasia.methods.tree.reading.files import mapping_from
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        one, ours, sample_of = mapping_from(home, first)
+        other, theirs, more = mapping_from(home, second)
+    try:
+        compared = mapping_comparison(ours, theirs, {**more, **sample_of})
+    except ValueError as error:
+        raise InputError(f"{one} and {other} have no criterion in common: nothing can be compared") from error
+    found = {"first": one, "second": other, **compared}
+    if as_json:
+        print_json(found)
+    else:
+        _print_agreement(found)
+
+
+def _print_agreement(found: Mapping[str, Any]) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    out.print(
+        f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: {found['n']:,} criteria in both"
+        + (f", {found['only_first']:,} in the first alone" if found["only_first"] else "")
+        + (f", {found['only_second']:,} in the second alone" if found["only_second"] else "")
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_header=False)
+    for justify in ("left", "right", "left"):
+        table.add_column(justify=justify)
+    hit, kappa, groups = found["hit_rate"], found["kappa"], found["groups"]
+    table.add_row(
+        "the same leaf", f"{hit['share']:.1%}", f"95 % {hit['low']:.1%} – {hit['high']:.1%}, clustered by samples"
+    )
+    if kappa is None:
+        table.add_row("Cohen's kappa", "–", "all is one and the same leaf")
+    else:
+        limits = "" if kappa["low"] is None else f"95 % {kappa['low']:.3f} – {kappa['high']:.3f}"
+        table.add_row("Cohen's kappa", f"{kappa['value']:.3f}", limits)
+    table.add_row("the same parent", f"{found['by_layer']['parents']:.1%}", "")
+    table.add_row("the same category", f"{found['by_layer']['categories']:.1%}", "")
+    table.add_row("adjusted Rand index", f"{groups['adjusted_rand']:.3f}", "whatever the leaves are called")
+    unplaced = found["unplaced"]
+    if unplaced["first"] or unplaced["second"]:
+        table.add_row("without a leaf", f"{unplaced['first']} / {unplaced['second']}", "in the first / in the second")
+    out.print(table)
+    out.print(
+        "[dim]hit rate and kappa compare leaves by name, as two mappings to one tree do; for trees that were grown apart "
+        "read the adjusted Rand index (1: the same groups, 0: chance)[/dim]"
+    )
+    if found["disagreements"]:
+        out.print("[bold]where they differ most[/bold]")
+        for one in found["disagreements"]:
+            out.print(
+                escape(f"{one['n']:>4}  {one['first'] or '(none)'} → {one['second'] or '(none)'}  ({one['example']})")
+            )
+
+
+@click.command("restore")
+@click.argument("version")
+@json_option
+@common
+def restore(settings: "Settings", version: str, as_json: bool) -> None:
+    """Make VERSION (NAME@NUMBER, or the beginning of its id) the newest of its tree; the history stays."""
+    import asyncio
+
+    from dokimasia.methods.tree.reading.files import restore_version
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=True, create=False) as home:
+        kept = asyncio.run(restore_version(home, version))
+    if as_json:
+        print_json(kept)
+    else:
+        click.echo(
+            f"{kept['tree']}@{kept['position']} is {kept['tree']}@{kept['restored']} again ({len(kept['edits'])} edits)"
+        )

@@ -1,0 +1,92 @@
+"""What is configured: each model with its way, key, limits, price and capabilities, and never a key itself."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.profile import EndpointProfile
+from dokimasia.endpoints.capabilities import settled
+from dokimasia.errors import ConfigError, NotFound
+from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.routes import chosen_transport_name
+from dokimasia.runs.services import SIMULATED, transports_for_models, with_known_price
+from dokimasia.settings import Settings, resolve_model
+from dokimasia.simulation.profiles import profiles as simulated_profiles
+from dokimasia.storage.home import Home
+from dokimasia.storage.profiles import list_profiles
+
+
+def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: bool = False) -> list[ModelSpec]:
+    """Return the named models, or without names all that are configured; `simulated` adds those that ship.
+
+    Raises:
+        ConfigError: a name is neither configured nor one that LiteLLM could know.
+    """
+    wanted = list(names) or sorted(settings.models)
+    if simulated:
+        wanted += simulated_profiles()
+    return [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(wanted)]
+
+
+def list_models(
+    settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Return what is known of each model, ready for JSON: its measured profile comes from the home, if there is one.
+
+    Args:
+        settings: configuration, home, and which keys there are.
+        specs: the models.
+        transports: the names of the transports there are; by default those that ship, and the plug-ins' that are named.
+
+    Raises:
+        StorageError: the home is damaged or of another version.
+    """
+    try:
+        with Home.open(settings.home, write=False) as home:
+            measured = list_profiles(home)
+    except NotFound:
+        measured = []
+    return [_described(spec, settings, transports, measured) for spec in specs]
+
+
+def _described(
+    spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
+) -> dict[str, Any]:
+    profile = next((one for one in measured if one.belongs_to(spec.ref)), None)
+    variable = spec.api_key_env
+    try:
+        ways = transports_for_models({spec.ref.name: spec}) if transports is None else transports
+        transport, problem = chosen_transport_name(spec, ways), None
+    except ConfigError as error:
+        transport, problem = None, str(error)
+    return {
+        "name": spec.ref.name,
+        "model": spec.ref.model,
+        "endpoint": spec.ref.endpoint,
+        "api_base": spec.api_base,
+        "transport": transport,
+        "problem": problem,
+        "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},
+        "max_concurrency": spec.max_concurrency,
+        "start_concurrency": min(spec.start_concurrency, spec.max_concurrency),
+        "rpm": spec.rpm,
+        "tpm": spec.tpm,
+        "timeout": spec.timeout,
+        "price": _price(spec),
+        "capabilities": list(spec.capabilities),
+        "measured": None if profile is None else profile.model_dump(mode="json", exclude={"model", "endpoint"}),
+        "structured_output": takes_schema(settled(spec, profile)),
+    }
+
+
+def _price(spec: ModelSpec) -> dict[str, Any]:
+    """Return US dollars per million tokens and where the figures come from; None is unknown."""
+    price = known_price(spec)
+    source = None
+    if price.input is not None or price.output is not None:
+        configured = spec.input_price is not None or spec.output_price is not None
+        source = "configuration" if configured else "list"
+        if spec.ref.model.startswith(SIMULATED) and spec.api_base is None:
+            source = "simulated"
+    return {"input": price.input, "output": price.output, "source": source}

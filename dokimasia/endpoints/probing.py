@@ -1,0 +1,235 @@
+"""Checks models by asking them: sends the probes through the gateway and keeps what was seen as measured profiles."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from dokimasia.domain.call import Answer, Capability, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.identity import Value
+from dokimasia.domain.ports import Transport
+from dokimasia.domain.profile import EndpointProfile, Finding
+from dokimasia.endpoints.probes import Probe, probes
+from dokimasia.errors import CallFailed, ConfigError
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.retry import RetryPolicy
+from dokimasia.gateway.routes import chosen_transport_name
+from dokimasia.log import Redactor
+from dokimasia.runs.services import default_transports, transports_for_models
+from dokimasia.settings import Settings, api_key
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.profiles import save_profile
+
+LABEL = "probe"
+PATIENCE = RetryPolicy(max_tries=2, longest_asked=20.0, max_total_wait=30.0)
+"""A check is watched by somebody: one more try for a hiccup, and no long wait."""
+
+TIMEOUT = 60.0
+"""Seconds that one request may take at most; a shorter limit of the model's own holds."""
+
+_POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configuration"})
+"""Problems of the first request after which another one tells nothing more."""
+
+_DECLINED = frozenset({"bad_request", "unsupported"})
+"""The endpoint's word that it does not do what the request asks."""
+
+
+class Problem(Value):
+    """Why a model could not be reached: the kind of the last failed try (or `configuration`), and its message."""
+
+    kind: str
+    message: str
+
+
+class Checked(Value):
+    """What a check of one model came to.
+
+    `problem` is set where it was not reached, `profile` where it was. `calls` counts the replies that were paid for,
+    `cost` is their price in US dollars (None: unknown, which is not zero). Two names of one model at one endpoint, sampled
+    alike, are asked once.
+    """
+
+    name: str
+    model: str
+    endpoint: str
+    transport: str | None
+    reachable: bool
+    problem: Problem | None = None
+    profile: EndpointProfile | None = None
+    calls: int = 0
+    cost: float | None = None
+
+
+async def check_models(
+    specs: Sequence[ModelSpec],
+    *,
+    settings: Settings,
+    transports: Mapping[str, Transport] | None = None,
+    code: str | None = None,
+) -> list[Checked]:
+    """Ask every model the three small questions and keep the profiles of those that answered.
+
+    The requests go through the gateway like any others, so they are paid for, limited as configured, and stand in the
+    ledger under the label `probe`. A code in them makes each check new: none is answered from the ledger. A model that
+    cannot be reached keeps the profile that it had.
+
+    Args:
+        specs: the models, each name once.
+        settings: home and keys.
+        transports: ways to a model that replace the package's own.
+        code: replaces the code that is drawn anew for every check.
+
+    Raises:
+        HomeLocked: another process writes to the home.
+        StorageError: the home cannot be written.
+    """
+    code = code or secrets.token_hex(8)
+    ways = dict(transports or default_transports())
+    keys: dict[str, str] = {}
+    refused: dict[str, Problem] = {}
+    for spec in specs:
+        try:
+            if transports is None:
+                ways = {**transports_for_models({spec.ref.name: spec}), **ways}
+            chosen_transport_name(spec, ways)
+            key = api_key(settings, spec)
+        except ConfigError as error:
+            refused[spec.ref.name] = Problem(kind="configuration", message=str(error))
+            continue
+        if key is not None:
+            keys[spec.ref.name] = key
+    with Home.open(settings.home, write=True) as home:
+        ledger = _WatchedLedger(home)
+        gateway = ModelGateway(
+            ledger=ledger,
+            blobs=home.blobs,
+            transports=ways,
+            specs={spec.ref.name: _able(spec) for spec in specs},
+            api_keys=keys,
+            redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
+            policy=PATIENCE,
+        )
+
+        async def check(spec: ModelSpec) -> Checked:
+            problem = refused.get(spec.ref.name)
+            if problem is not None:
+                return _unreached(spec, None, problem)
+            checked = await _check(spec, code, chosen_transport_name(spec, ways), gateway, ledger, home)
+            if checked.profile is not None:
+                await save_profile(home, checked.profile)
+            return checked
+
+        try:
+            return list(await asyncio.gather(*(check(spec) for spec in specs)))
+        finally:
+            await gateway.aclose()
+
+
+class _WatchedLedger(SqliteLedger):
+    """The home's ledger, which remembers in what way each call failed last."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__(home)
+        self.failures: dict[str, Problem] = {}
+
+    async def attempt(
+        self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
+    ) -> None:
+        """Record a try that brought no reply."""
+        shown = message if status is None else f"{message} (status {status})"
+        self.failures[key] = Problem(kind=kind, message=shown)
+        await super().attempt(key, call, kind=kind, status=status, message=message, label=label)
+
+
+class _Seen(NamedTuple):
+    """What came of one probe: a finding, and either the answer with its time in seconds or the problem."""
+
+    finding: Finding
+    answer: Answer | None = None
+    seconds: float = 0.0
+    problem: Problem | None = None
+
+
+def _able(spec: ModelSpec) -> ModelSpec:
+    """Return the spec as one that can do everything, so that a request keeps all that it has, and waits not too long."""
+    able: tuple[Capability, ...] = ("vision", "json_schema", "tools")
+    return spec.model_copy(update={"capabilities": able, "timeout": min(spec.timeout, TIMEOUT)})
+
+
+async def _check(
+    spec: ModelSpec, code: str, transport: str, gateway: ModelGateway, ledger: _WatchedLedger, home: Home
+) -> Checked:
+    seen: dict[Capability, _Seen] = {}
+    for probe in probes(spec, code):
+        if probe.image is not None:
+            ref, data = probe.image
+            await asyncio.to_thread(home.blobs.put_image, data, ref)
+        seen[probe.capability] = found = await _ask(probe, gateway, ledger)
+        if found.problem is not None and found.problem.kind in _POINTLESS and len(seen) == 1:
+            return _unreached(spec, transport, found.problem)
+    answered = [one for one in seen.values() if one.answer is not None]
+    if not answered:
+        problems = [one.problem for one in seen.values() if one.problem is not None]
+        return _unreached(spec, transport, problems[0])
+    answers = [one.answer for one in answered if one.answer is not None]
+    replies = [answer.reply for answer in answers]
+    paid = [answer.cost for answer in answers if not answer.cached]
+    profile = EndpointProfile(
+        model=spec.ref.model,
+        endpoint=spec.ref.endpoint,
+        name=spec.ref.name,
+        transport=transport,
+        vision=seen["vision"].finding,
+        json_schema=seen["json_schema"].finding,
+        tools=seen["tools"].finding,
+        usage=all(reply.usage.known for reply in replies),
+        finish_reasons=tuple(sorted({_ending(reply) for reply in replies})),
+        latency=round(sum(one.seconds for one in answered) / len(answered), 3),
+        checked_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Checked(
+        name=spec.ref.name,
+        model=spec.ref.model,
+        endpoint=spec.ref.endpoint,
+        transport=transport,
+        reachable=True,
+        profile=profile,
+        calls=len(paid),
+        cost=None if None in paid else sum(cost or 0.0 for cost in paid),
+    )
+
+
+async def _ask(probe: Probe, gateway: ModelGateway, ledger: _WatchedLedger) -> _Seen:
+    started = time.monotonic()
+    try:
+        answer = await gateway.ask(probe.call, label=LABEL)
+    except CallFailed as failed:
+        fallback = Problem(kind=failed.kind, message=failed.reason)
+        problem = ledger.failures.get(call_key(probe.call), fallback)
+        verdict = "no" if problem.kind in _DECLINED else "unknown"
+        return _Seen(Finding(verdict=verdict, note=f"{problem.kind}: {problem.message}"[:500]), problem=problem)
+    seconds = time.monotonic() - started
+    if not isinstance(answer.reply, ChatReply):
+        return _Seen(Finding(verdict="unknown", note="the reply is no chat reply"), answer, seconds)
+    return _Seen(probe.read(answer.reply), answer, seconds)
+
+
+def _unreached(spec: ModelSpec, transport: str | None, problem: Problem) -> Checked:
+    return Checked(
+        name=spec.ref.name,
+        model=spec.ref.model,
+        endpoint=spec.ref.endpoint,
+        transport=transport,
+        reachable=False,
+        problem=problem,
+        cost=0.0,
+    )
+
+
+def _ending(reply: ModelReply) -> str:
+    if not isinstance(reply, ChatReply):
+        return "unknown"
+    return reply.native_finish_reason or reply.finish_reason

@@ -1,0 +1,34 @@
+"""Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
+
+from functools import partial
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.audit.accepting import accept
+from dokimasia.methods.audit.request import AuditPlan, AuditRequest
+from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+
+METHOD: Method[AuditRequest, AuditPlan] = Method(
+    name="audit",
+    title="an audit",
+    request=AuditRequest,
+    plan=AuditPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.audit.work", "stages"),
+    drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
+    figures=audit_summary,
+    report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
+    graphs=versions_of("rubric_audit"),
+    items=audit_items,
+    items_shown=False,
+    row_name="responses",
+    columns=COLUMNS,
+    cells=cells,
+    scale=(0.0, 1.0),
+)
+
+audit = partial(run_method, METHOD)
+"""Audit models: `await audit(AuditRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "AuditPlan", "AuditRequest", "audit"]

@@ -1,0 +1,297 @@
+"""An audit beside something else: outside ratings, another judge, fewer of its own rubrics (PerceptionRubrics, 5.1 to 5.4)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from random import Random
+from typing import Any, NamedTuple
+
+from dokimasia.algorithms.gating import gated_score
+from dokimasia.algorithms.statistics import bootstrap_interval, correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.correlation import Method
+from dokimasia.methods.audit.figures import LEVEL, AuditRow, Judged, judged_samples, mean_of, rounded, spread
+
+SHARES = (20, 40, 60, 80)
+DRAWS = 3
+METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]], ...] = (
+    ("pearson", pearson),
+    ("spearman", spearman),
+    ("kendall", kendall),
+)
+
+
+class Rating(NamedTuple):
+    """An outside rating, higher is better: of a model, or of its response to one sample (`sample_id`)."""
+
+    model: str
+    value: float
+    sample_id: str | None = None
+
+
+def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, Any]:
+    """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
+
+    Ratings of responses are compared response by response, clustered by image; ratings of models, model by model. Without
+    the gate a score is the share of easy-wrong rubrics that hold.
+
+    Returns:
+        `level` (response or model), `n` pairs, `unmatched` ratings, and by `gated`, `ungated`, `plain` the three
+        correlations, each {value, low, high} or None where they cannot be computed.
+    """
+    judged = judged_samples(rows)
+    each = [rating for rating in ratings if rating.sample_id is not None]
+    pairs = _by_response(judged, each) if each else _by_model(judged, ratings)
+    compared = each or list(ratings)
+    result: dict[str, Any] = {
+        "level": "response" if each else "model",
+        "n": len(pairs),
+        "unmatched": len(compared) - len(pairs),
+    }
+    clusters = [cluster for _, _, cluster in pairs]
+    for place, name in enumerate(("gated", "ungated", "plain")):
+        scores = [scores[place] for scores, _, _ in pairs]
+        result[name] = _correlations(scores, [value for _, value, _ in pairs], clusters)
+    gated, ungated = result["gated"]["pearson"], result["ungated"]["pearson"]
+    if gated is None or ungated is None:
+        said = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
+    else:
+        way = "raises" if gated["value"] > ungated["value"] else "lowers"
+        said = (
+            f"Over {len(pairs)} {result['level']}s the gate {way} Pearson's correlation with the ratings from "
+            f"{ungated['value']:.2f} to {gated['value']:.2f}."
+        )
+    return result | {"says": said}
+
+
+def two_judges(
+    rows: Sequence[AuditRow], others: Sequence[AuditRow], *, names: tuple[str, str], seed: int
+) -> dict[str, Any]:
+    """Return how two judges differ on the same rubrics: order of models, shift, agreement on decisions, spread over repeats.
+
+    Args:
+        rows: one judge's audit.
+        others: the other's.
+        names: what the judges are called.
+        seed: of the bootstrap.
+
+    Returns:
+        `models.{NAME}` with each judge's mean over the samples that both judged, `shift` (second less first, {mean, low,
+        high}, paired by sample and clustered), `n`, and each one's `spread`; `order` of each judge, `same_order`,
+        `spearman` and `kendall` over models; `decisions` {n, equal, kappa}: single rubrics of identical responses.
+    """
+    first, second = judged_samples(rows), judged_samples(others)
+    models: dict[str, Any] = {}
+    for name in first:
+        if name in second and (one := _shift(first[name], second[name], seed=seed)) is not None:
+            models[name] = one
+    orders = [sorted(models, key=lambda name: (-models[name]["means"][place], name)) for place in (0, 1)]
+    means = [[models[name]["means"][place] for name in models] for place in (0, 1)]
+    result: dict[str, Any] = {
+        "judges": list(names),
+        "models": models,
+        "order": orders,
+        "same_order": orders[0] == orders[1] if len(models) > 1 else None,
+        "spearman": _value(spearman, means[0], means[1]),
+        "kendall": _value(kendall, means[0], means[1]),
+        "decisions": _decisions(rows, others),
+    }
+    if not models:
+        return result | {"says": "No response was judged by both, so the judges cannot be compared."}
+    shift = sum(one["shift"]["mean"] for one in models.values()) / len(models)
+    order = "order the models alike" if result["same_order"] else "order the models differently"
+    if result["same_order"] is None:
+        order = "judge one model in common"
+    said = f"{names[0]} and {names[1]} {order}; {names[1]} scores {abs(shift):.1f} points "
+    said += ("higher" if shift >= 0 else "lower") + " on average."
+    return result | {"says": said}
+
+
+def coverage(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
+    """Return what scores become with fewer rubrics: 20, 40, 60 and 80 % of each stream and sample, at least one each.
+
+    Three draws, the same for all models. `deviation` is the standard deviation of a model's score over the draws and says
+    how stable it is; `shift` is their mean less the score by all rubrics: fewer gates raise scores mechanically.
+
+    Returns:
+        `shares.{PERCENT}` with `deviation` and `shift` (means over models) and both by model under `models`.
+    """
+    kept = [row for row in rows if row.judged is not None]
+    names = list(dict.fromkeys(row.model for row in kept))
+    full = _scores(kept, lambda row: row.judged)
+    shares: dict[str, Any] = {}
+    for share in SHARES:
+        draws = [_scores(kept, partial(_part, share=share, draw=draw, seed=seed)) for draw in range(DRAWS)]
+        models = {
+            name: {
+                "deviation": rounded(_deviation([draw[name] for draw in draws])),
+                "shift": rounded(sum(draw[name] for draw in draws) / DRAWS - full[name]),
+            }
+            for name in names
+        }
+        shares[str(share)] = {
+            "deviation": _mean_over(models, "deviation"),
+            "shift": _mean_over(models, "shift"),
+            "models": models,
+        }
+    if not names:
+        return {"shares": shares, "draws": DRAWS, "says": "No response was judged."}
+    lowest, highest = shares[str(SHARES[0])], shares[str(SHARES[-1])]
+    falls = all(shares[str(b)]["deviation"] <= shares[str(a)]["deviation"] for a, b in pairwise(SHARES))
+    said = (
+        f"From {SHARES[0]} to {SHARES[-1]} % of the rubrics the deviation over draws goes from {lowest['deviation']:.2f} to "
+        f"{highest['deviation']:.2f} points{' without a rise between' if falls else ''}; with {SHARES[0]} % scores lie "
+        f"{abs(lowest['shift']):.1f} points {'above' if lowest['shift'] >= 0 else 'below'} those by all."
+    )
+    return {"shares": shares, "draws": DRAWS, "says": said}
+
+
+def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
+    """Return a sample's gated score, easy-wrong share, and share of all rubrics that hold, in percent."""
+    gated = sample.mean("overall")
+    if gated is None:
+        return None
+    fine = sample.mean("easy_wrong_mean")
+    hits = [*sample.hits[0], *sample.hits[1]]
+    return gated, 100.0 if fine is None else fine, 100 * sum(hits) / len(hits) if hits else 100.0
+
+
+def _by_response(
+    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
+) -> list[tuple[tuple[float, float, float], float, str]]:
+    pairs: list[tuple[tuple[float, float, float], float, str]] = []
+    for rating in ratings:
+        sample = judged.get(rating.model, {}).get(rating.sample_id or "")
+        scores = None if sample is None else _scores_of(sample)
+        if sample is not None and scores is not None:
+            pairs.append((scores, rating.value, sample.cluster))
+    return pairs
+
+
+def _by_model(
+    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
+) -> list[tuple[tuple[float, float, float], float, str]]:
+    pairs: list[tuple[tuple[float, float, float], float, str]] = []
+    for rating in ratings:
+        known = [
+            scores for sample in judged.get(rating.model, {}).values() if (scores := _scores_of(sample)) is not None
+        ]
+        if known:
+            a, b, c = (sum(one[place] for one in known) / len(known) for place in range(3))
+            pairs.append(((a, b, c), rating.value, rating.model))
+    return pairs
+
+
+def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, method in METHODS:
+        value = _value(method, scores, ratings)
+        found[name] = None
+        if value is not None:
+            found[name] = {"value": value, "low": None, "high": None}
+            try:
+                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters, level=LEVEL)
+            except ValueError:
+                continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
+            found[name] |= {"low": rounded(low), "high": rounded(high)}
+    return found
+
+
+def _value(
+    method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
+) -> float | None:
+    """Return a correlation, or None where there are too few pairs or a side does not vary."""
+    try:
+        return rounded(method(first, second))
+    except ValueError:
+        return None
+
+
+def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: int) -> dict[str, Any] | None:
+    pairs = [
+        (one, other, first[id].cluster)
+        for id in first
+        if id in second
+        and (one := first[id].mean("overall")) is not None
+        and (other := second[id].mean("overall")) is not None
+    ]
+    if not pairs:
+        return None
+    differences = [other - one for one, other, _ in pairs]
+    means = [sum(one for one, _, _ in pairs) / len(pairs), sum(other for _, other, _ in pairs) / len(pairs)]
+    low, high = bootstrap_interval(
+        differences, clusters=[cluster for _, _, cluster in pairs], level=LEVEL, seed=seed, bounds=(-100.0, 100.0)
+    )
+    return {
+        "n": len(pairs),
+        "means": [rounded(mean) for mean in means],
+        "shift": {"mean": rounded(sum(differences) / len(pairs)), "low": rounded(low), "high": rounded(high)},
+        "spread": [_repeat_spread(samples) for samples in (first, second)],
+    }
+
+
+def _repeat_spread(samples: Mapping[str, Judged]) -> float | None:
+    """Return the standard deviation of the model's mean over repeats; None where not all samples have them all."""
+    counts = {len(sample.overall) for sample in samples.values() if sample.overall}
+    if len(counts) != 1 or counts == {1}:
+        return None
+    repeats = counts.pop()
+    scored = [sample for sample in samples.values() if sample.overall]
+    means = [sum(sample.overall[number] for sample in scored) / len(scored) for number in range(repeats)]
+    return spread([means])
+
+
+def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> dict[str, Any]:
+    """Return how often both judges decide a rubric alike, on responses that are word for word the same."""
+    known = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in others if row.response}
+    first: list[bool] = []
+    second: list[bool] = []
+    for row in rows:
+        other = known.get((row.sample_id, row.model, row.repeat, row.response))
+        if row.judged is not None and other is not None:
+            mine, theirs = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
+            if len(mine) == len(theirs):
+                first += mine
+                second += theirs
+    if not first:
+        return {"n": 0, "equal": None, "kappa": None}
+    equal = sum(one == other for one, other in zip(first, second, strict=True)) / len(first)
+    try:
+        kappa: float | None = rounded(cohen_kappa(first, second))
+    except ValueError:
+        kappa = None
+    return {"n": len(first), "equal": rounded(equal), "kappa": kappa}
+
+
+def _scores(
+    rows: Sequence[AuditRow], judged: Callable[[AuditRow], tuple[Sequence[bool], Sequence[bool]] | None]
+) -> dict[str, float]:
+    """Return each model's mean gated score in percent, a sample's being the mean over its repeats."""
+    samples: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        groups = judged(row)
+        if groups is not None:
+            samples.setdefault(row.model, {}).setdefault(row.sample_id, []).append(100 * gated_score(*groups))
+    return {name: sum(sum(one) / len(one) for one in scores.values()) / len(scores) for name, scores in samples.items()}
+
+
+def _part(row: AuditRow, *, share: int, draw: int, seed: int) -> tuple[list[bool], list[bool]] | None:
+    """Return a row's decisions on a part of its rubrics, the same part for every model and repeat."""
+    if row.judged is None:
+        return None
+    parts: list[list[bool]] = []
+    for stream, hits in zip("AB", row.judged, strict=True):
+        count = max(1, round(share / 100 * len(hits))) if hits else 0
+        places = Random(f"{seed}/{share}/{draw}/{row.sample_id}/{stream}").sample(range(len(hits)), count)
+        parts.append([hits[place] for place in sorted(places)])
+    return parts[0], parts[1]
+
+
+def _deviation(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+
+
+def _mean_over(models: Mapping[str, Mapping[str, float]], name: str) -> float | None:
+    mean = mean_of([one[name] for one in models.values()])
+    return None if mean is None else rounded(mean)

@@ -1,0 +1,184 @@
+"""What an audit's figures say: reliability gap, failures by domain, consistency, length bias (PerceptionRubrics, 4.3, 5.2).
+
+Each analysis returns its numbers, ready for JSON, and under `says` one sentence on what they mean.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.algorithms.statistics import correlation_interval, jackknife_interval, pearson, r_squared
+from dokimasia.algorithms.statistics.correlation_significance import correlation_p_value
+from dokimasia.methods.audit.figures import LEVEL, AuditRow, Judged, judged_samples, rate, rounded
+
+ALPHA = 0.05
+MIN_MODELS = 3
+
+
+def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models.
+
+    Args:
+        figures: what `audit_figures` returns.
+    """
+    models = {
+        name: {"item": one["must_right_item"]["mean"], "gate": one["gate_pass"]["mean"], "gap": one["reliability_gap"]}
+        for name, one in figures["models"].items()
+        if one["reliability_gap"] is not None
+    }
+    if not models:
+        return {"models": {}, "mean": None, "says": "No response was judged, so there is no gap to speak of."}
+    mean = sum(one["gap"]["mean"] for one in models.values()) / len(models)
+    widest = max(models, key=lambda name: (models[name]["gap"]["mean"], name))
+    gap = models[widest]["gap"]["mean"]
+    said = (
+        f"On average {mean:.1f} points lie between single must-right facts and whole gates; they are most for {widest} "
+        f"({gap:.1f}): it gets single facts right and fails the conjunction."
+        if mean >= 1
+        else f"Single must-right facts and whole gates lie close together ({mean:.1f} points on average)."
+    )
+    return {"models": models, "mean": rounded(mean), "says": said}
+
+
+def failures_by_domain(rows: Sequence[AuditRow]) -> dict[str, Any]:
+    """Return where gates fail: for each model and over all, by domain, the rate of failure and the share of all failures.
+
+    A sample's gate counts once a scored repeat; failed judgements are in neither count.
+    """
+    models = {name: _failures(list(samples.values())) for name, samples in judged_samples(rows).items()}
+    pooled = _failures([sample for samples in judged_samples(rows).values() for sample in samples.values()])
+    rates = {domain: one["rate"]["mean"] for domain, one in pooled.items() if one["rate"] is not None}
+    if not rates:
+        said = "No response was judged."
+    elif not any(rates.values()):
+        said = "No gate failed in any domain."
+    else:
+        worst, best = max(rates, key=lambda name: (rates[name], name)), min(rates, key=lambda name: (rates[name], name))
+        said = f"Gates fail most often in {worst} ({rates[worst]:.0f} % of responses)"
+        said += f" and least in {best} ({rates[best]:.0f} %)." if best != worst else "."
+    return {"models": models, "all": pooled, "says": said}
+
+
+def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how well gate pass rates foretell easy-wrong means over models: R squared of a straight line.
+
+    The interval leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms
+    without images are left out.
+    """
+    points = {
+        name: [one["gate_pass"]["mean"], one["easy_wrong_mean"]["mean"]]
+        for name, one in figures["models"].items()
+        if one["gate_pass"] is not None and one["easy_wrong_mean"] is not None and "#" not in name
+    }
+    result: dict[str, Any] = {"n": len(points), "points": points, "r_squared": None, "low": None, "high": None}
+    if len(points) < MIN_MODELS:
+        said = f"With {len(points)} models a line through gate pass rates and easy-wrong means says nothing."
+        return result | {"says": said}
+    gates, fine = [one[0] for one in points.values()], [one[1] for one in points.values()]
+    try:
+        value = r_squared(gates, fine)
+    except ValueError:
+        return result | {"says": "All models have one gate pass rate or one easy-wrong mean, so there is no line."}
+    result["r_squared"] = rounded(value)
+    interval = _consistency_interval(rows, list(points))
+    if interval is not None:
+        result |= {"low": rounded(interval[0]), "high": rounded(interval[1])}
+    strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
+    said = f"Over {len(points)} models easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    return result | {"says": said}
+
+
+def length_bias(rows: Sequence[AuditRow]) -> dict[str, Any]:
+    """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
+
+    The interval is clustered by samples that share an image; the p-value, as the paper's, takes responses for
+    independent.
+    """
+    by_model: dict[str, list[tuple[float, float, str]]] = {}
+    for row in rows:
+        if row.score is not None and row.words is not None:
+            by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
+    models = {name: _length(triples) for name, triples in by_model.items()}
+    known = {name: one for name, one in models.items() if one["r"] is not None}
+    marked = [name for name, one in known.items() if one["p"] < ALPHA]
+    if not known:
+        said = "Lengths or scores do not vary, so there is no length bias to measure."
+    elif not marked:
+        said = f"For none of {len(known)} models does length go with the score (p ≥ {ALPHA:g} for each)."
+    else:
+        listed = ", ".join(f"{name} (r {known[name]['r']:+.2f})" for name in marked)
+        said = f"Length goes with the score for {len(marked)} of {len(known)} models: {listed}."
+    return {"models": models, "says": said}
+
+
+def _failures(samples: Sequence[Judged]) -> dict[str, Any]:
+    failed = [(sample.domain, value < 100, sample.cluster) for sample in samples for value in sample.gate_pass]
+    total = sum(one for _, one, _ in failed)
+    found: dict[str, Any] = {}
+    for domain in sorted({sample.domain for sample in samples}):
+        here = [(one, cluster) for name, one, cluster in failed if name == domain]
+        count = sum(one for one, _ in here)
+        found[domain] = {
+            "n": len(here),
+            "failed": count,
+            "share": rounded(count / total) if total else None,
+            "rate": rate([one for one, _ in here], [cluster for _, cluster in here]),
+        }
+    return found
+
+
+def _consistency_interval(rows: Sequence[AuditRow], names: Sequence[str]) -> tuple[float, float] | None:
+    judged = judged_samples(rows)
+    ids = list(dict.fromkeys(row.sample_id for row in rows))
+    clusters = {row.sample_id: row.cluster for row in rows}
+    table = [
+        [
+            (sample.mean("gate_pass"), sample.mean("easy_wrong_mean"))
+            if (sample := judged[name].get(id))
+            else (None, None)
+            for id in ids
+        ]
+        for name in names
+    ]
+
+    def figure(places: Sequence[int]) -> float:
+        gates = [_mean([one[place][0] for place in places]) for one in table]
+        fine = [_mean([one[place][1] for place in places]) for one in table]
+        return r_squared(gates, fine)
+
+    try:
+        return jackknife_interval(
+            figure, len(ids), clusters=[clusters[id] for id in ids], level=LEVEL, bounds=(0.0, 1.0)
+        )
+    except ValueError:
+        return None
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    known = [value for value in values if value is not None]
+    if not known:
+        raise ValueError("nothing is left to take a mean of")
+    return sum(known) / len(known)
+
+
+def _length(triples: Sequence[tuple[float, float, str]]) -> dict[str, Any]:
+    words, scores = [one[0] for one in triples], [one[1] for one in triples]
+    mean = sum(words) / len(words)
+    result: dict[str, Any] = {
+        "n": len(triples),
+        "words": rounded(mean),
+        "r": None,
+        "p": None,
+        "low": None,
+        "high": None,
+    }
+    try:
+        r = pearson(words, scores)
+        result |= {"r": rounded(r), "p": rounded(correlation_p_value(r, len(triples)))}
+    except ValueError:
+        return result
+    try:
+        low, high = correlation_interval(words, scores, clusters=[one[2] for one in triples], level=LEVEL)
+        result |= {"low": rounded(low), "high": rounded(high)}
+    except ValueError:
+        pass  # fewer than five clusters, or a side that does not vary without one of them: there is no interval
+    return result

@@ -1,0 +1,63 @@
+"""`analyse`: what an audit's figures say, alone, beside outside ratings, and beside another judge's audit."""
+
+from pathlib import Path
+from typing import Any
+
+from dokimasia.datasets.ratings import read_ratings
+from dokimasia.errors import ConfigError
+from dokimasia.methods.audit import METHOD
+from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
+from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
+from dokimasia.methods.audit.results import audit_rows, audit_summary
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+ANALYSES = (
+    "reliability_gap",
+    "failures_by_domain",
+    "consistency",
+    "agreement",
+    "length_bias",
+    "two_judges",
+    "coverage",
+)
+"""In the order in which they are told; `agreement` needs ratings and `two_judges` another audit."""
+
+
+def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run | None = None) -> dict[str, Any]:
+    """Return an audit's figures and its analyses, ready for JSON; the same stored rows give the same bytes.
+
+    Args:
+        home: where the audit is, open for reading at least.
+        run: the audit.
+        ratings: a file of outside ratings, as `datasets.ratings` reads it.
+        against: an audit of the same rubrics by another judge.
+
+    Raises:
+        NotFound: a run is no audit.
+        ConfigError: the other audit went by other rubrics, or is the same.
+        DataError: the ratings cannot be used.
+    """
+    plan, _ = METHOD.read(run)
+    outside = [Rating(one.model, one.rating, one.sample_id) for one in read_ratings(ratings)] if ratings else []
+    summary = audit_summary(home, run)
+    rows = audit_rows(home, run)
+    found: dict[str, Any] = {
+        "reliability_gap": reliability_gap(summary),
+        "failures_by_domain": failures_by_domain(rows),
+        "consistency": consistency(rows, summary),
+        "length_bias": length_bias(rows),
+        "coverage": coverage(rows, seed=run.seed),
+    }
+    if outside:
+        found["agreement"] = agreement(rows, outside)
+    if against is not None:
+        other, _ = METHOD.read(against)
+        if against.id == run.id:
+            raise ConfigError("--against names the same run: name an audit by another judge")
+        if other.rubrics != plan.rubrics:
+            raise ConfigError(f"runs {run.id} and {against.id} went by different rubrics, so judges cannot be compared")
+        first, second = plan.judge.ref.name, other.judge.ref.name
+        names = (first, second) if first != second else (f"{first} ({run.id[:6]})", f"{second} ({against.id[:6]})")
+        found["two_judges"] = two_judges(rows, audit_rows(home, against), names=names, seed=run.seed)
+    return {**summary, "analyses": {name: found[name] for name in ANALYSES if name in found}}

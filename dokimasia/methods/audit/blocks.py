@@ -1,0 +1,341 @@
+"""An audit by gated rubrics: the two tables, and each analysis as a chart, its numbers and one sentence."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.methods.audit.charts import lines_chart, scatter_chart, share_chart
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+    Tone,
+)
+from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance, skipped
+
+PERCENT = [0.0, 100.0]
+MOST_NAMED = 5
+STREAMS = (("must_right", "gate"), ("easy_wrong", "fine"))
+HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
+"""How a rubric's verdict is marked; None is one that the judge did not answer."""
+
+COLUMNS = (
+    ("overall", "overall", "mean gated score"),
+    ("must_right_item", "must-right item", "share of all must-right rubrics that hold"),
+    ("easy_wrong_item", "easy-wrong item", "share of all easy-wrong rubrics that hold"),
+    ("gate_pass", "gate pass", "share of responses that keep every must-right rubric"),
+    ("easy_wrong_mean", "easy-wrong mean", "mean over samples of the share of easy-wrong rubrics that hold"),
+)
+
+
+def scores(data: ReportData) -> Section:
+    """Return the gated scores of all models, best first, whole and by domain."""
+    models: Mapping[str, Any] = data.summary["models"]
+    ranked = _ranked(models)
+    points = [
+        Point(name, one["mean"], one["low"], one["high"], _open_ends(models[name]), hollow="#" in name)
+        for name in ranked
+        if (one := models[name]["overall"]) is not None
+    ]
+    columns = [Column("model", numeric=False), *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
+    failing = any(one["n_scored"] < one["n"] for one in models.values())
+    columns += [
+        Column("gap", meaning="must-right item less gate pass"),
+        Column("judged"),
+        Column("bounds", only="page"),
+        Column("failed", numeric=False, only=None if failing else "page"),
+    ]
+    rows = [[Span(name, "strong"), *_cells(models[name], figures.pointer("models", name))] for name in ranked]
+    domains: Sequence[str] = list(data.summary["domains"])
+    by_domain: list[Sequence[Cell]] = []
+    for name in ranked:
+        cells: list[Cell] = [Span(name, "strong")]
+        for domain in domains:
+            place = figures.pointer("models", name, "by_domain", domain)
+            cells.append(figures.measured(models[name]["by_domain"].get(domain, {}).get("overall"), f"{place}/overall"))
+        by_domain.append(cells)
+    blocks: list[Block] = []
+    missing: Sequence[str] = data.summary["without_rubrics"]
+    if missing:
+        named = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
+        text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {named}."
+        blocks.append(Paragraph(text, "warning"))
+    if data.summary["in_pool"]:
+        blocks.append(
+            Paragraph(
+                f"{', '.join(data.summary['in_pool'])}: easy-wrong rubrics were mined from other answers of this very "
+                "model, which tells against it.",
+                "warning",
+            )
+        )
+    if points:
+        chart = interval_chart(points, title="mean gated score, percent", scale=PERCENT)
+        blocks.append(
+            Chart(chart, "Mean gated scores with 95 % intervals, best first; dotted: what failures leave open")
+        )
+    blocks += [
+        Table(columns, rows, "Gated scores by model"),
+        Table(
+            [Column("model", numeric=False), *(Column(domain) for domain in domains)],
+            by_domain,
+            "Mean gated score by domain, with its interval",
+        ),
+        Paragraph(
+            "All figures but counts are in percent. Intervals are 95 % intervals clustered by samples that share an image: "
+            "they speak of other images, not of other rubrics or another judge. A rubric that the judge did not answer is a "
+            "failure of the judgement: such responses have no score, and the bounds say what they could have changed.",
+            "note",
+        ),
+    ]
+    blocks += _blind(data.summary)
+    rubrics = data.summary["rubrics"]
+    asked = (
+        f"{rubrics['must_right']:,} must-right and {rubrics['easy_wrong']:,} easy-wrong rubrics, {rubrics['checked']:,} sets "
+        f"checked by a person; {figures.used(data.summary)}."
+    )
+    return Section("scores", "Gated scores", (*blocks, Paragraph(asked, "note")), menu="Scores")
+
+
+def _blind(summary: Mapping[str, Any]) -> list[Block]:
+    lines: list[Cell] = []
+    for name, one in summary.get("blind", {}).items():
+        kept = "nothing to compare" if one["share"] is None else f"{one['share']:.0%} of its score survives"
+        lines.append((Span(name, "strong"), f": {kept} without the image ({one['n']:,} images)"))
+    return [Bullets(lines)] if lines else []
+
+
+def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the responses to one sample, each with its rubrics and whether they hold."""
+    for item in items:
+        repeat = f" · repeat {item['repeat']}" if item["repeat"] else ""
+        failed = f"{item['failure']}: {item['reason']}" if item["failure"] else ""
+        end = Span(failed, "bad") if failed else Span(f"{item['score']:.2f}", "strong")
+        yield Texts([((Span(f"{item['model']}{repeat} · ", "strong"), end), item["response"] or "")])
+        yield Bullets([_held(mark, one) for stream, mark in STREAMS for one in item[stream]])
+
+
+def _held(mark: str, one: Mapping[str, Any]) -> Cell:
+    sign, tone = HOLDS[one["holds"]]
+    return Span(f"{sign} {mark}  {one['statement']}", tone)
+
+
+def analyses(data: ReportData) -> Section | None:
+    """Return the analyses that were made, each as a sentence, a chart and a table."""
+    found: Mapping[str, Any] = data.summary.get("analyses", {})
+    blocks: list[Block] = []
+    for name, make in _ANALYSES.items():
+        if name in found:
+            blocks += [
+                Paragraph(Span(name.replace("_", " ").capitalize(), "strong")),
+                Paragraph(found[name]["says"], "lead"),
+            ]
+            blocks += make(found[name])
+    return Section("analyses", "What the figures say", blocks, menu="Analyses") if blocks else None
+
+
+def _gap(found: Mapping[str, Any]) -> list[Block]:
+    models: Mapping[str, Any] = found["models"]
+    if not models:
+        return []
+    ordered = sorted(models, key=lambda name: (models[name]["gap"]["mean"], name))
+    points = [Point(name, *(models[name]["gap"][end] for end in ("mean", "low", "high"))) for name in ordered]
+    rows = [
+        [Span(name, "strong"), f"{one['item']:.2f}", f"{one['gate']:.2f}", figures.measured(one["gap"])]
+        for name in ordered
+        for one in (models[name],)
+    ]
+    columns = [Column("model", numeric=False), Column("must-right item"), Column("gate pass"), Column("gap")]
+    return [
+        Chart(
+            interval_chart(points, title="reliability gap, points", scale=None, zero=True), "Reliability gap by model"
+        ),
+        Table(columns, rows, "Reliability gap by model"),
+    ]
+
+
+def _failures(found: Mapping[str, Any]) -> list[Block]:
+    shares = {
+        name: {domain: one["share"] for domain, one in domains.items() if one["share"] is not None}
+        for name, domains in found["models"].items()
+    }
+    shares = {name: parts for name, parts in shares.items() if parts}
+    rows = [
+        [domain, f"{one['n']:,}", f"{one['failed']:,}", figures.measured(one["rate"]), figures.share(one["share"])]
+        for domain, one in found["all"].items()
+    ]
+    columns = [
+        Column("domain", numeric=False),
+        Column("responses"),
+        Column("gates failed"),
+        Column("rate"),
+        Column("share"),
+    ]
+    table = Table(columns, rows, "Failed gates by domain, all models together")
+    if not shares:
+        return [table]
+    return [
+        Chart(share_chart(shares, title="share of the model's failed gates, percent"), "Where each model's gates fail"),
+        table,
+    ]
+
+
+def _consistency(found: Mapping[str, Any]) -> list[Block]:
+    points = {name: (one[0], one[1]) for name, one in found["points"].items()}
+    if found["r_squared"] is None or not points:
+        return []
+    chart = scatter_chart(points, x="gate pass, percent", y="easy-wrong mean, percent", line=True)
+    interval = figures.NOTHING if found["low"] is None else f"{found['low']:.3f} – {found['high']:.3f}"
+    rows: list[Sequence[Cell]] = [[f"{found['r_squared']:.6f}", interval, str(found["n"])]]
+    return [
+        Chart(chart, "Gate pass rate and easy-wrong mean, one dot a model, with the line of least squares"),
+        Table([Column("R²"), Column("95 % interval"), Column("models")], rows, "Consistency of the two streams"),
+    ]
+
+
+def _agreement(found: Mapping[str, Any]) -> list[Block]:
+    names = ("pearson", "spearman", "kendall")
+    titles = {"gated": "with the gate", "ungated": "without the gate", "plain": "share of all rubrics"}
+    points = [
+        Point(f"{titles[key]}, {name}", one["value"], one["low"], one["high"])
+        for key in titles
+        for name in names
+        if (one := found[key][name]) is not None and one["low"] is not None
+    ]
+    rows = [[title, *(_correlation(found[key][name]) for name in names)] for key, title in titles.items()]
+    columns = [Column("score", numeric=False), *(Column(name.capitalize()) for name in names)]
+    table = Table(
+        columns, rows, f"Correlation with outside ratings, {found['n']} pairs, {found['unmatched']} unmatched"
+    )
+    if not points:
+        return [table]
+    return [
+        Chart(interval_chart(points, title="correlation with the ratings", scale=None), "Agreement with ratings"),
+        table,
+    ]
+
+
+def _length(found: Mapping[str, Any]) -> list[Block]:
+    models: Mapping[str, Any] = found["models"]
+    points = [Point(name, one["r"], one["low"], one["high"]) for name, one in models.items() if one["low"] is not None]
+    rows = [
+        [
+            Span(name, "strong"),
+            f"{one['n']:,}",
+            f"{one['words']:.0f}",
+            figures.NOTHING if one["r"] is None else figures.signed_text(one["r"], 3),
+            figures.NOTHING if one["low"] is None else figures.interval(one, signed=True),
+            figures.p_value(one["p"]),
+        ]
+        for name, one in models.items()
+    ]
+    columns = [
+        Column("model", numeric=False),
+        Column("responses"),
+        Column("mean words"),
+        Column("r"),
+        Column("95 % interval"),
+    ]
+    table = Table([*columns, Column("p")], rows, "Correlation of a response's length with its gated score")
+    if not points:
+        return [table]
+    chart = interval_chart(points, title="r of length and score", scale=None, zero=True)
+    return [Chart(chart, "Length and score by model"), table]
+
+
+def _judges(found: Mapping[str, Any]) -> list[Block]:
+    models: Mapping[str, Any] = found["models"]
+    first, second = found["judges"]
+    if not models:
+        return []
+    rows = [
+        [
+            Span(name, "strong"),
+            *(f"{value:.2f}" for value in models[name]["means"]),
+            figures.signed_text(models[name]["shift"]["mean"]),
+            figures.interval(models[name]["shift"], signed=True),
+            " / ".join("–" if value is None else f"{value:.2f}" for value in models[name]["spread"]),
+        ]
+        for name in found["order"][0]
+    ]
+    columns = [Column("model", numeric=False), Column(first), Column(second), Column("shift"), Column("95 % interval")]
+    points = {name: (models[name]["means"][0], models[name]["means"][1]) for name in found["order"][0]}
+    return [
+        Chart(scatter_chart(points, x=f"score by {first}", y=f"score by {second}"), "Mean gated scores by both judges"),
+        Table([*columns, Column("spread over repeats")], rows, "Two judges on the same rubrics"),
+    ]
+
+
+def _coverage(found: Mapping[str, Any]) -> list[Block]:
+    shares = {int(share): one for share, one in found["shares"].items() if one["deviation"] is not None}
+    if not shares:
+        return []
+    names = list(next(iter(shares.values()))["models"])
+    series = {"mean": [one["deviation"] for one in shares.values()]}
+    series |= {name: [one["models"][name]["deviation"] for one in shares.values()] for name in names}
+    rows = [
+        [f"{share} %", f"{one['deviation']:.2f}", figures.signed_text(one["shift"])] for share, one in shares.items()
+    ]
+    columns = [
+        Column("rubrics used"),
+        Column("deviation over draws"),
+        Column("mean shift", meaning="against all rubrics"),
+    ]
+    return [
+        Chart(
+            lines_chart(series, list(shares), x="rubrics used, percent", y="deviation over draws, points"),
+            "Standard deviation of scores over three draws of rubrics, by share of rubrics",
+        ),
+        Table(columns, rows, "Stability with fewer rubrics"),
+    ]
+
+
+_ANALYSES = {
+    "reliability_gap": _gap,
+    "failures_by_domain": _failures,
+    "consistency": _consistency,
+    "agreement": _agreement,
+    "length_bias": _length,
+    "two_judges": _judges,
+    "coverage": _coverage,
+}
+
+
+def _ranked(models: Mapping[str, Any]) -> list[str]:
+    return sorted(models, key=lambda name: (-(models[name]["overall"] or {"mean": -1})["mean"], name))
+
+
+def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
+    cells: list[Cell] = [figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS]
+    cells.append(figures.measured(model["reliability_gap"], f"{place}/reliability_gap"))
+    cells.append(figures.scored_of(model, place))
+    cells.append(figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1))
+    cells.append(figures.failures(model["failures"], f"{place}/failures"))
+    return cells
+
+
+def _correlation(one: Mapping[str, float] | None) -> Cell:
+    if one is None:
+        return figures.NOTHING
+    interval = "" if one["low"] is None else f" [{one['low']:.2f}, {one['high']:.2f}]"
+    return (Span(f"{one['value']:.3f}", "strong"), Span(interval, "muted"))
+
+
+def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
+    bounds = model["bounds"]["overall"]
+    return (bounds["low"], bounds["high"]) if bounds and model["n_scored"] < model["n"] else None
+
+
+DRAWING = Drawing(
+    "audit",
+    (scores, analyses, skipped.section, provenance.section),
+    sample=lambda views, cut: sample(*views),
+)

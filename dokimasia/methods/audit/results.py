@@ -1,0 +1,194 @@
+"""An audit's stored rows as figures: what `audit`, `show` and `analyse` print."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.rubric import RubricJudgement, RubricSet
+from dokimasia.errors import StorageError
+from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.methods.audit.request import AuditPlan
+from dokimasia.runs.figures import paid, shown_name, simulated, summed
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value, find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
+
+COLUMNS: dict[str, ColumnType] = {
+    "domain": "text",
+    "rubrics": "text",
+    "must_right": "integers",
+    "easy_wrong": "integers",
+    "response": "text",
+    "flags": "texts",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
+
+
+def audit_summary(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of an audit, ready for JSON; the same stored rows give the same bytes."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    rows = results(home, run.id)
+    sets = rubric_sets(home, plan)
+    samples = len(run_samples(home, run.id))
+    every = list(sets.values())
+    figures = audit_figures(audit_rows(home, run), seed=run.seed)
+    models: dict[str, dict[str, Any]] = figures["models"]
+    for name, one in models.items():
+        one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
+    pool = sorted({name for one in every for name in one.pool})
+    return {
+        "run": run.id,
+        "status": run.status,
+        "samples": samples,
+        "open_items": samples * len(list(plan.items(""))) - len(rows),
+        "skipped": run.options["skipped"],
+        "without_rubrics": run.options["without_rubrics"],
+        "judge": plan.judge.ref.name,
+        "repeats": plan.repeats,
+        "show_image": plan.show_image,
+        "seed": run.seed,
+        "simulated": simulated((plan.judge, *plan.candidates)),
+        "rubrics": {
+            "id": plan.rubrics,
+            "must_right": sum(len(one.must_right) for one in every),
+            "easy_wrong": sum(len(one.easy_wrong) for one in every),
+            "checked": sum(one.checked for one in every),
+            "pool": pool,
+        },
+        "in_pool": sorted({spec.ref.name for spec in plan.candidates} & set(pool)),
+        **figures,
+        "calls": sum(one["calls"] for one in models.values()),
+        "cost": summed(one["cost"] for one in models.values()),
+    }
+
+
+def audit_rows(home: Home, run: Run) -> list[AuditRow]:
+    """Return the responses of an audit that have a result, in the run's order."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
+    lengths = _lengths(home, run.id)
+    rows = results(home, run.id)
+    judged = _judgements(home, rows)
+    return [
+        _row(
+            row, sets[row.sample_id], clusters[row.sample_id], judged.get(row.item), lengths.get(row.response_id or "")
+        )
+        for row in rows
+    ]
+
+
+def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
+    """Return an audit's rubric sets by the sample's name."""
+    found = find_values(home, RubricSet, plan.sets.values())
+    return {sample: found[id] for sample, id in plan.sets.items()}
+
+
+def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    rows = [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
+    judged = _judgements(home, rows)
+    for row in rows:
+        rubrics = sets[row.sample_id]
+        judgement = judged.get(row.item)
+        groups = ((), ()) if judgement is None else (judgement.group_a, judgement.group_b)
+        yield {
+            "sample": row.sample_id,
+            "domain": rubrics.domain,
+            "model": shown_name(row.model, row.arm),
+            "repeat": row.repeat,
+            "score": None if row.score is None else round(100 * row.score, 6),
+            "failure": row.failure,
+            "reason": row.reason,
+            "response": None if row.response_id is None else find_value(home, row.response_id)["value"]["text"],
+            "must_right": _said(rubrics.must_right, groups[0]),
+            "easy_wrong": _said(rubrics.easy_wrong, groups[1]),
+        }
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each response: its text, and which rubrics hold; what there is not is null."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    judged = _judgements(home, rows)
+    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    return [
+        {
+            **dict.fromkeys(COLUMNS),
+            "domain": sets[row.sample_id].domain,
+            "rubrics": plan.sets[row.sample_id],
+            "judge": plan.judge.ref.name,
+            **_answered(responses.get(row.response_id or "")),
+            **_decided(judged.get(row.item)),
+        }
+        for row in rows
+    ]
+
+
+def _answered(response: Response | None) -> dict[str, Any]:
+    return {} if response is None else {"response": response.text, "flags": list(response.flags)}
+
+
+def _decided(judgement: RubricJudgement | None) -> dict[str, Any]:
+    if judgement is None:
+        return {}
+    origin = judgement.provenance
+    return {
+        "must_right": list(map(int, judgement.group_a)),
+        "easy_wrong": list(map(int, judgement.group_b)),
+        "prompt": origin.prompt,
+        "prompt_version": origin.prompt_version,
+        "prompt_hash": origin.prompt_hash,
+    }
+
+
+def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, Any]]:
+    return [
+        {"statement": rubric.statement, "holds": holds[place] if holds else None}
+        for place, rubric in enumerate(rubrics)
+    ]
+
+
+def _row(
+    row: ResultRow, rubrics: RubricSet, cluster: str, judgement: RubricJudgement | None, words: int | None
+) -> AuditRow:
+    return AuditRow(
+        sample_id=row.sample_id,
+        cluster=cluster,
+        domain=rubrics.domain or "unknown",
+        model=shown_name(row.model, row.arm),
+        repeat=row.repeat,
+        rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
+        judged=None if judgement is None else (judgement.group_a, judgement.group_b),
+        failure=row.failure,
+        words=words,
+        response=row.response_id or "",
+    )
+
+
+def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:
+    """Return what was judged, by item; a failed item has none."""
+    ids: dict[str, str] = {}
+    for row in rows:
+        if row.outcome != "scored":
+            continue
+        if not row.value_ids:
+            raise StorageError(f"{home.path}: item {row.item} of run {row.run_id} is scored and names no judgement")
+        ids[row.item] = row.value_ids[0]
+    found = find_values(home, RubricJudgement, ids.values())
+    return {item: found[id] for item, id in ids.items()}
+
+
+def _lengths(home: Home, run_id: str) -> dict[str, int]:
+    rows = home.all(
+        "SELECT s.id, s.text FROM results r JOIN responses s ON s.id = r.response_id WHERE r.run_id = ?", (run_id,)
+    )
+    return {id: len(text.split()) for id, text in rows}

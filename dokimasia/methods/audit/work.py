@@ -1,0 +1,51 @@
+"""The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
+
+from collections.abc import AsyncIterator
+from itertools import groupby
+from typing import Any
+
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.rubrics import rubric_audit
+from dokimasia.methods.audit.request import AuditItem, AuditPlan
+from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.storage.results import ResultRow
+
+
+async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
+    """Yield the one stage: all answers to every sample are asked and assessed."""
+
+    async def do(sample: Sample) -> None:
+        left = [item for item in job.plan.items(sample.id) if job.finished(item.name) is None]
+        left.sort(key=lambda item: job.attempt(item.name))
+        for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
+            await job.finish(*await _walk(job, sample, list(items), attempt))
+        job.progress.samples_done += 1
+
+    items = job.progress.samples * len(list(job.plan.items("")))
+    yield Stage(job.samples(), do, items=items)
+
+
+async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AuditItem], attempt: int) -> list[ResultRow]:
+    """Walk answers to one sample that are asked under one attempt through the graph, and return their rows."""
+    entered = [{"model": item.model, "arm": item.arm, "repeat": item.repeat} for item in items]
+    inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}
+    name = f"audit/{sample.id}/{digest('items', [attempt, entered])[:8]}"
+    context = job.context.at_attempt(attempt) if attempt else job.context
+    state = await job.walk(rubric_audit, inputs, name, context=context)
+    return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
+
+
+def _row(job: Job[AuditPlan], sample: Sample, item: AuditItem, ended: rubric_audit.Item) -> ResultRow:
+    judged: dict[str, Any] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
+    return job.row(
+        sample,
+        item.name,
+        model=item.model,
+        arm=item.arm,
+        repeat=item.repeat,
+        response_id=ended.get("response") or None,
+        calls=tuple(ended.get("calls", ())),
+        **judged,
+        **ending(ended),
+    )

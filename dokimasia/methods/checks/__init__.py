@@ -1,0 +1,19 @@
+"""What people check: golden captions and rubrics, accepted, edited or rejected."""
+
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.methods.checks.checking import decide, open_for_people, pending_checks
+from dokimasia.methods.checks.standings import all_standings, checked_texts
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job
+
+
+async def open_checks(job: "Job[Any]") -> None:
+    """Hold all that a run made for a person to check: `Method.ended` of methods whose results wait for people."""
+    from dokimasia.methods.checks.threads import open_threads
+
+    await open_threads(job.home, job.services.saver, job.run.id)
+
+
+__all__ = ["all_standings", "checked_texts", "decide", "open_checks", "open_for_people", "pending_checks"]

@@ -1,0 +1,153 @@
+"""What a person decides on what a run made: what waits is listed, decisions are kept, and what waited for them goes on."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
+from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
+from dokimasia.methods.checks.standings import all_standings
+from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import now, resolve_run
+
+T = TypeVar("T")
+
+
+def pending_checks(
+    run: str, *, settings: Settings | None = None, who: str | None = None, second: bool = False
+) -> list[Standing]:
+    """Return what waits for a person in a run, in the order of its samples.
+
+    Args:
+        run: a run's id or its beginning, or `last`.
+        settings: home and configuration; read from the environment by default.
+        who: the person who checks.
+        second: with `who`, what others have decided and this person has not, for a second opinion.
+
+    Raises:
+        NotFound: there is no such run.
+        ConfigError: a second opinion is asked for and nobody is named.
+    """
+    if second and not who:
+        raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
+    settings = settings or load_settings()
+    with Home.open(settings.home, write=False) as home:
+        every = all_standings(home, resolve_run(home, run).id)
+    if second and who:
+        return [one for one in every if one.decisions and one.last_of(who) is None]
+    return [one for one in every if one.state == "waiting"]
+
+
+def decide(
+    item: CheckItem | str,
+    action: Action,
+    *,
+    who: str,
+    text: str = "",
+    delete: Sequence[int] = (),
+    at: str = "",
+    settings: Settings | None = None,
+) -> Decision | None:
+    """Keep a person's decision, durably on return, and let what waited for it go on.
+
+    Args:
+        item: what is decided on, or its id.
+        action: accept, edit (with `text` or `delete`) or reject.
+        who: the person.
+        text: the text after an edit.
+        delete: instead of a text, the numbers of sentences to leave out, from 1.
+        at: when it was decided, in UTC and ISO form; now by default.
+        settings: home and configuration; read from the environment by default.
+
+    Returns:
+        The decision; None where another process writes to the home: then the decision is left as a file there, and
+        the next command that writes takes it in.
+
+    Raises:
+        NotFound: there is no such item.
+        InputError: an edit that changes nothing or leaves nothing, or deletes what is not there.
+    """
+    settings = settings or load_settings()
+    checked = _item_of(settings, item) if isinstance(item, str) else item
+    who = who.strip()[:100]
+    if not who:
+        raise InputError("a decision needs the name of who made it")
+    if delete:
+        try:
+            text = without_sentences(checked.text, delete)
+        except ValueError as error:
+            raise InputError(f"item {checked.id}: {error}") from None
+    left = Left(item=checked, who=who, at=at or now(), action=action, text=text)
+    if action == "edit" and not difference(checked.text, text.strip()):
+        raise InputError(f"item {checked.id}: the edit changes nothing: accept the text instead")
+    try:
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+    except HomeLocked:
+        leave(settings.home, left)
+        clear_draft(settings.home, checked.id, who)
+        return None
+    with home:
+        decision = _finish(_decided(home, left))
+    clear_draft(settings.home, checked.id, who)
+    return decision
+
+
+def open_for_people(settings: Settings, run: str) -> list[Standing]:
+    """Make rows and threads of all that waits in a run, take in what was left as files, and return how all items stand.
+
+    Where another process writes to the home nothing is made, and what stands is returned all the same.
+
+    Raises:
+        NotFound: there is no such run, or it has nothing to check.
+    """
+    try:
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+    except HomeLocked:
+        home = Home.open(settings.home, write=False)
+    with home:
+        found = resolve_run(home, run).id
+        if home.is_writing:
+            _finish(_opened(home, found))
+        every = all_standings(home, found)
+    if not every:
+        raise NotFound(
+            f"run {found} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`"
+        )
+    return every
+
+
+def _finish(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, from plain code and from inside an event loop alike, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+async def _decided(home: Home, left: Left) -> Decision:
+    from dokimasia.methods.checks.threads import go_on
+    from dokimasia.storage.checkpoints import open_saver
+
+    await take_in(home)
+    decision = await record_decision(home, left)
+    async with open_saver(home) as saver:
+        await go_on(home, saver, standing(home, left.item.id))
+    return decision
+
+
+async def _opened(home: Home, run_id: str) -> None:
+    from dokimasia.methods.checks.threads import open_threads
+    from dokimasia.storage.checkpoints import open_saver
+
+    async with open_saver(home) as saver:
+        await open_threads(home, saver, run_id)
+
+
+def _item_of(settings: Settings, id: str) -> CheckItem:
+    with Home.open(settings.home, write=False) as home:
+        return standing(home, id).item

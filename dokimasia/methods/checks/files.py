@@ -1,0 +1,121 @@
+"""Items to be checked as files: JSON lines that people fill in elsewhere and that are taken in again."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dokimasia.domain.decision import Action, Standing
+from dokimasia.errors import DataError, DokimasiaError
+from dokimasia.methods.checks import decide, open_for_people
+from dokimasia.settings import Settings
+
+MAX_LINE = 1 << 20
+
+
+class Imported(NamedTuple):
+    """What came of an import: decisions taken, those left for a process that writes, and lines without a decision."""
+
+    decided: int
+    left: int
+    empty: int
+
+
+class _Made(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    who: str
+    action: Action
+    text: str = ""
+    at: str = ""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    item: str
+    action: Action | Literal["delete", ""] | None = None
+    new_text: str | None = None
+    delete: list[int] = []
+    who: str = ""
+    decisions: list[_Made] = []
+
+
+def export_checks(standings: Sequence[Standing]) -> Iterator[bytes]:
+    """Yield a JSON line an item, in order: what it is, how it stands, all decisions, and empty fields to fill in.
+
+    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject.
+    """
+    for one in standings:
+        row: dict[str, Any] = {
+            "item": one.item.id,
+            "run": one.item.run,
+            "kind": one.item.kind,
+            "sample": one.item.sample_id,
+            "text": one.item.text,
+            "detail": one.item.detail,
+            "state": one.state,
+            "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in one.decisions],
+            "action": None,
+            "new_text": None,
+        }
+        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Imported:
+    """Take in the decisions of a file; a line's own `who` goes before the one given here. Doing it again changes nothing.
+
+    The whole file is read before anything is decided.
+
+    Raises:
+        DataError: a line cannot be used; the message names it, and nothing was decided.
+        NotFound: there is no such run.
+    """
+    every = {one.item.id: one for one in open_for_people(settings, run)}
+    lines = list(_read(path))
+    for number, line in lines:
+        if line.item not in every:
+            raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
+        if line.action == "edit" and not (line.new_text or "").strip():
+            raise DataError(f"{path}, line {number}: an edit needs new_text")
+    counts = {"decided": 0, "left": 0, "empty": 0}
+    for number, line in lines:
+        item = every[line.item].item
+        made: list[tuple[str, Action, str, tuple[int, ...], str]] = [
+            (one.who, one.action, one.text, (), one.at) for one in line.decisions
+        ]
+        if line.action:
+            action: Action = "edit" if line.action == "delete" else line.action
+            deleted = tuple(line.delete) if line.action == "delete" else ()
+            if line.action == "delete" and not deleted:
+                raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
+            made.append((line.who or who, action, line.new_text or "", deleted, ""))
+        if not made:
+            counts["empty"] += 1
+        for name, action, text, deleted, at in made:
+            try:
+                decision = decide(item, action, who=name, text=text, delete=deleted, at=at, settings=settings)
+            except DokimasiaError as error:
+                raise DataError(f"{path}, line {number}: {error}") from error
+            counts["left" if decision is None else "decided"] += 1
+    return Imported(**counts)
+
+
+def _read(path: Path) -> Iterator[tuple[int, _Line]]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    for number, raw in enumerate(data.splitlines(), 1):
+        if not raw.strip():
+            continue
+        if len(raw) > MAX_LINE:
+            raise DataError(f"{path}, line {number}: longer than {MAX_LINE} bytes")
+        try:
+            yield number, _Line.model_validate_json(raw)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            raise DataError(f"{path}, line {number}: {where}: {first['msg']}") from None

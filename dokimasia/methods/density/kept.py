@@ -1,0 +1,52 @@
+"""The samples that the density filter kept, as a data file with its images."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from dokimasia.domain.density import DensityRating
+from dokimasia.errors import InputError
+from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.storage.home import Home
+from dokimasia.storage.reviews import made_values
+from dokimasia.storage.runs import Run, load_samples
+
+
+def write_kept(home: Home, run: Run, output: Path) -> int:
+    """Write the samples that were kept as a data file, each with its domain and ratings; return how many.
+
+    Images are copied into the folder `images` beside the file, by their content's name, so that both can be moved.
+
+    Raises:
+        InputError: the file is the data file of the run, or cannot be written.
+    """
+    accepted = Path(str(cast("dict[str, Any]", run.options["request"])["data"]))
+    if output.absolute() == accepted:
+        raise InputError(f"{output} is the data file that was filtered; name another file")
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    lines: list[bytes] = []
+    for made, rating in made_values(home, run.id, DensityRating):
+        if not rating.kept:
+            continue
+        sample = samples[made.sample_id]
+        images = [_copy(home, output, image.sha256, image.media_type) for image in sample.images]
+        meta = {**sample.meta, "domain": rating.domain, "density": rating.density.model_dump(mode="json")}
+        fields: dict[str, Any] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}
+        fields |= {"prompt": sample.prompt or None, "reference_answer": sample.reference_answer}
+        fields["choices"] = list(sample.choices) or None
+        lines.append(orjson.dumps({name: value for name, value in fields.items() if value is not None}))
+    write_whole(output, b"".join(line + b"\n" for line in lines))
+    return len(lines)
+
+
+def _copy(home: Home, output: Path, sha256: str, media_type: str) -> str:
+    name = f"images/{sha256}.{media_type.removeprefix('image/').replace('jpeg', 'jpg')}"
+    target = output.parent / name
+    if not target.exists():
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{target.parent} cannot be made: {error.strerror}") from error
+        write_whole(target, home.blobs.get(sha256))
+    return name

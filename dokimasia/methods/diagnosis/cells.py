@@ -1,0 +1,80 @@
+"""Cells, columns and rows of a diagnosis's tables, so that every table writes a mean or a share in the same way."""
+
+from collections.abc import Hashable, Sequence
+from typing import Final
+
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.contrasts import contrast_interval
+from dokimasia.domain.diagnosis import AssetColumn, Figure, Mark
+from dokimasia.methods.tree import LEVEL, rounded
+
+NOTHING: Final = Figure()
+"""Nothing was measured here."""
+
+POINTS, STEPS = "points of 100", "points, 1 to 5"
+"""Units: of criteria's scores and of samples' weighted scores."""
+
+MODEL = AssetColumn(name="model", kind="name")
+VERDICT = AssetColumn(name="verdict", kind="mark")
+ADJUSTED = AssetColumn(name="adjusted p", kind="p_value")
+
+
+def text(value: str) -> Figure:
+    """Return a name or a mark."""
+    return Figure(value=value)
+
+
+def number(value: float | None) -> Figure:
+    """Return a number that was counted, not estimated; nothing for None."""
+    if value is None:
+        return NOTHING
+    return Figure(value=value if isinstance(value, int) else rounded(value))
+
+
+def estimate(value: float, interval: Interval) -> Figure:
+    """Return an estimate with its interval."""
+    return Figure(value=rounded(value), low=rounded(interval.low), high=rounded(interval.high))
+
+
+def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tuple[float, float], seed: int) -> Figure:
+    """Return the mean of values with its 95 % bootstrap interval, clusters resampled whole; nothing without values."""
+    if not values:
+        return NOTHING
+    interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=bounds)
+    return estimate(sum(values) / len(values), interval)
+
+
+def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
+    """Return the share of hits with its 95 % interval (Clopper and Pearson, wider for clusters); nothing without any."""
+    if not hits:
+        return NOTHING
+    return estimate(sum(hits) / len(hits), rate_interval(hits, clusters=clusters, level=LEVEL))
+
+
+def difference_of(first: Figure, second: Figure) -> Figure:
+    """Return the first estimate minus the second, with the interval that follows from theirs; nothing without both."""
+    if not (isinstance(first.value, float) and isinstance(second.value, float)):
+        return NOTHING
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return NOTHING
+    interval = contrast_interval(
+        first.value, Interval(first.low, first.high), second.value, Interval(second.low, second.high)
+    )
+    return estimate(first.value - second.value, interval)
+
+
+def mark_of(difference: Figure, q_value: float | None, *, limit: float, down: Mark, up: Mark) -> Mark:
+    """Return what is said of a difference: something only where both the corrected p-value and its own interval are sure.
+
+    Args:
+        difference: with its interval.
+        q_value: the adjusted p-value; None where it was not tested, which is not marked.
+        limit: the largest adjusted p-value that counts.
+        down: the mark of a difference that is surely below 0.
+        up: the mark of one that is surely above.
+    """
+    if q_value is None:
+        return ""
+    if q_value > limit or difference.low is None or difference.high is None:
+        return "unclear"
+    return down if difference.high < 0 else up if difference.low > 0 else "unclear"

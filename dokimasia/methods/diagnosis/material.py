@@ -1,0 +1,262 @@
+"""What a diagnosis takes from a home: a run's scores under its tree, or its categories, its answers, and what to warn of."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from dokimasia.agents.refiner import stated_answer
+from dokimasia.algorithms.taxonomy import leaves, new_tree
+from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.domain.capability import MAX_NAME, plain_name
+from dokimasia.domain.diagnosis import Grouping
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import InputError
+from dokimasia.methods.diagnosis.measured import Answered, Final, Material
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import (
+    LoadedTree,
+    Measured,
+    find_tree_of_run,
+    load_stored,
+    load_tree,
+    mapping_of,
+    measured_of,
+)
+from dokimasia.runs.figures import shown_name
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
+from dokimasia.storage.trees.versions import get_version, versions
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+UNNAMED = "uncategorised"
+ARM = "#"
+"""What the name of an arm begins with, as it is shown."""
+
+BY_HAND = frozenset({"edit", "restore", "import"})
+_PAGE = 2_000
+
+
+class Gathered(NamedTuple):
+    """What a diagnosis is made from, the tree where there is one, and what a reader must know first."""
+
+    material: Material
+    loaded: LoadedTree | None
+    notes: tuple[str, ...]
+
+
+def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Gathered:
+    """Return what a diagnosis of a run is made from; equal rows give equal material.
+
+    Args:
+        home: where the run is.
+        run: an evaluation, finished or not.
+        tree: which tree or version; by default the run's, and where it has none the data's categories.
+        seed: of intervals and permutations; by default the run's.
+
+    Raises:
+        NotFound: the run is not an evaluation, or there is no such tree.
+        InputError: nothing of it has a score, or the tree that was named holds none of its criteria.
+    """
+    measured = _measured(home, run)
+    loaded = _tree(home, run, tree)
+    if loaded is None:
+        found = by_category(home, run, seed=seed)
+        note = (
+            "No tree holds the criteria of this run: they are grouped by the data's categories instead. Grow one with "
+            f"dokimasia tree grow {run.id} --judge NAME"
+        )
+        return found._replace(notes=(note, *found.notes))
+    if not mapping_of(loaded.tree).keys() & measured.sample_of.keys():
+        raise InputError(
+            f"{loaded.name} holds no criterion of run {run.id}: name another tree with --tree, or grow one with "
+            f"dokimasia tree grow {run.id} --judge NAME"
+        )
+    notes = (*mapping_notes(home, run, loaded, measured), *_run_notes(home, run))
+    return Gathered(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
+
+
+def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
+    """Return what a diagnosis of a run is made from with its criteria under the data's categories, tree or none.
+
+    Raises:
+        NotFound: the run is not an evaluation.
+        InputError: nothing of it has a score.
+    """
+    measured = _measured(home, run)
+    graph = category_tree(_categories(home, run, measured))
+    return Gathered(_material(home, run, measured, graph, "category", seed), None, tuple(_run_notes(home, run)))
+
+
+def category_tree(category_of: Mapping[str, str]) -> "Tree":
+    """Return a tree of one layer: the root and a node for each category, which holds its criteria itself."""
+    names = {category: _named(category) for category in category_of.values()}
+    tree = new_tree(sorted(set(names.values()), key=str.casefold) or [UNNAMED])
+    held: dict[str, set[str]] = {}
+    for criterion, category in category_of.items():
+        held.setdefault(f"<{names[category]}>", set()).add(criterion)
+    for node, criteria in held.items():
+        tree.nodes[node].update(members=frozenset(criteria), support=len(criteria))
+    return tree
+
+
+def mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: Measured) -> list[str]:
+    """Return where the mapping that a diagnosis goes by is not, or no longer, the whole truth."""
+    notes: list[str] = []
+    asked = {one for side in (measured.scores, measured.failures) for each in side.values() for one in each}
+    unknown = sorted(asked - loaded.criteria.keys())
+    if unknown:
+        notes.append(
+            f"The mapping of {loaded.name} is out of date: {len(unknown)} of {len(asked)} criteria of this run are not in "
+            f"it, and are left out of all leaves. Map them with dokimasia tree grow {run.id} --judge NAME"
+        )
+    if loaded.unplaced:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in loaded.unplaced.items())
+        notes.append(f"Criteria without a place in {loaded.name}, left out of all leaves: {kinds}.")
+    known = versions(home, loaded.stored.tree)
+    if known[-1].position > loaded.stored.position:
+        notes.append(
+            f"The mapping of {loaded.name} is out of date: the tree was changed since, its newest version is "
+            f"{known[-1].tree}@{known[-1].position} ({known[-1].phase})."
+        )
+    if loaded.stored.phase in BY_HAND:
+        notes += _since_the_mapping(home, loaded)
+    return notes
+
+
+def _since_the_mapping(home: Home, loaded: LoadedTree) -> list[str]:
+    """Return a note where leaves were added by hand after the criteria were mapped, so that none was held against them."""
+    earlier = [
+        one
+        for one in versions(home, loaded.stored.tree)
+        if one.position < loaded.stored.position and one.phase == "map"
+    ]
+    if not earlier:
+        return []
+    before = earlier[-1]
+    old = set(leaves(from_version(get_version(home, before.id))))
+    empty = [node for node in leaves(loaded.tree) if node not in old and not loaded.tree.nodes[node].get("members")]
+    if not empty:
+        return []
+    return [
+        f"The mapping of {before.tree}@{before.position} is out of date: {loaded.name} was edited since, and no criterion "
+        f"was held against {', '.join(empty)}."
+    ]
+
+
+def _tree(home: Home, run: Run, named: str | None) -> LoadedTree | None:
+    if named is not None:
+        return load_tree(home, named)
+    stored = find_tree_of_run(home, run)
+    return None if stored is None else load_stored(home, stored)
+
+
+def _measured(home: Home, run: Run) -> Measured:
+    """Return a run's scores without those of the arms that did not see the image."""
+    EVALUATION.read(run)
+    found = measured_of(home, run)
+    measured = Measured(
+        scores={name: each for name, each in found.scores.items() if ARM not in name},
+        failures={name: each for name, each in found.failures.items() if ARM not in name},
+        sample_of=found.sample_of,
+    )
+    if not any(measured.scores.values()):
+        raise InputError(
+            f"run {run.id} has no score of any criterion, so there is nothing to diagnose: dokimasia show {run.id} says why"
+        )
+    return measured
+
+
+def _material(home: Home, run: Run, measured: Measured, tree: "Tree", grouping: Grouping, seed: int | None) -> Material:
+    return Material(
+        tree=tree,
+        grouping=grouping,
+        measured=measured,
+        models=_ranked(measured),
+        answers=_answers(home, run),
+        repeats=EVALUATION.read(run)[0].repeats,
+        seed=run.seed if seed is None else seed,
+    )
+
+
+def _run_notes(home: Home, run: Run) -> list[str]:
+    notes: list[str] = []
+    if run.status != "done":
+        notes.append(f"The run is not finished ({run.status}): dokimasia resume {run.id}")
+    if _arms(home, run):
+        notes.append("Arms without the image are left out of this diagnosis.")
+    return notes
+
+
+def _arms(home: Home, run: Run) -> set[str]:
+    return {arm for (arm,) in home.all("SELECT DISTINCT arm FROM results WHERE run_id = ?", (run.id,)) if arm}
+
+
+def _ranked(measured: Measured) -> tuple[str, ...]:
+    """Return the models, the highest mean over criteria first, those without a score last."""
+    names = {*measured.scores, *measured.failures}
+
+    def mean(name: str) -> float:
+        scores = measured.scores.get(name, {})
+        return sum(scores.values()) / len(scores) if scores else -1.0
+
+    return tuple(sorted(names, key=lambda name: (-round(mean(name), 9), name)))
+
+
+def _categories(home: Home, run: Run, measured: Measured) -> dict[str, str]:
+    category = {sample.id: sample.category or UNNAMED for sample in load_samples(home, run.id)}
+    return {one: category.get(sample, UNNAMED) for one, sample in measured.sample_of.items()}
+
+
+def _named(category: str) -> str:
+    """Return a category as a node's name: without what a name cannot hold, cut to its length."""
+    kept = "".join(sign if sign.isprintable() and sign not in "<>" else " " for sign in category)
+    try:
+        return plain_name(" ".join(kept.split())[:MAX_NAME].strip())
+    except ValueError:
+        return UNNAMED
+
+
+def _answers(home: Home, run: Run) -> list[Answered]:
+    scores = judgement_scores(home, run.id)
+    clusters = {one.sample_id: one.cluster for one in run_samples(home, run.id)}
+    rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm]
+    finals = _finals(home, run, {row.response_id: row.sample_id for row in rows if row.response_id})
+    return [
+        Answered(
+            sample_id=row.sample_id,
+            cluster=clusters.get(row.sample_id, row.sample_id),
+            model=shown_name(row.model, row.arm),
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            atoms=scores.get(row.judgement_id or "", ()),
+            final=finals.get(row.response_id or "", "no reference"),
+        )
+        for row in rows
+    ]
+
+
+def _finals(home: Home, run: Run, sample_of: Mapping[str, str]) -> dict[str, Final]:
+    """Return what the rules say of each answer's final answer, a few thousand answers at a time."""
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    found: dict[str, Final] = {}
+    ids = [id for id, sample in sample_of.items() if samples[sample].reference_answer is not None]
+    for start in range(0, len(ids), _PAGE):
+        for id, response in find_values(home, Response, ids[start : start + _PAGE]).items():
+            found[id] = final_by_rule(samples[sample_of[id]], response.text)
+    return found
+
+
+def final_by_rule(sample: Sample, text: str) -> Final:
+    """Return whether a response's final answer is right by the rules alone (see `graphs.final_answer`)."""
+    if sample.reference_answer is None:
+        return "no reference"
+    match = same_answer(stated_answer(text), sample.reference_answer, sample.choices)
+    if match.verdict == "unsure" or match.rule == "none":
+        return "undecided"
+    return "right" if match.verdict == "same" else "wrong"

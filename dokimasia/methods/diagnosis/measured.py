@@ -1,0 +1,88 @@
+"""What a diagnosis is made from: a run's answers and scores, the groups of its criteria, and who is spoken of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from dokimasia.domain.diagnosis import Grouping
+from dokimasia.methods.tree import Measured
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+LIMIT = 0.05
+"""The expected share of false marks among all marks of a diagnosis."""
+
+MIN_SUPPORT = 5
+"""A leaf with fewer scored criteria of a model is shown, and never marked."""
+
+Final = Literal["right", "wrong", "undecided", "no reference"]
+"""What the rules say of an answer's final answer; undecided where a judge would have to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer of a model: its score (1 to 5; None where it failed, and how), its atoms' scores, and its final answer."""
+
+    sample_id: str
+    cluster: str
+    model: str
+    repeat: int
+    score: float | None
+    failure: str | None
+    atoms: tuple[int, ...] = ()
+    final: Final = "no reference"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a diagnosis is made from.
+
+    Attributes:
+        tree: the criteria under their leaves; where the run has no tree, under the data's categories.
+        grouping: which of the two.
+        measured: the scores, criterion by criterion, 0 to 100.
+        models: whom to speak of, in the order of the tables; no arms without the image.
+        answers: every answer of these models, in the run's order.
+        repeats: how often each sample was answered.
+        seed: of intervals and permutations.
+    """
+
+    tree: "Tree"
+    grouping: Grouping
+    measured: Measured
+    models: tuple[str, ...]
+    answers: Sequence[Answered] = field(default_factory=list[Answered])
+    repeats: int = 1
+    seed: int = 0
+
+    @property
+    def leaf(self) -> str:
+        """What a group of criteria is called."""
+        return "leaf" if self.grouping == "tree" else "category"
+
+    @property
+    def leaves(self) -> str:
+        """What several groups of criteria are called."""
+        return "leaves" if self.grouping == "tree" else "categories"
+
+    def counted(self, count: int) -> str:
+        """Return so many groups in words."""
+        return f"{count} {self.leaf if count == 1 else self.leaves}"
+
+
+def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
+    """Return each model's part of an asset's id: its name without what an id cannot hold; all differ."""
+    found: dict[str, str] = {}
+    for model in models:
+        base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
+        slug, number = base, 2
+        while slug in found.values():
+            slug, number = f"{base}-{number}", number + 1
+        found[model] = slug
+    return found
+
+
+def several(count: int, thing: str) -> str:
+    """Return so many things in words."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"

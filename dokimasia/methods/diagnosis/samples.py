@@ -1,0 +1,329 @@
+"""The tables of samples: overall scores, paired differences, the distribution of ranks, stability, failures."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import sqrt
+from typing import NamedTuple
+
+from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.methods.diagnosis.cells import (
+    ADJUSTED,
+    MODEL,
+    NOTHING,
+    POINTS,
+    STEPS,
+    VERDICT,
+    mark_of,
+    mean_of,
+    number,
+    share_of,
+    text,
+)
+from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
+from dokimasia.methods.tree import BEST, WORST
+from dokimasia.runs.reading.differences import ATOMS
+
+LOWEST, HIGHEST = ATOMS
+SPAN = HIGHEST - LOWEST
+TIE = 1e-9
+"""Two scores that differ by no more than this are equal."""
+
+MOST_RANKS = 12
+"""With more models than this, shares of ranks are given for the first and the last alone."""
+
+SAMPLES = AssetColumn(name="samples", kind="count")
+
+
+class Seen(NamedTuple):
+    """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
+
+    scores: Mapping[str, float]
+    repeats: Mapping[str, Sequence[float]]
+    clusters: Mapping[str, str]
+
+
+def seen(answers: Sequence[Answered], model: str) -> Seen:
+    """Return a model's samples."""
+    repeats: dict[str, list[float]] = {}
+    clusters: dict[str, str] = {}
+    for one in answers:
+        if one.model == model:
+            clusters[one.sample_id] = one.cluster
+            if one.score is not None:
+                repeats.setdefault(one.sample_id, []).append(one.score)
+    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
+
+
+def overall(material: Material) -> Asset:
+    """Return every model's weighted score over samples, and its mean over criteria.
+
+    Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
+    samples, had each that failed scored 1, and had each scored 5.
+    """
+    open_ends = any(
+        len(own.scores) < len(own.clusters) for own in (seen(material.answers, one) for one in material.models)
+    )
+    rows: list[AssetRow] = []
+    for model in material.models:
+        own = seen(material.answers, model)
+        scored = list(own.scores)
+        atoms = material.measured.scores.get(model, {})
+        rows.append(
+            AssetRow(
+                key=model,
+                cells=(
+                    text(model),
+                    mean_of(
+                        [own.scores[id] for id in scored],
+                        [own.clusters[id] for id in scored],
+                        bounds=(LOWEST, HIGHEST),
+                        seed=material.seed,
+                    ),
+                    mean_of(
+                        list(atoms.values()),
+                        [material.measured.sample_of.get(one, one) for one in atoms],
+                        bounds=(WORST, BEST),
+                        seed=material.seed,
+                    ),
+                    number(len(atoms)),
+                    *(_open(own, end, material.seed) for end in (LOWEST, HIGHEST) if open_ends),
+                ),
+                n=len(scored),
+                held=len(own.clusters),
+                model=model,
+            )
+        )
+    return Asset(
+        id="models",
+        title="The models",
+        sentence=(
+            f"Weighted scores of {several(len(rows), 'model')} over samples, and mean scores over all their criteria."
+            + (
+                f" The last columns are what the failures leave open: the score, had every sample without one got "
+                f"{LOWEST:.0f}, or {HIGHEST:.0f}."
+                if open_ends
+                else ""
+            )
+        ),
+        columns=(
+            MODEL,
+            AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
+            AssetColumn(name="criteria score", unit=POINTS, kind="score", better="higher"),
+            AssetColumn(name="criteria", kind="count"),
+            *(
+                AssetColumn(name=name, unit=STEPS, kind="score", better="higher")
+                for name in ("failures at 1", "failures at 5")
+                if open_ends
+            ),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def pairs(material: Material) -> Asset | None:
+    """Return the differences of every two models on the samples that both have a score for; None for one model."""
+    if len(material.models) < 2:
+        return None
+    own = {model: seen(material.answers, model) for model in material.models}
+    drafts: list[tuple[AssetRow, float | None]] = []
+    for first, second in combinations(material.models, 2):
+        shared = [id for id in own[first].scores if id in own[second].scores]
+        gaps = [own[first].scores[id] - own[second].scores[id] for id in shared]
+        clusters = [own[first].clusters[id] for id in shared]
+        p_value = sign_flip_test(gaps, clusters=clusters, seed=material.seed).p_value if gaps else None
+        gap = mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed)
+        row = AssetRow(
+            key=f"{first} {second}",
+            cells=(text(first), text(second), gap, NOTHING, text("")),
+            n=len(shared),
+            held=len(own[first].clusters.keys() | own[second].clusters.keys()),
+        )
+        drafts.append((row, p_value))
+    adjusted = iter(false_discovery_rate([p for _, p in drafts if p is not None]))
+    rows: list[AssetRow] = []
+    for row, p_value in drafts:
+        q_value = None if p_value is None else next(adjusted)
+        mark = mark_of(row.cells[2], q_value, limit=LIMIT, down="worse", up="better")
+        rows.append(row.model_copy(update={"cells": (*row.cells[:3], number(q_value), text(mark)), "mark": mark}))
+    sure = sum(row.mark in ("better", "worse") for row in rows)
+    return Asset(
+        id="pairs",
+        title="Every two models, sample by sample",
+        sentence=(
+            f"{sure} of {len(rows)} pairs of models differ beyond chance in their weighted score on shared samples (sign "
+            f"flips, at most {LIMIT:.0%} of these expected to be false); differences are the first minus the second."
+        ),
+        columns=(
+            AssetColumn(name="first", kind="name"),
+            AssetColumn(name="second", kind="name"),
+            AssetColumn(name="difference", unit="points, 1 to 5", kind="difference", better="higher"),
+            ADJUSTED,
+            VERDICT,
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def ranks(material: Material) -> Asset | None:
+    """Return how the models' ranks are spread over the samples that all have a score for; None for one model.
+
+    Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
+    """
+    models = material.models
+    if len(models) < 2:
+        return None
+    own = {model: seen(material.answers, model) for model in models}
+    everyone = set.intersection(*(set(one.scores) for one in own.values()))
+    shared = [id for id in own[models[0]].scores if id in everyone]
+    clusters = [own[models[0]].clusters[id] for id in shared]
+    places = [_places([own[model].scores[id] for model in models]) for id in shared]
+    shown = range(1, len(models) + 1) if len(models) <= MOST_RANKS else (1, len(models))
+    asked = len(set().union(*(one.clusters for one in own.values())))
+    rows: list[AssetRow] = []
+    for at, model in enumerate(models):
+        spans = [each[at] for each in places]
+        cells = [
+            text(model),
+            mean_of([(low + high) / 2 for low, high in spans], clusters, bounds=(1, len(models)), seed=material.seed),
+        ]
+        for rank in shown:
+            taken = [1 / (high - low + 1) if low <= rank <= high else 0.0 for low, high in spans]
+            cells.append(mean_of(taken, clusters, bounds=(0, 1), seed=material.seed))
+        rows.append(AssetRow(key=model, cells=tuple(cells), n=len(shared), held=asked, model=model))
+    rows.sort(key=lambda row: (_known(row.cells[1], len(models) + 1), row.key))
+    return Asset(
+        id="ranks",
+        title="Ranks over samples",
+        sentence=(
+            f"Ranks of {len(models)} models on each of the {len(shared)} samples that all have a score for: the mean rank "
+            "(1 is best), and the share of samples at each rank; models that tie share their ranks."
+        ),
+        columns=(
+            MODEL,
+            AssetColumn(name="mean rank", kind="rank", better="lower"),
+            *(AssetColumn(name=f"rank {rank}", kind="share") for rank in shown),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def stability(material: Material) -> Asset:
+    """Return how far scores move from one repeat of the same question to the next; no rows where each was asked once."""
+    rows: list[AssetRow] = []
+    for model in material.models:
+        own = seen(material.answers, model)
+        repeated = [id for id, each in own.repeats.items() if len(each) > 1]
+        if not repeated:
+            continue
+        clusters = [own.clusters[id] for id in repeated]
+        rows.append(
+            AssetRow(
+                key=model,
+                cells=(
+                    text(model),
+                    mean_of(
+                        [_deviation(own.repeats[id]) for id in repeated],
+                        clusters,
+                        bounds=(0, SPAN / sqrt(2)),
+                        seed=material.seed,
+                    ),
+                    share_of([_width(own.repeats[id]) <= TIE for id in repeated], clusters),
+                    mean_of(
+                        [_width(own.repeats[id]) for id in repeated], clusters, bounds=(0, SPAN), seed=material.seed
+                    ),
+                ),
+                n=len(repeated),
+                held=len(own.clusters),
+                model=model,
+            )
+        )
+    return Asset(
+        id="stability",
+        title="Stability over repeats",
+        sentence=(
+            f"How far a sample's score moves over {material.repeats} repeats of the same question: standard deviation, "
+            "share of samples with one score in all repeats, and highest minus lowest."
+            if rows
+            else "Every question was asked once, so nothing is known of stability: evaluate with --repeats 3."
+        ),
+        columns=(
+            MODEL,
+            AssetColumn(name="deviation", unit=STEPS, kind="score", better="lower"),
+            AssetColumn(name="same score", kind="share", better="higher"),
+            AssetColumn(name="range", unit=STEPS, kind="score", better="lower"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def failures(material: Material) -> Asset:
+    """Return how many answers of each model have no score, in all and by kind of failure."""
+    rows: list[AssetRow] = []
+    total = 0
+    for model in material.models:
+        own = [one for one in material.answers if one.model == model]
+        clusters = [one.cluster for one in own]
+        kinds = sorted({one.failure for one in own if one.failure is not None})
+        for kind in ("any", *kinds):
+            hits = [one.failure is not None if kind == "any" else one.failure == kind for one in own]
+            total += sum(hits) if kind == "any" else 0
+            rows.append(
+                AssetRow(
+                    key=f"{model} {kind}",
+                    cells=(text(model), text(kind), number(sum(hits)), share_of(hits, clusters)),
+                    n=len(own),
+                    held=len(own),
+                    model=model,
+                    samples=tuple(dict.fromkeys(one.sample_id for one, hit in zip(own, hits, strict=True) if hit)),
+                )
+            )
+    return Asset(
+        id="failures",
+        title="Kinds of failure",
+        sentence=(
+            f"{several(total, 'answer')} without a score; a failure is no low score, it opens the bounds of every mean."
+            if total
+            else "Every answer has a score: no failure of any kind."
+        ),
+        columns=(
+            MODEL,
+            AssetColumn(name="kind", kind="name"),
+            AssetColumn(name="answers", kind="count"),
+            AssetColumn(name="share of answers", kind="share", better="lower"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def _open(own: Seen, failed: float, seed: int) -> Figure:
+    """Return a model's mean over all its samples, had every one without a score got this one, with its interval."""
+    scores = [own.scores.get(id, failed) for id in own.clusters]
+    return mean_of(scores, list(own.clusters.values()), bounds=(LOWEST, HIGHEST), seed=seed)
+
+
+def _places(scores: Sequence[float]) -> list[tuple[int, int]]:
+    """Return the first and last rank that each score takes up, 1 being the highest."""
+    return [
+        (1 + sum(other > score + TIE for other in scores), sum(other >= score - TIE for other in scores))
+        for score in scores
+    ]
+
+
+def _deviation(scores: Sequence[float]) -> float:
+    mean = sum(scores) / len(scores)
+    return sqrt(sum((score - mean) ** 2 for score in scores) / (len(scores) - 1))
+
+
+def _width(scores: Sequence[float]) -> float:
+    return max(scores) - min(scores)
+
+
+def _known(figure: Figure, otherwise: float) -> float:
+    return float(figure.value) if isinstance(figure.value, int | float) else otherwise

@@ -1,0 +1,35 @@
+"""From what a run measured to the tables of its diagnosis: which tables come out, in which order (ATOM, 3.4 and H)."""
+
+from dokimasia.domain.diagnosis import Asset
+from dokimasia.methods.diagnosis.leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
+from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
+from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
+from dokimasia.methods.diagnosis.ties import ties, top_ties
+
+
+def assets_of(material: Material) -> tuple[Asset, ...]:
+    """Return all tables of a diagnosis, in the order in which they are read; equal material gives equal tables.
+
+    Their ids: `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
+    and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
+    `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. What needs two models is left out with one.
+    """
+    verdicts, grid = verdicts_of(material), heatmap(material)
+    made: list[Asset | None] = [
+        overall(material),
+        pairs(material),
+        ties(material),
+        top_ties(material),
+        ranks(material),
+        categories(material),
+        *radars(material, grid),
+        grid,
+        contrasts(material),
+        *leaf_tables(material, verdicts),
+        stability(material),
+        failures(material),
+        reasons(material),
+        *answer_tables(material),
+    ]
+    return tuple(one for one in made if one is not None)

@@ -1,0 +1,111 @@
+"""The tables of ties: how often each of two models scores higher, and which models share the highest score of a sample."""
+
+from collections import Counter
+from itertools import combinations
+
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.methods.diagnosis.cells import number, share_of, text
+from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.samples import TIE, seen
+
+MOST_PATTERNS = 20
+"""Groups of models that share the highest score, at most, the most frequent first."""
+
+NAMED = 6
+"""Models of a group that are named; of more the rest is counted."""
+
+
+def ties(material: Material) -> Asset | None:
+    """Return how often each of two models has the higher score, and how often they tie; None for one model."""
+    if len(material.models) < 2:
+        return None
+    own = {model: seen(material.answers, model) for model in material.models}
+    rows: list[AssetRow] = []
+    for first, second in combinations(material.models, 2):
+        shared = [id for id in own[first].scores if id in own[second].scores]
+        gaps = [own[first].scores[id] - own[second].scores[id] for id in shared]
+        clusters = [own[first].clusters[id] for id in shared]
+        rows.append(
+            AssetRow(
+                key=f"{first} {second}",
+                cells=(
+                    text(first),
+                    text(second),
+                    share_of([gap > TIE for gap in gaps], clusters),
+                    share_of([abs(gap) <= TIE for gap in gaps], clusters),
+                    share_of([gap < -TIE for gap in gaps], clusters),
+                ),
+                n=len(shared),
+                held=len(own[first].clusters.keys() | own[second].clusters.keys()),
+            )
+        )
+    return Asset(
+        id="ties",
+        title="Wins and ties",
+        sentence="On how many of the shared samples each of two models scores higher, and on how many they tie.",
+        columns=(
+            AssetColumn(name="first", kind="name"),
+            AssetColumn(name="second", kind="name"),
+            AssetColumn(name="first higher", kind="share"),
+            AssetColumn(name="tied", kind="share"),
+            AssetColumn(name="second higher", kind="share"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def top_ties(material: Material) -> Asset | None:
+    """Return which models, alone or together, have the highest score of a sample, and how often; None for one model."""
+    models = material.models
+    if len(models) < 2:
+        return None
+    own = {model: seen(material.answers, model) for model in models}
+    asked = dict.fromkeys(id for each in own.values() for id in each.clusters)
+    shared = [id for id in asked if all(id in own[model].scores for model in models)]
+    clusters = [own[models[0]].clusters[id] for id in shared]
+    at_top: list[tuple[str, ...]] = []
+    for id in shared:
+        highest = max(own[model].scores[id] for model in models)
+        at_top.append(tuple(model for model in models if own[model].scores[id] >= highest - TIE))
+    counted = Counter(at_top)
+    order = sorted(counted, key=lambda group: (-counted[group], [models.index(one) for one in group]))
+    rows = [
+        AssetRow(
+            key=" + ".join(group),
+            cells=(
+                text(_named(group)),
+                number(len(group)),
+                number(counted[group]),
+                share_of([one == group for one in at_top], clusters),
+            ),
+            n=len(shared),
+            held=len(asked),
+            model=group[0] if len(group) == 1 else "",
+            samples=tuple(id for id, one in zip(shared, at_top, strict=True) if one == group),
+        )
+        for group in order[:MOST_PATTERNS]
+    ]
+    several = sum(len(group) > 1 for group in at_top)
+    return Asset(
+        id="top-ties",
+        title="At the top",
+        sentence=(
+            f"Which models share the highest score of a sample: on {several} of the {len(shared)} samples that all have a "
+            f"score for it is more than one. {len(order)} different groups"
+            + (f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else ".")
+        ),
+        columns=(
+            AssetColumn(name="models at the top", kind="name"),
+            AssetColumn(name="models", kind="count"),
+            AssetColumn(name="times", kind="count"),
+            AssetColumn(name="share of samples", kind="share"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def _named(group: tuple[str, ...]) -> str:
+    more = len(group) - NAMED
+    return ", ".join(group[:NAMED]) + (f" and {more} more" if more > 0 else "")

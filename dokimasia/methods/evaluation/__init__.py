@@ -1,0 +1,57 @@
+"""Evaluation by atomic criteria: cognitive replay, answers, checkpoint scores (ATOM, 3.2 and 3.3)."""
+
+from functools import partial
+
+from dokimasia.methods.evaluation.accepting import accept, resumable
+from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
+from dokimasia.methods.evaluation.figures import summary_of
+from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
+from dokimasia.methods.evaluation.request import EvaluationRequest
+from dokimasia.methods.evaluation.rows import COLUMNS, cells
+from dokimasia.methods.evaluation.taken_over import reached
+from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.reading.differences import ATOMS
+from dokimasia.runs.sync import run_sync
+
+METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
+    name="evaluate",
+    title="an evaluation",
+    request=EvaluationRequest,
+    plan=EvaluationPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.evaluation.work", "stages"),
+    drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
+    figures=summary_of,
+    graphs_of=graphs_of,
+    reaches=reached,
+    previews=lazily("dokimasia.methods.evaluation.previews", "previews"),
+    sample=lazily("dokimasia.methods.evaluation.sample_view", "sample_view"),
+    resumable=resumable,
+    row_kind="score",
+    row_name="answers",
+    columns=COLUMNS,
+    cells=cells,
+    scale=ATOMS,
+    fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
+)
+
+evaluate = partial(run_method, METHOD)
+"""Evaluate models on a data set: `await evaluate(EvaluationRequest(...), settings=..., observer=..., stop=...)`."""
+
+evaluate_sync = partial(run_sync, METHOD)
+"""The same for scripts and notebooks without an event loop."""
+
+__all__ = [
+    "ANSWER_TOKENS",
+    "METHOD",
+    "VERDICT_TOKENS",
+    "EvaluationPlan",
+    "EvaluationRequest",
+    "RunResult",
+    "evaluate",
+    "evaluate_sync",
+    "scoring",
+]

@@ -1,0 +1,86 @@
+"""How an evaluation is accepted: its data read and kept, its models found, its plan made; nothing is sent."""
+
+import asyncio
+
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.options import LOOKS
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.evaluation.expected import estimate
+from dokimasia.methods.evaluation.plan import EvaluationPlan, prompts_of_evaluation
+from dokimasia.methods.evaluation.request import (
+    EvaluationRequest,
+    Responses,
+    answered_by,
+    check_collection,
+    read_answers,
+)
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.session import Entries, Session
+from dokimasia.storage.runs import Run
+from dokimasia.tools.registry import named
+
+
+async def accept(request: EvaluationRequest, session: Session) -> Accepted[EvaluationPlan]:
+    """Read and check everything that an evaluation needs.
+
+    Raises:
+        InputError: the data, the configuration or the options cannot be used.
+    """
+    responses, hashed = read_answers(request)
+    found = await asyncio.to_thread(session.entries, request)
+    plan = _plan(request, session, found, responses, hashed)
+    if plan.criteria is not None:
+        check_collection(session.opened, plan.criteria, found.places)
+    return Accepted(
+        plan=plan,
+        estimate=estimate(plan, found.sizes),
+        data_name=request.data.name,
+        data_hash=plan.data,
+        places=found.places,
+        skipped=found.skipped,
+        first=found.first,
+    )
+
+
+def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
+    """Check that the file of answers is the one that the run was accepted with.
+
+    Raises:
+        DataError: it has changed.
+    """
+    if read_answers(request)[1] != plan.responses:
+        raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
+
+
+def _plan(
+    request: EvaluationRequest,
+    session: Session,
+    found: Entries,
+    responses: Responses | None,
+    hashed: str | None,
+) -> EvaluationPlan:
+    if not found.known:
+        raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
+    if responses is not None:
+        candidates = answered_by(request, found.places, responses)
+    elif request.models:
+        candidates = session.models(request.models, "--models")
+    else:
+        raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
+    tools = named(request.tools)
+    judge = session.judge(request.judge)
+    return EvaluationPlan(
+        data=found.hash,
+        judge=judge,
+        candidates=candidates,
+        repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
+        no_image=request.no_image,
+        show_image=request.show_image,
+        tools=tools,
+        looks=request.looks if tools else LOOKS,
+        limit=request.limit,
+        seed=request.seed,
+        criteria=request.criteria,
+        responses=hashed,
+        prompts=prompts_of_evaluation(session.library, structured_output=takes_schema(judge), tools=bool(tools)),
+    )

@@ -1,0 +1,36 @@
+"""How an evaluation is drawn."""
+
+from dokimasia.methods.evaluation.blocks import (
+    blind,
+    categories,
+    cost,
+    coverage,
+    differences,
+    overview,
+    repeats,
+    samples,
+    scores,
+    whole_sample,
+)
+from dokimasia.report.data import Drawing
+from dokimasia.report.sections import provenance, skipped
+
+DRAWING = Drawing(
+    "evaluation",
+    (
+        overview.section,
+        scores.section,
+        differences.section,
+        categories.section,
+        coverage.section,
+        repeats.section,
+        blind.section,
+        cost.section,
+        samples.section,
+        skipped.section,
+        provenance.section,
+    ),
+    terminal=(scores.section, categories.section, blind.section, skipped.section),
+    sample=lambda views, cut: whole_sample.sample(views[0], cut),
+    before_added=categories.section,
+)

@@ -1,0 +1,116 @@
+"""One sample of an evaluation whole: question, chain, criteria, every answer with its scores."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table, Texts
+from dokimasia.report.browser import looks_of
+from dokimasia.report.overlay import look_text, region_text
+
+Cut = Callable[[str], str]
+
+
+def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
+    """Yield what a run knows of a sample.
+
+    Args:
+        view: what `show RUN --sample ID --json` has.
+        cut: shortens a long text, and says so.
+    """
+    asked, images = view["sample"], [one["sha256"] for one in view["sample"]["images"]]
+    if images:
+        yield Facts(
+            [
+                (f"image {number}", Span(f"{one['width']} × {one['height']}, {one['sha256']}", "muted"))
+                for number, one in enumerate(asked["images"], start=1)
+            ]
+        )
+    yield Texts([(Span("Question", "muted"), cut(asked["prompt"]))])
+    if asked["choices"]:
+        yield Facts([(chr(ord("A") + place), choice) for place, choice in enumerate(asked["choices"])])
+    if asked["reference_answer"] is not None:
+        yield Texts([(Span("Reference", "muted"), cut(asked["reference_answer"]))])
+    yield from _replay(view["replay"], len(images), cut)
+    yield from _coverage(view["coverage"])
+    looks = looks_of(view)
+    if looks:
+        yield Bullets([_look(purpose, look, images) for purpose, look in looks])
+    if view["answers"]:
+        yield _matrix(view)
+    for answer in view["answers"]:
+        if answer["response"]:
+            yield Texts([(_named(answer), cut(answer["response"]["text"]))])
+    earlier = view.get("earlier", ())
+    if earlier:
+        yield Paragraph(Span("Asked anew", "strong"))
+        said = (
+            f"{one['item']}: before attempt {one['next_attempt']}: {one['failure']}: {one['reason']}" for one in earlier
+        )
+        yield Bullets(list(said))
+
+
+def _replay(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> Iterator[Block]:
+    """Yield the reference chain and the criteria, or why there are none."""
+    if replay is None:
+        yield Paragraph("No criteria yet.", "warning")
+        return
+    if replay["failure"]:
+        yield Paragraph(f"No criteria: {replay['failure']}: {replay['reason'] or ''}", "warning")
+    if replay["chain"]:
+        chain = f"{replay['chain']['reasoning']}\n\nAnswer: {replay['chain']['answer']}"
+        yield Texts([(Span("Reference chain", "muted"), cut(chain))])
+    found = replay["criteria"]
+    if not found or not found["criteria"]:
+        return
+    rows: list[list[Cell]] = [
+        [str(number), one["question"], Span(one["ground_truth"], "good"), f"{one['weight']}", region_text(one, images)]
+        for number, one in enumerate(found["criteria"], start=1)
+    ]
+    titles = ("", "criterion", "ground truth", "weight", "region")
+    columns = [Column(title, numeric=title in ("", "weight")) for title in titles]
+    yield Table(columns, rows, "The criteria" + (", weights rescaled" if found["repaired"] else ""))
+
+
+def _coverage(coverage: Mapping[str, Any] | None) -> Iterator[Block]:
+    if coverage and coverage["uncovered"]:
+        missed, sentences = len(coverage["uncovered"]), coverage["sentences"]
+        yield Paragraph(
+            f"No criterion touches (by its words) {missed} of the reference's {sentences} sentences:", "warning"
+        )
+        yield Bullets(coverage["uncovered"])
+    elif coverage:
+        yield Paragraph("The criteria touch every sentence of the reference (by its words).", "note")
+
+
+def _look(purpose: str, look: Mapping[str, Any], images: Sequence[str]) -> Cell:
+    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+    text = f"looked closer for {purpose}: {look_text(look, images)}{made}: {look['text']}"
+    return Span(text, "bad" if look["failed"] else "muted")
+
+
+def _matrix(view: Mapping[str, Any]) -> Table:
+    """Return the scores of every answer by criterion, and its own, or why there is none."""
+    criteria = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    rows: list[list[Cell]] = []
+    for answer in view["answers"]:
+        scores = (answer["judgement"] or {}).get("scores") or [None] * len(criteria)
+        cells: list[Cell] = [figures.NOTHING if score is None else str(score) for score in scores]
+        failed = Span(f"{answer['failure']}: {answer['reason'] or ''}", "bad")
+        rows.append([_name(answer), *cells, failed if answer["score"] is None else figures.score(answer["score"])])
+    numbers = (Column(str(number)) for number in range(1, len(criteria) + 1))
+    columns = (
+        Column("model", numeric=False),
+        *numbers,
+        Column("score", numeric=all(one["score"] for one in view["answers"])),
+    )
+    return Table(columns, rows, "Scores by criterion")
+
+
+def _name(answer: Mapping[str, Any]) -> str:
+    return f"{answer['model']} · repeat {answer['repeat'] + 1}" if answer["repeat"] else answer["model"]
+
+
+def _named(answer: Mapping[str, Any]) -> Cell:
+    flags = answer["response"]["flags"]
+    return (Span(_name(answer), "strong"), Span(f" ({', '.join(flags)})" if flags else "", "bad"))

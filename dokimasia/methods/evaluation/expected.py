@@ -1,0 +1,53 @@
+"""What an evaluation will ask and cost, by counting its calls; tokens by rule of thumb."""
+
+from collections.abc import Iterable, Iterator
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.options import GraphOptions
+from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+
+LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
+CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
+
+
+def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
+    """Return what a plan will ask over samples of these sizes."""
+    known = list(sizes)
+    return added_up((asking for size in known for asking in _of_sample(plan, size)), len(known))
+
+
+def _of_sample(plan: EvaluationPlan, size: SampleSize) -> Iterator[Asking]:
+    asks, judge_of = plan.asks, plan.judge_of
+    shown = INSTRUCTION_TOKENS + size.text + size.images
+    looking = bool(plan.tools and size.images)
+    if "write_chain" in asks:
+        yield Asking(judge_of("write_chain"), 1, shown + size.reference, CHAIN_TOKENS)
+        if looking:
+            yield from _looks(judge_of("write_chain"), shown + size.reference, plan.looks)
+    if "extract_criteria" in asks:
+        yield Asking(judge_of("extract_criteria"), 1, shown + CHAIN_TOKENS, CRITERIA_TOKENS)
+    if "judge_chain" in asks and size.reference:
+        compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
+        yield Asking(judge_of("judge_chain"), 1, compared, VERDICT_TOKENS)
+    for candidate in plan.candidates:
+        for arm in plan.arms:
+            if "answer" in asks:
+                yield Asking(candidate, plan.repeats, size.text + (0 if arm else size.images), ANSWER_TOKENS)
+            if "score" in asks:
+                yield from scoring(judge_of("score"), plan.options, size, times=plan.repeats)
+
+
+def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:
+    """Yield the calls in which a judge scores all criteria of an answer, so many times."""
+    pictures = size.images if options.show_image or options.tools else 0
+    sent = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
+    yield Asking(judge, times, sent, SCORES_TOKENS)
+    for _ in range(times if options.tools and size.images else 0):
+        yield from _looks(judge, sent, options.looks)
+
+
+def _looks(spec: ModelSpec, sent: int, looks: int) -> Iterator[Asking]:
+    """Yield the calls of an ask with tools: every look may be a call of its own, which sends everything before it again."""
+    for look in range(looks + 1):
+        yield Asking(spec, 1, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)

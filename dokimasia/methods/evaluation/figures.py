@@ -1,0 +1,69 @@
+"""A run's stored rows as figures: what `show`, `evaluate` and the report all print."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.runs.figures import forked_from, shown_name, simulated
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
+
+
+def summary_of(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of an evaluation, ready for JSON; the same stored rows give the same bytes."""
+    plan = EvaluationPlan.model_validate(run.options["plan"])
+    with ThreadPoolExecutor(1) as aside:
+        using = aside.submit(usage_of, home, run.id)
+        samples, rows = count_items(home, run.id)
+        answers = collect(scored_rows(home, run))
+        used = using.result()
+    usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
+    return {
+        "run": run.id,
+        "status": run.status,
+        "samples": samples,
+        "open_items": _open_items(run, plan, samples, done=rows),
+        "skipped": run.options.get("skipped", []),
+        "judge": plan.judge.ref.name,
+        "forked_from": forked_from(run),
+        "seed": run.seed,
+        "simulated": simulated(plan.models.values()),
+        **summarise(
+            answers,
+            seed=run.seed,
+            usage=usage,
+            preparation=used.get(("replay", "", "")),
+        ),
+    }
+
+
+def scored_rows(home: Home, run: Run) -> Iterator[Row]:
+    """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
+    return map(_row, scored_answers(home, run.id))
+
+
+def _open_items(run: Run, plan: EvaluationPlan, samples: int, *, done: int) -> int:
+    """How many chains and answers of a run have no result yet; 0 for a finished run."""
+    if run.status == "done":
+        return 0
+    return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
+
+
+def _row(answer: ScoredAnswer) -> Row:
+    return Row(
+        sample_id=answer.sample_id,
+        cluster=answer.cluster,
+        category=answer.category,
+        model=shown_name(answer.model, answer.arm),
+        repeat=answer.repeat,
+        score=answer.score,
+        failure=answer.failure,
+    )
+
+
+def simulated_models(run: Run) -> list[str]:
+    """Return the names of a run's models that are simulated."""
+    return simulated(EvaluationPlan.model_validate(run.options["plan"]).models.values())

@@ -1,0 +1,160 @@
+"""What a run is: everything that decides its results, hashed into its id, and the work items that it consists of."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from dokimasia.agents import PromptLibrary
+from dokimasia.agents.candidate import BLIND
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value
+from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.errors import ConfigError
+from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
+from dokimasia.methods.evaluation.steps import JUDGED
+from dokimasia.runs.plans import AnyOrder, DataPlan, model_identity, prompts_used
+from dokimasia.tools.registry import VERSION as TOOLS_VERSION
+
+
+class Fork(Value):
+    """Where a run branched off another: the run, the step, the steps that are done again, and what was taken over.
+
+    `taken` hashes the outcomes that are taken over by their ids, so that a fork of a run that has changed since is
+    another fork.
+    """
+
+    parent: str
+    node: str
+    redone: tuple[str, ...]
+    taken: str
+
+
+class EvaluationPlan(DataPlan):
+    """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
+
+    `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
+    file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
+    deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
+    and `fork` says what the run branched off.
+    """
+
+    judge: ModelSpec
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
+    repeats: int = 1
+    no_image: bool = False
+    show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = LOOKS
+    criteria: str | None = None
+    responses: str | None = None
+    judges: dict[str, ModelSpec] = Field(default_factory=dict)
+    fork: Fork | None = None
+
+    @property
+    def options(self) -> GraphOptions:
+        """The plan as the graphs need it."""
+        judges = {node: spec.ref.name for node, spec in self.judges.items()}
+        return GraphOptions(
+            judge=self.judge.ref.name,
+            judges=judges,
+            models=self.models,
+            show_image=self.show_image,
+            tools=self.tools,
+            looks=self.looks,
+        )
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models of the plan by name, the judge last.
+
+        Raises:
+            ConfigError: two that are asked differently bear one name.
+        """
+        found: dict[str, ModelSpec] = {}
+        for spec in (*self.candidates, *self.judges.values(), self.judge):
+            other = found.pop(spec.ref.name, spec)
+            given = self.responses is not None and other in self.candidates
+            schemas = other not in self.candidates
+            if not given and model_identity(other, schemas=schemas) != model_identity(spec, schemas=schemas):
+                raise ConfigError(
+                    f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them another "
+                    "name in dokimasia.toml"
+                )
+            found[spec.ref.name] = spec
+        return found
+
+    @property
+    def judge_name(self) -> str:
+        """The shown name of the judge that scores."""
+        return self.judge_of("score").ref.name
+
+    def judge_of(self, step: str) -> ModelSpec:
+        """The judge that serves a step."""
+        return self.judges.get(step, self.judge)
+
+    def models_for(self, steps: Collection[str]) -> dict[str, ModelSpec]:
+        """The models that have to be reached for some steps to be done, by name."""
+        candidates = self.candidates if "answer" in steps and self.responses is None else ()
+        judges = [self.judge_of(step) for step in JUDGED if step in steps]
+        return {spec.ref.name: spec for spec in (*candidates, *judges)}
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """The steps that ask a model: all, but for what is imported, read from a file, or taken over."""
+        imported = {"write_chain", "judge_chain", "extract_criteria"} if self.criteria is not None else set[str]()
+        given = {"answer"} if self.responses is not None else set[str]()
+        steps = {*JUDGED, "answer"} - imported - given
+        return frozenset(steps if self.fork is None else steps & set(self.fork.redone))
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms of every candidate: with the image, and with `no_image` also without."""
+        return ("", BLIND) if self.no_image else ("",)
+
+    def items(self, sample_id: str) -> Iterator["ScoreItem"]:
+        """The answers that are asked and scored for one sample, in a fixed order."""
+        for candidate in self.candidates:
+            for arm in self.arms:
+                for repeat in range(self.repeats):
+                    yield ScoreItem(sample_id, candidate.ref.name, arm, repeat)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreItem:
+    """One answer of one candidate to one sample, to be scored."""
+
+    sample_id: str
+    model: str
+    arm: str
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        """The item's name, unique in its run."""
+        return f"score/{self.sample_id}/{self.model}/{self.arm}/{self.repeat}"
+
+
+def replay_item(sample_id: str) -> str:
+    """Return the name of the work item that replays a sample's reasoning."""
+    return f"replay/{sample_id}"
+
+
+def prompts_of_evaluation(
+    library: PromptLibrary, *, structured_output: bool = False, tools: bool = False
+) -> dict[str, str]:
+    """Return the prompts of the evaluation with version and hash.
+
+    `structured` is one where a judge takes a schema, `looking` where it is offered tools.
+    """
+    used = ("candidate", "checkpoints", "criteria", "equivalence", "repair", "solver")
+    return prompts_used(
+        library, [*used, *(["structured"] if structured_output else []), *(["looking"] if tools else [])]
+    )
+
+
+def graphs_of(plan: EvaluationPlan) -> dict[str, int]:
+    """Return the graphs of an evaluation with their versions, and that of its tools where it offers any."""
+    names = (COGNITIVE_REPLAY, CHECKPOINT_SCORING)
+    return {name: VERSIONS[name] for name in names} | ({"tools": TOOLS_VERSION} if plan.tools else {})

@@ -1,0 +1,64 @@
+"""One prompt of each kind that an evaluation asks by, rendered for a sample; what models would write is a placeholder."""
+
+from collections.abc import Sequence
+
+from dokimasia.agents import schemas
+from dokimasia.agents.evaluation import chain_text, criteria_text, question_inputs
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.sample import Sample
+from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
+
+PLACEHOLDER_CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
+PLACEHOLDER_CRITERIA = CriteriaSet(
+    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
+)
+
+
+def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts as they would be put to solver, judge and candidates."""
+    prompts = _prompts(sample, library, show_image=plan.show_image or bool(plan.tools))
+    if plan.tools:
+        prompts = [_with_tools(one, plan.looks, library) for one in prompts]
+    if takes_schema(plan.judge):
+        prompts = [_as_object(one, library) for one in prompts]
+    return prompts
+
+
+def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool) -> list[Rendered]:
+    inputs = question_inputs(sample)
+    reference = {"reference_answer": sample.reference_answer} if sample.reference_answer is not None else {}
+    prompts = [
+        render("solver", {**inputs, **reference}, images=sample.images, library=library),
+        render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images, library=library),
+        render("candidate", inputs, images=sample.images, library=library),
+        render(
+            "checkpoints",
+            {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
+            images=sample.images if show_image else (),
+            library=library,
+        ),
+    ]
+    if reference:
+        prompts.insert(
+            1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}, library=library)
+        )
+    return prompts
+
+
+def _with_tools(rendered: Rendered, looks: int, library: PromptLibrary | None) -> Rendered:
+    """Return a prompt as it is put to a judge that is offered tools."""
+    offered = rendered.name in ("solver", "checkpoints") and any(message.images for message in rendered.messages)
+    return with_looking(rendered, looks, library=library) if offered else rendered
+
+
+def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
+    """Return a prompt as it is put to a judge that takes an output schema."""
+    forms = {
+        "criteria": schemas.criteria(1).form,
+        "checkpoints": schemas.checkpoint_scores(1).form,
+        "equivalence": schemas.equivalence().form,
+    }
+    form = forms.get(rendered.name)
+    return rendered if form is None else with_form(rendered, form, library=library)

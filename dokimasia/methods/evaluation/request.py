@@ -1,0 +1,107 @@
+"""What an evaluation is asked, and the answers that exist already."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from dokimasia.datasets import read_responses
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.options import LOOKS
+from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.storage.criteria import load_collection
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import RunSample
+
+MAX_LOOKS = 100
+"""The most looks an ask that can be asked for."""
+
+Responses = dict[tuple[str, str, int], str]
+"""Texts of answers by sample id, model and repeat."""
+
+
+class EvaluationRequest(DataRequest):
+    """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images (with --prompt).
+
+    The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
+    scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
+    """
+
+    VERB: ClassVar[str] = "evaluate"
+
+    judge: Judge = Field(description=SHARED_HELP["judge"])
+    models: Models = Field(default=(), description="The candidates, separated by commas.")
+    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
+    show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
+    tools: tuple[str, ...] = Field(
+        default=(),
+        description="Tools for the judge to look closer with: crop,zoom,... or all. Shows it the image.",
+    )
+    looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS, description="With --tools: looks an ask at most.")
+    criteria: str | None = Field(
+        default=None, description="Score by an imported collection of criteria (see: dokimasia criteria)."
+    )
+    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
+        default=None, description="Score answers that exist: JSON lines of id, model, response, repeat."
+    )
+
+
+def read_answers(request: EvaluationRequest) -> tuple[Responses | None, str | None]:
+    """Return the answers of the file that a request names, and the file's hash; None and None where it names none.
+
+    Raises:
+        DataError: the file cannot be read, or there is no answer in it.
+    """
+    if request.responses is None:
+        return None, None
+    responses = {
+        (answer.sample_id, answer.model, answer.repeat): answer.text for answer in read_responses(request.responses)
+    }
+    if not responses:
+        raise DataError(f"{request.responses}: no answer in it")
+    return responses, hashlib.sha256(request.responses.read_bytes()).hexdigest()[:32]
+
+
+def answered_by(request: EvaluationRequest, places: Sequence[RunSample], responses: Responses) -> tuple[ModelSpec, ...]:
+    """Return the models whose answers are in the file, checked to have answered every sample."""
+    if request.no_image:
+        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
+    named = list(dict.fromkeys(model for _, model, _ in responses))
+    wanted = list(request.models) or named
+    for model in wanted:
+        missing = [place.sample_id for place in places if (place.sample_id, model, 0) not in responses]
+        if missing:
+            raise DataError(
+                f"{request.responses}: {model} has no answer to {len(missing)} of {len(places)} samples "
+                f"({_some(missing)}); add them, choose models with --models, or shorten the data with --limit"
+            )
+    return tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
+
+
+def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -> None:
+    """Check that a collection of criteria has a set for every sample.
+
+    Raises:
+        NotFound: there is no such collection.
+        InputError: it has nothing for some samples.
+    """
+    known = {entry.sample_digest for entry in load_collection(home, collection)}
+    if not known:
+        raise NotFound(
+            f"no criteria collection {collection!r} in {home.path}; import one: dokimasia criteria import FILE"
+        )
+    missing = [place.sample_id for place in places if place.sample_digest not in known]
+    if missing:
+        raise InputError(
+            f"criteria {collection} have nothing for {len(missing)} of {len(places)} samples ({_some(missing)}): their "
+            "question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
+            "to have the judge make them"
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

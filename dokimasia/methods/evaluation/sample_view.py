@@ -1,0 +1,89 @@
+"""One sample of an evaluation, whole: chain, criteria, every answer with its scores."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.look import Look
+from dokimasia.domain.sample import Sample
+from dokimasia.methods.evaluation.coverage import sample_coverage
+from dokimasia.runs.figures import shown_name
+from dokimasia.storage.excerpts import samples_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.retries import Retry, earlier_outcomes
+from dokimasia.storage.runs import Run, SqliteRunStore
+
+
+async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+    """Return everything that a run knows of one sample, ready for JSON."""
+    sample = samples_of(home, run.id, [sample_id])[sample_id]
+    rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
+    earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample_id]
+    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
+
+
+async def view_of(
+    store: SqliteRunStore, run: Run, sample: Sample, *, rows: Sequence[ResultRow], earlier: Sequence[Retry]
+) -> dict[str, Any]:
+    """Return what a run knows of a sample from its rows and from what failed before, ready for JSON."""
+    replay = next((row for row in rows if row.kind == "replay"), None)
+    view: dict[str, Any] = {
+        "run": run.id,
+        "sample": sample.model_dump(mode="json"),
+        "replay": await _replay(store, replay),
+        "coverage": await _coverage(store, sample, replay),
+        "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
+    }
+    if earlier:
+        view["earlier"] = [
+            {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
+        ]
+    return view
+
+
+async def _replay(store: SqliteRunStore, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {
+        **_ending(row),
+        "chain": await _value(store, ReferenceChain, row.chain_id),
+        "criteria": await _value(store, CriteriaSet, row.criteria_id),
+        "looks": await _looks(store, row),
+        "calls": list(row.calls),
+    }
+
+
+async def _coverage(store: SqliteRunStore, sample: Sample, row: ResultRow | None) -> dict[str, Any] | None:
+    if row is None or row.criteria_id is None:
+        return None
+    found = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
+    return None if found is None else found.model_dump(mode="json", exclude={"sample"}) | {"share": found.share}
+
+
+async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+    return {
+        "model": shown_name(row.model, row.arm),
+        "repeat": row.repeat,
+        "score": row.score,
+        **_ending(row),
+        "response": await _value(store, Response, row.response_id),
+        "judgement": await _value(store, CheckpointScores, row.judgement_id),
+        "looks": await _looks(store, row),
+        "calls": list(row.calls),
+    }
+
+
+async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
+    """What the judge looked at with its tools, in order."""
+    return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
+
+
+async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
+    return None if id is None else (await store.get(type_, id)).model_dump(mode="json")
+
+
+def _ending(row: ResultRow) -> dict[str, Any]:
+    return {"outcome": row.outcome, "failure": row.failure, "reason": row.reason}

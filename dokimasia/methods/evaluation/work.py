@@ -1,0 +1,191 @@
+"""The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, cast
+
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.judgement import CheckpointScores, Failed, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
+from dokimasia.methods.evaluation.plan import EvaluationPlan, ScoreItem, replay_item
+from dokimasia.methods.evaluation.request import read_answers
+from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
+from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
+from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.storage.criteria import CollectedCriteria, load_collection
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow
+
+WINDOW = 1
+"""Samples in flight for each call that the widest endpoint takes at once, so that a slow one idles no other."""
+
+REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)
+
+
+async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
+    """Yield the one stage of an evaluation: every sample goes through all its steps on its own.
+
+    While one candidate's endpoint holds up the samples in flight and another's could take more, more are begun.
+    """
+    count = job.progress.samples
+    reached = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
+    yield Stage(
+        job.samples(),
+        EvaluationWork(job).sample,
+        items=count * (1 + len(list(job.plan.items("")))),
+        width=min(WINDOW * job.width, count),
+        uneven=lambda: job.services.gateway.uneven(reached),
+    )
+
+
+class EvaluationWork:
+    """Does the items of one evaluation that have no result yet."""
+
+    def __init__(self, job: Job[EvaluationPlan]) -> None:
+        """Prepare the work: imported criteria and answers that exist replace calls, and a fork takes outcomes over."""
+        self._job, self._plan = job, job.plan
+        self._criteria = _collected(job.home, job.plan)
+        self._responses, _ = read_answers(job.request)
+        self._taken: Mapping[str, Beginning] = taken_by(job.home, job.run.id, job.plan)
+
+    async def sample(self, sample: Sample) -> None:
+        """Do all items of a sample.
+
+        Raises:
+            Interrupted: the gateway was drained; everything finished is committed.
+            StorageError: a result could not be kept.
+        """
+        await self._sample(sample)
+        self._job.progress.samples_done += 1
+
+    async def _sample(self, sample: Sample) -> None:
+        replay = await self._replay(sample)
+        open_items: list[tuple[ScoreItem, checkpoint_scoring.Item]] = []
+        rows: list[ResultRow] = []
+        for item in self._plan.items(sample.id):
+            begun = await self._begin_score(sample, item, replay)
+            if isinstance(begun, ResultRow):
+                rows.append(begun)
+            elif begun is not None:
+                open_items.append((item, begun))
+        if open_items:
+            state = await self._score(sample, replay, [begun for _, begun in open_items])
+            for (item, _), ended in zip(open_items, state["items"], strict=True):
+                rows.append(await self._scored_row(sample, item, replay, ended))
+        await self._job.finish(*rows)
+
+    async def _score(self, sample: Sample, replay: ResultRow, items: list[checkpoint_scoring.Item]) -> dict[str, Any]:
+        """Run the scoring graph over the answers to one sample."""
+        inputs = {"sample": value_id(sample), "criteria": replay.criteria_id, "items": items}
+        name = f"score/{sample.id}/{digest('items', items)[:8]}"
+        return await self._job.walk(SCORING, inputs, name, context=self._job.context)
+
+    async def _replay(self, sample: Sample) -> ResultRow:
+        """Return the row of the sample's criteria, making them where there is none."""
+        item = replay_item(sample.id)
+        job = self._job
+        row = job.finished(item)
+        if row is not None:
+            return row
+        begun = self._begin(item)
+        if begun.row is not None:
+            await job.finish(begun.row)
+            return begun.row
+        if self._criteria is not None:
+            ready = self._criteria[sample.digest]
+            made = {"chain_id": ready.chain_id, "criteria_id": ready.criteria_id}
+            row = job.row(sample, item, kind="replay", outcome="made", **made)
+            await job.finish(row)
+            return row
+        retried = retried_replay(job.retries.get(item), SqliteLedger(job.home))
+        inputs = {"sample": value_id(sample), **begun.inputs, **retried}
+        state = await job.walk(REPLAY, inputs, item, context=job.context)
+        made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
+        row = job.row(
+            sample,
+            item,
+            kind="replay",
+            **await self._made(state),
+            **made,
+            chain_id=state.get("chain") or None,
+            value_ids=tuple(state.get("looks", ())),
+            calls=tuple(state.get("calls", ())),
+        )
+        await job.finish(row)
+        return row
+
+    async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""
+        if not state.get("failed"):
+            return {"outcome": "made"}
+        failed = await self._job.context.store.get(Failed, state["why"])
+        return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+
+    async def _begin_score(
+        self, sample: Sample, item: ScoreItem, replay: ResultRow
+    ) -> "ResultRow | checkpoint_scoring.Item | None":
+        """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
+        if self._job.finished(item.name) is not None:
+            return None
+        if replay.outcome == "failed":
+            reason = f"no criteria for this sample: {replay.reason}"[:500]
+            return self._row(sample, item, outcome="failed", failure=replay.failure, reason=reason)
+        begun = self._begin(item.name)
+        if begun.row is not None:
+            return begun.row
+        entered: dict[str, Any] = {
+            "model": item.model,
+            "arm": item.arm,
+            "repeat": item.repeat,
+            **begun.inputs,
+            **{name: value for name, value in retried_score(self._job.retries.get(item.name)).items() if value},
+        }
+        if self._responses is not None and "response" not in entered:
+            text = self._responses.get((item.sample_id, item.model, item.repeat))
+            if text is None:
+                self._job.progress.items -= 1
+                return None
+            entered["response"] = await self._job.context.store.put(
+                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
+            )
+        return cast("checkpoint_scoring.Item", entered)
+
+    async def _scored_row(
+        self, sample: Sample, item: ScoreItem, replay: ResultRow, ended: checkpoint_scoring.Item
+    ) -> ResultRow:
+        score: dict[str, Any] = {}
+        judged: dict[str, Any] = {}
+        if not ended.get("failed"):
+            judgement = await self._job.context.store.get(CheckpointScores, ended["judgement"])
+            score, judged = {"score": judgement.score}, {"judgement_id": ended["judgement"]}
+        return self._row(
+            sample,
+            item,
+            **ending({**ended, **score}),
+            **judged,
+            criteria_id=replay.criteria_id,
+            response_id=ended.get("response") or None,
+            value_ids=tuple(ended.get("looks", ())),
+            calls=tuple(ended.get("calls", ())),
+        )
+
+    def _row(self, sample: Sample, item: ScoreItem, **fields: Any) -> ResultRow:
+        names = {"model": item.model, "arm": item.arm, "repeat": item.repeat}
+        return self._job.row(sample, item.name, kind="score", **names, **fields)
+
+    def _begin(self, item: str) -> Beginning:
+        """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""
+        begun = self._taken.get(item, Beginning())
+        if begun.row is None:
+            return begun
+        if item in self._job.retries:
+            return Beginning()
+        return Beginning(row=begun.row.model_copy(update={"run_id": self._job.run.id}))
+
+
+def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriteria] | None:
+    if plan.criteria is None:
+        return None
+    return {entry.sample_digest: entry for entry in load_collection(home, plan.criteria)}

@@ -1,0 +1,272 @@
+"""A test of fingerprints by hand: its trials as files for a reader, without names, and the reader's decisions taken in."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.datasets.lines import Problem, read_rows
+from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.identity import unit_interval
+from dokimasia.errors import InputError, NotFound
+from dokimasia.graphs.diagnosis.fingerprinting import shown_reports
+from dokimasia.methods.diagnosis import make_folder, reports_of
+from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
+from dokimasia.methods.fingerprints.results import BY_HAND
+from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
+from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, record_results, results
+from dokimasia.storage.runs import Run, SqliteRunStore, list_runs, resolve_run
+
+SHEET, TRIALS, DATA = "matches.csv", "trials", "trials.jsonl"
+COLUMNS = ("trial", "task", "report_1_is")
+MOST_NAMED = 20
+LONGEST_NAME = 80
+_TICKS = re.compile(r"`{3,}")
+
+
+class Bundle(NamedTuple):
+    """What was written for a reader: how many trials, the sheet, and whether the sheet was there and was left as it is."""
+
+    trials: int
+    sheet: Path
+    kept: bool
+
+
+class Decision(NamedTuple):
+    """A line of a reader's file: where it stands, the task's id, and what is said of it (None: nothing yet)."""
+
+    line: int
+    task: str
+    said: str | None
+
+
+def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
+    """Write the trials as a reader is to see them, in a drawn order, and a sheet for the decisions.
+
+    `trials/001.md` and so on hold the two reports and both models' answers; `trials.jsonl` the same for programs;
+    `matches.csv` a line a trial. Which answer is whose stays in the home. A sheet that holds decisions is left as it is.
+
+    Raises:
+        InputError: there are no reports to match, the folder has the sheet of another test, or it cannot be written.
+    """
+    reports = reports_of(home, run.id)
+    seed = run.seed
+    tasks = [(id, task) for id, task in tasks_of(home, run) if task.first in reports and task.second in reports]
+    tasks.sort(key=lambda one: (unit_interval("bundle", seed, one[0]), one[0]))
+    if not tasks:
+        raise InputError(f"run {run.id} has no reports to match yet: go on with dokimasia resume {run.id}")
+    path = folder / SHEET
+    kept = path.exists()
+    if kept and _of_another_test(path, dict(tasks_of(home, run))):
+        raise InputError(f"{path} belongs to another test than {run.id}: name another folder with --export")
+    make_folder(folder / TRIALS)
+    lines: list[bytes] = []
+    sheet = io.StringIO(newline="")
+    writer = csv.writer(sheet, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number, (id, task) in enumerate(tasks, start=1):
+        one, two = shown_reports(task, reports[task.first], reports[task.second])
+        answers = [orjson.loads(line) for line in task.answers.splitlines()]
+        page = "\n".join(_page(number, len(tasks), one, two, answers))
+        write_whole(folder / TRIALS / f"{number:03}.md", page.encode())
+        row = {"trial": number, "task": id, "report_1": one, "report_2": two, "answers": answers, "report_1_is": None}
+        lines.append(orjson.dumps(row))
+        writer.writerow((number, id, ""))
+    write_whole(folder / DATA, b"\n".join([*lines, b""]))
+    if not kept:
+        write_whole(path, sheet.getvalue().encode())
+    return Bundle(len(tasks), path, kept)
+
+
+def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
+    """Whether a sheet names tasks, and none of this test; what is no sheet is a reader's own affair."""
+    try:
+        named = {one.task for one in _read_sheet(path) if one.task}
+    except InputError:
+        return False
+    return bool(named) and not named & tasks.keys()
+
+
+async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
+    """Take in a reader's decisions, all or none; return the test that they belong to and how many are new.
+
+    Args:
+        home: open for writing.
+        text: the beginning of the id of a test, or of the evaluation that it was made on; `last` is the newest test.
+        path: the sheet (.csv with columns `task` and `report_1_is`), or a JSON object a line with these members. A, B, or
+            nothing where the reader has not decided. The file's name, without its ending, is the reader's.
+
+    Raises:
+        InputError: lines that cannot be used, each with line and id; nothing is kept.
+        NotFound: there is no such test.
+    """
+    decisions, problems = _read(path)
+    run = _test_of(home, text, {one.task for one in decisions})
+    tasks = dict(tasks_of(home, run))
+    name = path.stem[:LONGEST_NAME]
+    before = _said_before(home, run, name)
+    used: list[Decision] = []
+    first: dict[str, int] = {}
+    for one in decisions:
+        wrong = _wrong(one, run, tasks, first, before, name)
+        if wrong is not None:
+            problems.append(Problem(one.line, one.task, f"{path}, line {one.line}: {wrong}"))
+        elif one.said is not None:
+            used.append(one)
+        first.setdefault(one.task, one.line)
+    if problems:
+        problems.sort(key=lambda problem: problem.line)
+        told = [problem.message for problem in problems[:MOST_NAMED]]
+        more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
+        raise InputError("\n".join([*told, *more, "nothing was taken in"]))
+    if not used:
+        raise InputError(f"{path} holds no decision: put A or B into report_1_is")
+    store = SqliteRunStore(home, run.id)
+    rows = [await _row(store, run, one, tasks[one.task], name) for one in used]
+    return run, await record_results(home, rows)
+
+
+async def _row(store: SqliteRunStore, run: Run, decision: Decision, task: FingerprintTask, name: str) -> ResultRow:
+    match = FingerprintMatch.model_validate(
+        {"task": decision.task, "said": decision.said, "right": decision.said == task.truth, "by": name}
+    )
+    return ResultRow(
+        run_id=run.id,
+        item=f"{item_of(task)}/{name}",
+        kind=BY_HAND,
+        sample_id="",
+        model=task.first,
+        arm=task.second,
+        repeat=task.trial - 1,
+        value_ids=(decision.task, await store.put(match)),
+        outcome="scored",
+        score=float(match.right),
+    )
+
+
+def _wrong(
+    one: Decision,
+    run: Run,
+    tasks: Mapping[str, FingerprintTask],
+    first: Mapping[str, int],
+    before: Mapping[str, str],
+    name: str,
+) -> str | None:
+    """Return what is wrong with a decision, None where nothing is."""
+    shown = one.task[:40]
+    if not one.task:
+        return "no task is named: write the task's id, as in the sheet that --export wrote"
+    if one.task not in tasks:
+        return f"run {run.id} has no task {shown!r}"
+    if one.task in first:
+        return f"task {shown} stands on line {first[one.task]} already"
+    if one.said not in (None, "A", "B"):
+        return f"task {shown}: report_1_is is {one.said[:40]!r}, and has to be A, B or empty"
+    if one.said is not None and before.get(one.task, one.said) != one.said:
+        return (
+            f"task {shown}: {name} has decided {before[one.task]} before, and a decision is not changed once it is counted; "
+            "a file of another name counts as another reader"
+        )
+    return None
+
+
+def _test_of(home: Home, text: str, ids: set[str]) -> Run:
+    """Return the test that a text means: itself, or of an evaluation the newest whose trials the file names."""
+    tests = [run for run in list_runs(home) if run.method == NAME]
+    run = (tests or [None])[0] if text == "last" else resolve_run(home, text)
+    if run is None:
+        raise NotFound(
+            f"{home.path} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
+        )
+    if run.method == NAME:
+        return run
+    own = [one for one in tests if FingerprintPlan.model_validate(one.options["plan"]).source == run.id]
+    if not own:
+        raise NotFound(
+            f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
+        )
+    named = ((len(ids & {str(id) for id in _ids(one)}), -at, one) for at, one in enumerate(own))
+    return max(named, key=lambda each: each[:2])[2]
+
+
+def _ids(run: Run) -> Sequence[object]:
+    found = run.options.get("tasks")
+    return found if isinstance(found, list) else ()
+
+
+def _said_before(home: Home, run: Run, name: str) -> dict[str, str]:
+    rows = [row for row in results(home, run.id) if row.kind == BY_HAND and row.item.endswith(f"/{name}")]
+    found = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows])
+    return {one.task: one.said for one in found.values() if one.by == name}
+
+
+def _read(path: Path) -> tuple[list[Decision], list[Problem]]:
+    """Return the lines of a sheet or a JSONL file, and what is wrong with those that cannot be read."""
+    if path.suffix.casefold() == ".csv":
+        return _read_sheet(path), []
+    decisions: list[Decision] = []
+    problems: list[Problem] = []
+    for row in read_rows(path):
+        if isinstance(row, Problem):
+            problems.append(row)
+            continue
+        said = row.fields.get("report_1_is")
+        decisions.append(Decision(row.line, str(row.fields.get("task") or ""), None if said is None else _said(said)))
+    return decisions, problems
+
+
+def _read_sheet(path: Path) -> list[Decision]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}); save the sheet as UTF-8") from error
+    separator = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
+    missing = [name for name in COLUMNS[1:] if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{path}, line 1: the sheet has no column {' and none '.join(missing)}")
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from error
+    return [Decision(line, (row["task"] or "").strip(), _said(row["report_1_is"] or "")) for line, row in rows]
+
+
+def _said(value: object) -> str | None:
+    text = str(value).strip()
+    return text.upper() if len(text) == 1 else text or None
+
+
+def _page(number: int, of: int, one: str, two: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a trial's page; what models wrote stands in fences that nothing in it can end."""
+    yield f"# Trial {number} of {of}"
+    yield ""
+    yield "Two models answered the questions below; they are called A and B throughout. Each of the two reports is about one"
+    yield f"of them. Whom is report 1 about? Put A or B beside trial {number} into the sheet."
+    for title, text in (("Report 1", one), ("Report 2", two)):
+        yield from ("", f"## {title}", "", *_fenced(text))
+    yield from ("", "## Answers")
+    for row in answers:
+        yield from ("", f"### Question {row['n']}", "", *_fenced(row["question"]))
+        if row["reference"]:
+            yield from ("", "Reference:", "", *_fenced(row["reference"]))
+        if row["points"]:
+            points = "\n".join(f"- {point['question']} {point['ground_truth']}" for point in row["points"])
+            yield from ("", "What a good answer gets right:", "", *_fenced(points))
+        for letter in "AB":
+            yield from ("", f"**{letter}** answered:", "", *_fenced(row[letter]))
+    yield ""
+
+
+def _fenced(text: str) -> list[str]:
+    ticks = "`" * max([3, *(len(one) + 1 for one in _TICKS.findall(text))])
+    return [f"{ticks}text", text, ticks]

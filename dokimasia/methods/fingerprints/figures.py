@@ -1,0 +1,166 @@
+"""From matched reports to figures: how surely each pair of models is told apart, as a table and as a heat map's."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.algorithms.statistics import clopper_pearson, rate_interval
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.methods.tree import LEVEL, rounded
+
+CHANCE = 0.5
+"""What guessing reaches."""
+
+
+class Trial(NamedTuple):
+    """One trial of two models: whether the reports were matched rightly, or the kind of failure."""
+
+    first: str
+    second: str
+    right: bool | None
+    failure: str | None = None
+
+
+def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[str, Any]:
+    """Return the accuracy of matching for each pair and over all, ready for JSON.
+
+    Args:
+        trials: those of one matcher.
+        models: in the order of the tables.
+
+    Returns:
+        n, right, accuracy, low, high (95 %, clustered by pairs), failures {kind: n}, bounds {low, high} (what the failures
+        leave open), pairs_apart (matched right in more than half of their trials), pairs_surely_apart (lower end above
+        one half), n_pairs, and pairs [{first, second, trials, n, right, accuracy, low, high (Clopper and Pearson), failures,
+        bounds, apart, surely}].
+    """
+    rows = [
+        _pair(one, [trial for trial in trials if {trial.first, trial.second} == set(one)]) for one in _pairs(models)
+    ]
+    rows = [row for row in rows if row["trials"]]
+    judged = [trial for trial in trials if trial.right is not None]
+    hits = [bool(trial.right) for trial in judged]
+    clusters = [tuple(sorted((trial.first, trial.second))) for trial in judged]
+    interval = rate_interval(hits, clusters=clusters, level=LEVEL) if hits else None
+    return {
+        "n": len(hits),
+        "trials": len(trials),
+        "right": sum(hits),
+        "accuracy": rounded(sum(hits) / len(hits)) if hits else None,
+        "low": rounded(interval.low) if interval else None,
+        "high": rounded(interval.high) if interval else None,
+        "failures": _failures(trials),
+        "bounds": _bounds(sum(hits), len(hits), len(trials)),
+        "n_pairs": len(rows),
+        "pairs_apart": sum(row["apart"] for row in rows),
+        "pairs_surely_apart": sum(row["surely"] for row in rows),
+        "pairs": rows,
+    }
+
+
+def fingerprint_assets(
+    figures: Mapping[str, Any], models: Sequence[str], *, matcher: str, id: str = ""
+) -> tuple[Asset, Asset]:
+    """Return the figures as tables: a row a pair, and models by models for a heat map.
+
+    Args:
+        figures: what `fingerprint_figures` returned.
+        models: in the order of the tables.
+        matcher: who matched.
+        id: told apart by this in the tables' ids; the judge's have none.
+    """
+    pairs = Asset(
+        id=f"fingerprints/{id}" if id else "fingerprints",
+        title=f"Fingerprints, matched by {matcher}: how surely two models are told apart",
+        sentence=(
+            f"{figures['pairs_apart']} of {figures['n_pairs']} pairs were matched rightly in more than half of their trials; "
+            "guessing reaches one half. Each trial shows answers to other questions than the reports were written from."
+        ),
+        columns=(
+            AssetColumn(name="first", kind="name"),
+            AssetColumn(name="second", kind="name"),
+            AssetColumn(name="accuracy", kind="share", better="higher"),
+            AssetColumn(name="trials", kind="count"),
+        ),
+        rows=tuple(
+            AssetRow(
+                key=f"{row['first']} {row['second']}",
+                cells=(
+                    Figure(value=row["first"]),
+                    Figure(value=row["second"]),
+                    Figure(value=row["accuracy"], low=row["low"], high=row["high"]),
+                    Figure(value=row["trials"]),
+                ),
+                n=row["n"],
+                held=row["trials"],
+            )
+            for row in figures["pairs"]
+        ),
+        counts="samples",
+    )
+    known = {frozenset((row["first"], row["second"])): row for row in figures["pairs"]}
+    grid = Asset(
+        id=f"heatmap/fingerprints-{id}" if id else "heatmap/fingerprints",
+        title=f"Heat map of fingerprints, matched by {matcher}",
+        sentence="Trials of 100 in which both reports were given to the right models; guessing reaches 50.",
+        columns=(
+            AssetColumn(name="model", kind="name"),
+            *(AssetColumn(name=model[:300], unit="of 100", kind="score", better="higher") for model in models),
+        ),
+        rows=tuple(_grid_row(model, models, known) for model in models),
+        counts="samples",
+    )
+    return pairs, grid
+
+
+def _grid_row(model: str, models: Sequence[str], known: Mapping[frozenset[str], Mapping[str, Any]]) -> AssetRow:
+    rows = [known.get(frozenset((model, other))) for other in models]
+    return AssetRow(
+        key=model,
+        cells=(Figure(value=model), *(_percent(row) for row in rows)),
+        n=sum(row["n"] for row in rows if row is not None),
+        held=sum(row["trials"] for row in rows if row is not None),
+        model=model,
+    )
+
+
+def _percent(row: Mapping[str, Any] | None) -> Figure:
+    if row is None or row["accuracy"] is None:
+        return Figure()
+    return Figure(
+        **{to: round(100 * row[name], 6) for to, name in (("value", "accuracy"), ("low", "low"), ("high", "high"))}
+    )
+
+
+def _pairs(models: Sequence[str]) -> list[tuple[str, str]]:
+    return [(first, second) for at, first in enumerate(models) for second in models[at + 1 :]]
+
+
+def _pair(names: tuple[str, str], trials: Sequence[Trial]) -> dict[str, Any]:
+    hits = [trial.right for trial in trials if trial.right is not None]
+    right = sum(hits)
+    interval = clopper_pearson(right, len(hits), LEVEL) if hits else None
+    return {
+        "first": names[0],
+        "second": names[1],
+        "trials": len(trials),
+        "n": len(hits),
+        "right": right,
+        "accuracy": rounded(right / len(hits)) if hits else None,
+        "low": rounded(interval.low) if interval else None,
+        "high": rounded(interval.high) if interval else None,
+        "failures": _failures(trials),
+        "bounds": _bounds(right, len(hits), len(trials)),
+        "apart": bool(hits) and right / len(hits) > CHANCE,
+        "surely": interval is not None and interval.low > CHANCE,
+    }
+
+
+def _failures(trials: Sequence[Trial]) -> dict[str, int]:
+    return dict(sorted(Counter(trial.failure for trial in trials if trial.failure is not None).items()))
+
+
+def _bounds(right: int, judged: int, trials: int) -> dict[str, float | None]:
+    if not trials:
+        return {"low": None, "high": None}
+    return {"low": rounded(right / trials), "high": rounded((right + trials - judged) / trials)}

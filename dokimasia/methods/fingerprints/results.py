@@ -1,0 +1,180 @@
+"""What a test of fingerprints came to: figures of every matcher, notes, the tables that are drawn, and an export's rows."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.methods.diagnosis import reports_of, written_from
+from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
+from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
+from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, list_runs
+
+MATCH = "match"
+"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models, its digest the task's id."""
+
+BY_HAND = "match by hand"
+"""The kind of a result row of a person's."""
+
+COLUMNS: dict[str, ColumnType] = {
+    "task": "text",
+    "samples": "texts",
+    "said": "text",
+    "truth": "text",
+    "removed": "integer",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a trial of the judge's; a score of 1 says that both reports were given to the right models."""
+
+FEW = 30
+"""Fewer responses of each model than the paper's 30 to 50 are said to be so."""
+
+FEW_TRIALS = 5
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
+    """Return what a test of fingerprints came to, ready for JSON; the same stored rows give the same bytes.
+
+    Returns:
+        run, source, status, judge, simulated, seed, models, notes, responses (asked of each model in a trial), shown {low,
+        high} (there were), tasks, waiting (trials that the judge has not matched), untested [{first, second, samples}],
+        reports {model: {verified, unverified} or None}, removed (pieces that anonymising took out of answers), `by_judge` (see
+        `analysis.fingerprints.fingerprint_figures`), `by_hand` {name: the same}, and assets, ready to be drawn: the
+        judge's, then each person's.
+    """
+    plan, diagnosis = _plan(run), written_from(home, run)
+    tasks = [task for _, task in tasks_of(home, run)]
+    rows = results(home, run.id)
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.kind == BY_HAND])
+    by_hand: dict[str, list[Trial]] = {}
+    for row in rows:
+        if row.kind == BY_HAND:
+            by_hand.setdefault(matches[row.value_ids[1]].by, []).append(_trial(row))
+    judged = [_trial(row) for row in rows if row.kind == MATCH]
+    figures = fingerprint_figures(judged, diagnosis.models)
+    hands = {name: fingerprint_figures(each, diagnosis.models) for name, each in sorted(by_hand.items())}
+    reports = reports_of(home, run.id)
+    untested: list[dict[str, Any]] = [
+        dict(zip(("first", "second", "samples"), one, strict=True)) for one in untested_of(run)
+    ]
+    judge = plan.judge.ref.name
+    return {
+        "run": run.id,
+        "source": plan.source,
+        "status": run.status,
+        "judge": judge,
+        "simulated": sorted({*diagnosis.simulated, *simulated((plan.judge,))}),
+        "seed": plan.seed,
+        "models": list(diagnosis.models),
+        "notes": [*diagnosis.notes, *_notes(plan, len(diagnosis.models), tasks, untested)],
+        "responses": plan.responses,
+        "shown": {
+            "low": min(len(task.samples) for task in tasks),
+            "high": max(len(task.samples) for task in tasks),
+        },
+        "tasks": len(tasks),
+        "waiting": len(tasks) - len(judged),
+        "untested": untested,
+        "removed": sum(task.removed for task in tasks),
+        "reports": {
+            name: {"verified": len(reports[name].verified), "unverified": len(reports[name].unverified)}
+            if name in reports
+            else None
+            for name in diagnosis.models
+        },
+        "by_judge": figures,
+        "by_hand": hands,
+        "assets": [
+            one.model_dump(mode="json")
+            for one in (
+                *(fingerprint_assets(figures, diagnosis.models, matcher=judge) if judged else ()),
+                *(
+                    asset
+                    for name, each in hands.items()
+                    for asset in fingerprint_assets(each, diagnosis.models, matcher=name, id=_UNSAFE.sub("-", name))
+                ),
+            )
+        ],
+    }
+
+
+def latest_fingerprints(home: Home, source: str) -> Run | None:
+    """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
+    for run in list_runs(home):
+        own = run.method == NAME and _plan(run).source == source
+        if own and any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
+            return run
+    return None
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each trial; of one that failed what there is not is null."""
+    judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
+    return [
+        {
+            **dict.fromkeys(COLUMNS),
+            "task": row.value_ids[0],
+            "samples": list(tasks[row.value_ids[0]].samples),
+            "truth": tasks[row.value_ids[0]].truth,
+            "removed": tasks[row.value_ids[0]].removed,
+            "judge": judge,
+            **(_said(matches[row.value_ids[1]]) if row.outcome == "scored" else {}),
+        }
+        for row in rows
+    ]
+
+
+def _said(match: FingerprintMatch) -> dict[str, Any]:
+    origin = match.provenance
+    return {
+        "said": match.said,
+        "prompt": origin and origin.prompt,
+        "prompt_version": origin and origin.prompt_version,
+        "prompt_hash": origin and origin.prompt_hash,
+    }
+
+
+def _plan(run: Run) -> FingerprintPlan:
+    return FingerprintPlan.model_validate(run.options["plan"])
+
+
+def _trial(row: ResultRow) -> Trial:
+    return Trial(row.model, row.arm, None if row.score is None else row.score > 0, row.failure)
+
+
+def _notes(
+    plan: FingerprintPlan, models: int, tasks: Sequence[FingerprintTask], untested: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    notes: list[str] = []
+    if plan.responses < FEW:
+        notes.append(f"{plan.responses} answers of each model are fewer than the paper's 30 to 50.")
+    short = [task for task in tasks if len(task.samples) < plan.responses]
+    if short:
+        low, high = min(len(task.samples) for task in short), max(len(task.samples) for task in short)
+        notes.append(
+            f"{len(short)} trials show {low if low == high else f'{low} to {high}'} answers of each model and not "
+            f"{plan.responses}: the run has no more that both models gave and no report was written from."
+        )
+    for one in untested:
+        notes.append(
+            f"{one['first']} and {one['second']} have no trial: there are {one['samples']} samples that both answered in "
+            "the half that is shown."
+        )
+    pairs = models * (models - 1) // 2
+    if len(tasks) < FEW_TRIALS * pairs:
+        notes.append(
+            f"{len(tasks)} trials for {pairs} pairs: the run has too few samples for more that share none, so the intervals "
+            "are wide. Fewer answers a trial (--responses) make more trials, and harder ones."
+        )
+    return notes

@@ -1,0 +1,41 @@
+"""Closed-loop self-correction (ATOM, 3.5)."""
+
+from functools import partial
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.refinement.accepting import NAME, accept, resumable
+from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.methods.refinement.request import RefinementRequest
+from dokimasia.methods.refinement.results import refined_sample, refinement_rows, refinement_summary
+from dokimasia.methods.refinement.rows import COLUMNS, cells
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.reading.differences import ATOMS
+
+METHOD: Method[RefinementRequest, RefinementPlan] = Method(
+    name=NAME,
+    title="a refinement",
+    request=RefinementRequest,
+    plan=RefinementPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.refinement.work", "stages"),
+    drawing=later("dokimasia.methods.refinement.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.refinement.report", "with_refined"),
+    figures=refinement_summary,
+    graphs=versions_of("refinement"),
+    resumable=resumable,
+    sample=refined_sample,
+    row_name="arms of answers",
+    columns=COLUMNS,
+    cells=cells,
+    scale=ATOMS,
+    fork=(
+        "it takes its judge and models from the run that it refines: fork that run, then refine the fork (other prompts "
+        "are given to refine itself: --prompts DIR)"
+    ),
+)
+
+refine = partial(run_method, METHOD)
+"""Let models mend what they got wrong: `await refine(RefinementRequest(run=...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "RefinementPlan", "RefinementRequest", "refine", "refinement_rows"]

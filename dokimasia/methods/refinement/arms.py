@@ -1,0 +1,248 @@
+"""One arm of a refinement, and one arm held against another: rates, atom scores and gains with intervals and bounds."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
+from dokimasia.domain.refinement import SOLVED, RefinementRow
+from dokimasia.runs.reading.rates import share
+from dokimasia.storage.usage import Used
+
+LOWEST, HIGHEST = 1.0, 5.0
+DIGITS = 6
+
+Measure = Literal["accuracy", "atoms", "shown", "withheld"]
+"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over all of its
+atoms, over those failed ones that a feedback may name, and over those that are kept from it."""
+
+MEASURES: tuple[Measure, ...] = ("accuracy", "atoms", "shown", "withheld")
+SCALES: dict[Measure, tuple[float, float]] = {
+    "accuracy": (0.0, 1.0),
+    "atoms": (LOWEST, HIGHEST),
+    "shown": (LOWEST, HIGHEST),
+    "withheld": (LOWEST, HIGHEST),
+}
+
+Part = Callable[[RefinementRow], Sequence[int]]
+"""Which atoms of an answer, by number from 1, a figure is about."""
+
+
+def every_atom(row: RefinementRow) -> Sequence[int]:
+    """Return the numbers of all atoms of an answer."""
+    return range(1, len(row.before) + 1)
+
+
+def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> list[int]:
+    """Return the numbers of the atoms that a measure is about."""
+    among = {"shown": row.shown, "withheld": row.withheld}.get(measure)
+    return [number for number in part(row) if among is None or number in among]
+
+
+def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> float | None:
+    """Return what an arm's last round came to by a measure; None where it is not known or there is no such atom.
+
+    Of the original answer the atom scores are those of its second judgement, since it was chosen by its first.
+    """
+    if measure == "accuracy":
+        return None if row.answered == "unknown" else float(row.answered == "right")
+    scores = scores_after(row)
+    numbers = atoms_of(row, measure, part)
+    return _mean([scores[number - 1] for number in numbers]) if scores and numbers else None
+
+
+def scores_after(row: RefinementRow) -> tuple[float, ...]:
+    """Return the atoms' scores after an arm, of the original answer those of its later judgements; empty where unknown."""
+    if row.arm != "original":
+        return row.after
+    later = row.draws[1:]
+    return tuple(sum(column) / len(later) for column in zip(*later, strict=True)) if later else ()
+
+
+def arm_figures(
+    rows: Sequence[RefinementRow], *, seed: int = 0, part: Part = every_atom, used: Used | None = None
+) -> dict[str, Any]:
+    """Return what an arm came to, over its last rounds.
+
+    Args:
+        rows: the last round of each answer that failed, of one arm.
+        seed: of the bootstrap.
+        part: the atoms that the atom scores are about.
+        used: what the arm's ledger entries used.
+
+    Returns:
+        `n`, `n_known` (answers with a verdict), `coverage` (0..1), `right`, `accuracy` {share, low, high} (0..1; 95 %,
+        clustered by image; None without a verdict), `bounds` of it over all n; `atoms`, `shown` and `withheld`, each
+        {n, n_scored, before, after {mean, low, high} (1..5), bounds, solved (of the atoms that had failed: k, n, share,
+        low, high, bounds)}; `spoilt`, of the atoms that were solved before those that now fail; `failures` and `stopped`
+        {kind: n}; and with `used` `calls`, `cost` (US dollars, None: unknown) and `per_repaired` {calls, cost}, each
+        {mean, low, high}, the limits those of the accuracy. In the arm `original`, "after" is the judge's second look at
+        the same answer: how far atoms move on their own.
+    """
+    hits = [row.answered == "right" for row in rows if row.answered != "unknown"]
+    clusters = [row.cluster for row in rows if row.answered != "unknown"]
+    found = share(hits, clusters, unknown=len(rows) - len(hits))
+    figures: dict[str, Any] = {
+        "n": len(rows),
+        "n_known": len(hits),
+        "coverage": _rounded(len(hits) / len(rows)) if rows else None,
+        "right": sum(hits),
+        "accuracy": {name: found[name] for name in ("share", "low", "high")} if hits else None,
+        "bounds": found["bounds"],
+        **{name: _atom_scores(rows, name, part, seed) for name in ("atoms", "shown", "withheld")},
+        "spoilt": _moved(rows, part, lambda score: score >= SOLVED, lambda score: score < SOLVED),
+        "failures": dict(sorted(Counter(row.failure for row in rows if row.failure).items())),
+        "stopped": dict(sorted(Counter(row.stopped for row in rows if row.stopped).items())),
+    }
+    if used is not None:
+        figures |= {
+            "calls": used.calls,
+            "cost": None if used.cost is None else _rounded(used.cost),
+            "per_repaired": {
+                "calls": _each(used.calls, len(hits), figures["accuracy"]),
+                "cost": _each(used.cost, len(hits), figures["accuracy"]),
+            },
+        }
+    return figures
+
+
+def gain_figures(
+    control: Sequence[RefinementRow],
+    treated: Sequence[RefinementRow],
+    measure: Measure,
+    *,
+    seed: int,
+    part: Part = every_atom,
+    permutations: int = PERMUTATIONS,
+) -> dict[str, Any]:
+    """Return what an arm gains over another on the same answers.
+
+    Args:
+        control: the last rounds of the arm to compare with.
+        treated: those of the arm whose gain it is, of the same answers in any order.
+        measure: what is compared.
+        seed: of the bootstrap and of the permutations.
+        part: the atoms that the atom scores are about.
+        permutations: how many random sign patterns the test draws.
+
+    Returns:
+        `n` (answers that the measure is about), `n_paired` (known in both arms), `coverage`, `difference` {mean, low,
+        high} (95 %, clustered by image; in shares, or in points of 1 to 5; None without a pair), `bounds` {low, high} of
+        the mean over all n (None without any), `p_value` (two-sided sign flips of whole images; None without a pair).
+    """
+    others = {_key(row): row for row in control}
+    pairs = [
+        (others[_key(row)], row)
+        for row in treated
+        if _key(row) in others and (measure == "accuracy" or atoms_of(row, measure, part))
+    ]
+    values = [(value_of(one, measure, part), value_of(other, measure, part)) for one, other in pairs]
+    known = [
+        (first, second, row.cluster)
+        for (first, second), (row, _) in zip(values, pairs, strict=True)
+        if first is not None and second is not None
+    ]
+    low, high = SCALES[measure]
+    figures: dict[str, Any] = {
+        "n": len(pairs),
+        "n_paired": len(known),
+        "coverage": _rounded(len(known) / len(pairs)) if pairs else None,
+        "difference": None,
+        "bounds": {
+            "low": _rounded(_mean([_or(two, low) - _or(one, high) for one, two in values])),
+            "high": _rounded(_mean([_or(two, high) - _or(one, low) for one, two in values])),
+        }
+        if pairs
+        else None,
+        "p_value": None,
+    }
+    if known:
+        first, second, clusters = (list(column) for column in zip(*known, strict=True))
+        gaps = [after - before for before, after in zip(first, second, strict=True)]
+        interval = difference_interval(first, second, clusters=clusters, seed=seed, bounds=(low, high))
+        test = sign_flip_test(gaps, clusters=clusters, seed=seed, permutations=permutations)
+        figures["difference"] = _limits(_mean(gaps), interval.low, interval.high)
+        figures["p_value"] = _rounded(test.p_value)
+    return figures
+
+
+def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> dict[str, Any]:
+    about = [row for row in rows if atoms_of(row, measure, part)]
+    scored = [(value, row.cluster) for row in about if (value := value_of(row, measure, part)) is not None]
+    before = [
+        _mean([row.before[number - 1] for number in atoms_of(row, measure, part)]) if row.before else LOWEST
+        for row in about
+    ]
+    total, unknown = sum(value for value, _ in scored), len(about) - len(scored)
+    return {
+        "n": len(about),
+        "n_scored": len(scored),
+        "before": _interval(before, [row.cluster for row in about], seed),
+        "after": _interval([value for value, _ in scored], [cluster for _, cluster in scored], seed),
+        "bounds": {
+            "low": _rounded((total + LOWEST * unknown) / len(about)),
+            "high": _rounded((total + HIGHEST * unknown) / len(about)),
+        }
+        if about
+        else None,
+        "solved": _moved(
+            about,
+            lambda row: atoms_of(row, measure, part),
+            lambda score: score < SOLVED,
+            lambda score: score >= SOLVED,
+        ),
+    }
+
+
+def _moved(
+    rows: Sequence[RefinementRow], part: Part, before: Callable[[float], bool], after: Callable[[float], bool]
+) -> dict[str, Any]:
+    """Of the atoms of which the first is true before, the share of which the second is true after."""
+    hits: list[bool] = []
+    clusters: list[str] = []
+    unknown = 0
+    for row in rows:
+        numbers = [number for number in part(row) if before(row.before[number - 1])]
+        scores = scores_after(row)
+        if not scores:
+            unknown += len(numbers)
+            continue
+        hits += [after(scores[number - 1]) for number in numbers]
+        clusters += [row.cluster] * len(numbers)
+    return share(hits, clusters, unknown=unknown)
+
+
+def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> dict[str, float] | None:
+    if not values:
+        return None
+    interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
+    return _limits(_mean(values), interval.low, interval.high)
+
+
+def _each(used: float | None, n: int, accuracy: Mapping[str, float] | None) -> dict[str, float | None] | None:
+    """What each repaired answer used; the more of them, the less. None where unknown or none was repaired."""
+    if used is None or accuracy is None or not accuracy["share"]:
+        return None
+    limits = {"mean": accuracy["share"], "low": accuracy["high"], "high": accuracy["low"]}
+    return {name: _rounded(used / (n * rate)) if rate else None for name, rate in limits.items()}
+
+
+def _key(row: RefinementRow) -> tuple[str, str, int]:
+    return row.sample_id, row.model, row.repeat
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _limits(mean: float, low: float, high: float) -> dict[str, float]:
+    return {"mean": _rounded(mean), "low": _rounded(low), "high": _rounded(high)}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _rounded(value: float) -> float:
+    return round(value, DIGITS) + 0.0

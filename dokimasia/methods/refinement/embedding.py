@@ -1,0 +1,139 @@
+"""Parts for other people's programs: a context in memory, and self-correction of one answer in one line."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dokimasia.agents import PromptLibrary
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.ports import BlobStore, Ledger, RunStore, Transport
+from dokimasia.domain.refinement import Arm, Refined
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import InputError
+from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.refinement.one_refinement import refine_answer
+from dokimasia.log import Redactor
+from dokimasia.runs.services import check_prices, transports_for_models, with_known_price
+from dokimasia.settings import Settings, api_key, load_settings, resolve_model
+from dokimasia.storage.content.blobs import MemoryBlobs
+from dokimasia.storage.memory import MemoryLedger, MemoryStore
+
+
+@asynccontextmanager
+async def memory_context(
+    *,
+    judge: str,
+    models: Sequence[str] = (),
+    settings: Settings | None = None,
+    blobs: BlobStore | None = None,
+    ledger: Ledger | None = None,
+    store: RunStore | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    prompts: PromptLibrary | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+) -> AsyncIterator[Context]:
+    """Open what agents and graphs work with, without a home: values and ledger live as long as the context.
+
+    Args:
+        judge: the judge by name, from the configuration or any LiteLLM name.
+        models: further models that will be asked, by name.
+        settings: configuration and keys; read from the environment by default.
+        blobs: where the samples' images lie.
+        ledger: a ledger that lives longer.
+        store: a store that lives longer.
+        transports: ways to a model that replace the package's own.
+        prompts: prompts that replace the package's own.
+        budget: limits on what may be spent.
+        seed: of all draws.
+
+    Raises:
+        ConfigError: a model is not known, or its key is not in the environment.
+    """
+    settings = settings or load_settings()
+    specs = {name: with_known_price(resolve_model(settings, name)) for name in dict.fromkeys((*models, judge))}
+    check_prices(specs, max_cost=budget.max_cost if budget else None)
+    keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+    blobs = blobs or MemoryBlobs()
+    gateway = ModelGateway(
+        ledger=ledger or MemoryLedger(),
+        blobs=blobs,
+        transports=transports or transports_for_models(specs, prompts),
+        specs=specs,
+        api_keys=keys,
+        budget=budget,
+        redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
+        seed=seed,
+    )
+    options = GraphOptions(judge=judge, models=specs)
+    try:
+        yield Context(gateway, store or MemoryStore(), options, seed, prompts, blobs)
+    finally:
+        await gateway.aclose()
+
+
+async def refine_one(
+    sample: Sample,
+    response: str | Response,
+    criteria: CriteriaSet,
+    *,
+    model: str,
+    judge: str | None = None,
+    context: Context | None = None,
+    settings: Settings | None = None,
+    blobs: BlobStore | None = None,
+    judgement: CheckpointScores | None = None,
+    arm: Arm = "self",
+    peers: Mapping[str, str] | None = None,
+    rounds: int = 1,
+    withhold: float = 0.0,
+    judgements: int = 1,
+    leak_judge: bool = True,
+    show_answer: bool = False,
+) -> Refined:
+    """Have a model mend one answer of its own, from plain Python or inside any program or graph.
+
+    Args:
+        sample: the question.
+        response: the model's answer to it.
+        criteria: the sample's atomic criteria.
+        model: the model by name.
+        judge: the judge by name; not needed with a context, which has one.
+        context: what to work with (see `memory_context`); by default one is opened for this answer alone.
+        settings: configuration and keys of the context that is opened.
+        blobs: where the sample's images lie, for the context that is opened.
+        judgement: the scores of the answer; without them the judge is asked first.
+        arm: how much the model is told: `again`, `retry`, `self` (the questions of the atoms that failed) or `peer`.
+        peers: in the arm `peer`, other models' own answers by name.
+        rounds: at most.
+        withhold: the share of the failed atoms that the feedback does not name.
+        judgements: independent draws of the judge for every new answer.
+        leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
+        show_answer: whether the model is shown its earlier answer.
+
+    Raises:
+        InputError: neither a judge nor a context is given, a model is not known, or the arm cannot be.
+    """
+    asked: dict[str, Any] = {
+        "model": model,
+        "judgement": judgement,
+        "arm": arm,
+        "peers": peers,
+        "rounds": rounds,
+        "withhold": withhold,
+        "judgements": judgements,
+        "leak_judge": leak_judge,
+        "show_answer": show_answer,
+    }
+    if context is not None:
+        return await refine_answer(sample, response, criteria, context=context, **asked)
+    if judge is None:
+        raise InputError("refine_one needs a judge by name, or a context, which has one")
+    if blobs is None and sample.images:
+        raise InputError(f"sample {sample.id} has images: say where they lie (blobs=...)")
+    async with memory_context(judge=judge, models=(model, *(peers or {})), settings=settings, blobs=blobs) as own:
+        return await refine_answer(sample, response, criteria, context=own, **asked)

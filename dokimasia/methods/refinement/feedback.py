@@ -1,0 +1,145 @@
+"""What a refinement said and what it let out: hints, leaks found, fallbacks, and how steady the judge was meanwhile."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.algorithms.statistics.shares import clopper_pearson
+from dokimasia.domain.refinement import SOLVED, Point, RefinementRow
+from dokimasia.runs.reading.rates import share
+
+DIGITS = 6
+FEEDBACK = ("self", "peer")
+BEYOND_RULES = (
+    "paraphrases",
+    "descriptions and comparisons",
+    "riddles and words spelled out",
+    "sums",
+    "what is left over once all else is ruled out",
+)
+"""Forms of leaks that the certain rules do not look for; the judge does."""
+
+
+def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
+    """Return what became of the points that the arms `self` and `peer` had to make, over all rounds.
+
+    Returns:
+        By arm: `points`, `hinted` (with a hint that was passed on), `leaking`, `rewritten`, `dropped` (whose question
+        itself leaks: left out), `asked` (hints asked of peers), `fallbacks` {why a point carries no hint: n}, and
+        `peers` {name: points, hinted}.
+    """
+    counted: dict[str, Any] = {}
+    for arm in FEEDBACK:
+        points = [point for row in rows if row.arm == arm for point in row.points]
+        if not points:
+            continue
+        counted[arm] = {
+            "points": len(points),
+            "hinted": sum(bool(point.hint) for point in points),
+            "leaking": sum(bool(point.leaks) for point in points),
+            "rewritten": sum(point.rewritten for point in points),
+            "dropped": sum(point.dropped for point in points),
+            "asked": sum(point.asked for point in points),
+            "fallbacks": dict(sorted(Counter(point.fallback for point in points if point.fallback).items())),
+            "peers": {
+                name: {
+                    "points": sum(point.peer == name for point in points),
+                    "hinted": sum(point.peer == name and bool(point.hint) for point in points),
+                }
+                for name in sorted({point.peer for point in points if point.peer})
+            },
+        }
+    return counted
+
+
+def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, Any]:
+    """Return how much of what was to be said was found to leak, every text counted once; `judged`: a judge looked, too.
+
+    Returns:
+        `questions` (of failed atoms), `hints` (first wordings) and `rewritings` (second wordings of those that leaked),
+        each {k, n, share, low, high}: how many leak; 95 % by Clopper and Pearson, None without a text; `high` is the
+        upper bound. `dropped` hints in the end, `passed_on` hints, `forms` {form: n} and `found_by` {rules, judge: n} of
+        what was found; `judge`, whether a judge looked at what the rules let pass, `not_looked_for`, the forms that were
+        left out where none did, and `unjudged`, the texts on which it gave no verdict that could be read: they passed on
+        the word of the rules. It speaks of what was found: what the check misses no count of its own findings can say.
+    """
+    questions: dict[tuple[str, int], bool] = {}
+    hints: dict[tuple[str, ...], Point] = {}
+    unjudged: dict[tuple[object, ...], int] = {}
+    for row in rows:
+        for point in row.points:
+            place = (row.criteria_id, point.atom)
+            questions[place] = questions.get(place, False) or point.dropped
+            unjudged[*place, point.hints] = point.unjudged
+            if point.hints:
+                hints[point.hints] = point
+    # The second wording of a hint may be one that is asked for in vain.
+    leaking = [point for point in hints.values() if point.asked > 1 or point.fallback == "leak"]
+    second = [point for point in hints.values() if point.rewritten]
+    found = [leak for point in hints.values() for leak in point.leaks]
+    return {
+        "questions": _exact(sum(questions.values()), len(questions)),
+        "hints": _exact(len(leaking), len(hints)),
+        "rewritings": _exact(sum(point.fallback == "leak" for point in second), len(second)),
+        "dropped": sum(point.fallback == "leak" for point in leaking),
+        "passed_on": sum(bool(point.hint) for point in hints.values()),
+        "forms": dict(sorted(Counter(leak.form for leak in found).items())),
+        "found_by": dict(sorted(Counter(leak.found_by for leak in found).items())),
+        "judge": judged,
+        "not_looked_for": [] if judged else list(BEYOND_RULES),
+        "unjudged": sum(unjudged.values()),
+    }
+
+
+def unlooked(leaks: Mapping[str, Any]) -> list[str]:
+    """Return sentences on what no judge looked at, of the figures of `leak_figures`; none where it read everything."""
+    lines: list[str] = []
+    if leaks["not_looked_for"]:
+        *most, last = leaks["not_looked_for"]
+        lines.append(f"No judge looked for leaks (--no-leak-judge): {', '.join(most)} and {last} were not looked for.")
+    if leaks["unjudged"]:
+        lines.append(
+            f"On {leaks['unjudged']} texts the judge gave no verdict that could be read; they passed on the word of the "
+            "certain rules alone."
+        )
+    return lines
+
+
+def steadiness(rows: Sequence[RefinementRow]) -> dict[str, Any]:
+    """Return how often the judge, asked again about one and the same answer, solves an atom that it failed, or the reverse.
+
+    Returns:
+        Over atoms of answers with two judgements or more: `turned` of `n`, `share` {share, low, high} (0..1; 95 %,
+        clustered by image; None without such an answer), `answers`, and `spread`, the mean difference between an atom's
+        highest and lowest score in points (None without one).
+    """
+    turned: list[bool] = []
+    spreads: list[int] = []
+    clusters: list[str] = []
+    answers = 0
+    for row in rows:
+        if len(row.draws) < 2:
+            continue
+        answers += 1
+        for column in zip(*row.draws, strict=True):
+            turned.append(len({score >= SOLVED for score in column}) > 1)
+            spreads.append(max(column) - min(column))
+            clusters.append(row.cluster)
+    if not turned:
+        return {"n": 0, "turned": 0, "share": None, "answers": 0, "spread": None}
+    found = share(turned, clusters)
+    return {
+        "n": len(turned),
+        "turned": sum(turned),
+        "share": {name: found[name] for name in ("share", "low", "high")},
+        "answers": answers,
+        "spread": round(sum(spreads) / len(spreads), DIGITS),
+    }
+
+
+def _exact(k: int, n: int) -> dict[str, Any]:
+    if not n:
+        return {"k": 0, "n": 0, "share": None, "low": None, "high": None}
+    interval = clopper_pearson(k, n)
+    rounded = (round(value, DIGITS) for value in (k / n, *interval))
+    return {"k": k, "n": n, **dict(zip(("share", "low", "high"), rounded, strict=True))}

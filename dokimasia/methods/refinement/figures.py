@@ -1,0 +1,187 @@
+"""From a refinement's rows to honest gains: each arm on the same failures, against retry and again, part by part."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
+from dokimasia.domain.refinement import Arm, RefinementRow
+from dokimasia.methods.refinement.arms import MEASURES, Measure, Part, arm_figures, every_atom, gain_figures
+from dokimasia.methods.refinement.table import table_of
+from dokimasia.storage.trees.lookup import criterion_key
+from dokimasia.storage.usage import Used
+
+GAINS: tuple[tuple[Arm, Arm], ...] = (
+    ("retry", "again"),
+    ("self", "retry"),
+    ("peer", "retry"),
+    ("self", "again"),
+    ("peer", "again"),
+)
+"""The comparisons: each arm (first) with its controls."""
+
+PART_GAINS: tuple[tuple[Arm, Arm], ...] = (("self", "retry"), ("peer", "retry"))
+PART_MEASURES: tuple[Measure, ...] = ("accuracy", "atoms")
+PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "atoms", "shown", "withheld")
+MIN_ANSWERS = 5
+"""Fewer answers in a category or at a capability are counted, and not compared."""
+
+DIGITS = 6
+
+Figures = dict[str, Any]
+
+
+def refinement_figures(
+    rows: Sequence[RefinementRow],
+    *,
+    models: Sequence[str],
+    arms: Sequence[Arm],
+    seed: int,
+    threshold: float | None = None,
+    usage: Mapping[tuple[str, str], Used] | None = None,
+    place_of: Mapping[str, str] | None = None,
+) -> Figures:
+    """Return a refinement's figures, ready for JSON; equal rows in any order give equal figures.
+
+    Args:
+        rows: what `refinement_rows` returns.
+        models: whose failures were taken up.
+        arms: in order, `original` first.
+        seed: of bootstrap and permutations.
+        threshold: where answers were taken up for a score below it, and not for a wrong final answer.
+        usage: what each arm of each model used, by (model, arm).
+        place_of: criterion (`criterion_key`) to the node of the tree that holds it, a leaf or
+            the parent that kept it when its leaf was dropped; None without a tree.
+
+    Returns:
+        `models.{NAME}` with `failed` (answers taken up), `arms` {ARM: see `arm_figures`}, `gains` {"self over retry":
+        {accuracy, atoms, shown, withheld: see `gain_figures`, and `adjusted`}}, `by_category` and, with a tree,
+        `by_capability` {category or node: n, arms, gains over retry} and `placed`
+        {failed_atoms, on_the_tree} (the others are at no node); with a threshold `apart` {what the final answer was
+        before: failed, arms, gains}, since what was taken up with a right answer cannot be mended; and `table`, see
+        `refinement_table.table_of`.
+
+        `adjusted` is the p-value after Benjamini and Hochberg, over all models and comparisons of one measure; in the
+        parts, over all models, parts and comparisons of one measure.
+    """
+    last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
+    measured: dict[str, Figures] = {}
+    for name in models:
+        mine = [row for row in last if row.model == name]
+        used = {arm: one for (model, arm), one in (usage or {}).items() if model == name}
+        measured[name] = _whole(mine, arms, seed, used) | {
+            "by_category": _by_category(mine, arms, seed),
+            **_with_tree(mine, arms, seed, place_of),
+            **({} if threshold is None else {"apart": _apart(mine, arms, seed)}),
+        }
+    every = list(measured.values())
+    _adjust([one["gains"] for one in every])
+    for kind in ("by_category", "by_capability", "by_branch", "apart"):
+        _adjust([part["gains"] for one in every for part in one.get(kind, {}).values()])
+    table = table_of(measured, arms, CATEGORIES if place_of is not None else None)
+    for one in every:
+        one.pop("by_branch", None)
+    return {"models": measured, "table": table}
+
+
+def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, Used]) -> Figures:
+    by_arm = _by_arm(rows, arms)
+    return {
+        "failed": len(by_arm["original"]),
+        "arms": {arm: arm_figures(by_arm[arm], seed=seed, used=used.get(arm)) for arm in arms},
+        "gains": _gains(by_arm, GAINS, MEASURES, seed, every_atom),
+    }
+
+
+def _part(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, part: Part = every_atom) -> Figures:
+    by_arm = _by_arm(rows, arms)
+    enough = len(by_arm["original"]) >= MIN_ANSWERS
+    return {
+        "n": len(by_arm["original"]),
+        "arms": {arm: _brief(arm_figures(by_arm[arm], seed=seed, part=part)) for arm in arms},
+        "gains": _gains(by_arm, PART_GAINS, PART_MEASURES, seed, part) if enough else {},
+    }
+
+
+def _brief(figures: Figures) -> Figures:
+    return {name: figures[name] for name in PART_FIGURES}
+
+
+def _by_category(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
+    names = sorted({row.category for row in rows if row.category})
+    return {name: _part([row for row in rows if row.category == name], arms, seed) for name in names}
+
+
+def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
+    kinds = sorted({row.answered_before for row in rows})
+    return {kind: _whole([row for row in rows if row.answered_before == kind], arms, seed, used={}) for kind in kinds}
+
+
+def _with_tree(
+    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, place_of: Mapping[str, str] | None
+) -> Figures:
+    """Figures by node and by the category above: of an answer's atoms those held there, if one of them had failed."""
+    if place_of is None:
+        return {}
+    places = {key: place for key, place in place_of.items() if place != ROOT}
+    branch_of = {key: CapabilityPath.parse(place).names[0] for key, place in places.items()}
+    originals = [row for row in rows if row.arm == "original"]
+    failed = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
+    return {
+        "placed": {"failed_atoms": len(failed), "on_the_tree": sum(key in places for key in failed)},
+        "by_capability": _by_place(rows, arms, seed, places),
+        "by_branch": _by_place(rows, arms, seed, branch_of),
+    }
+
+
+def _by_place(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, place_of: Mapping[str, str]) -> Figures:
+    placed: dict[str, dict[str, list[int]]] = {}
+    sizes = {row.criteria_id: len(row.before) for row in rows}
+    for criteria, size in sizes.items():
+        for number in range(1, size + 1):
+            place = place_of.get(criterion_key(criteria, number))
+            if place is not None:
+                placed.setdefault(place, {}).setdefault(criteria, []).append(number)
+    found: Figures = {}
+    for place, held in sorted(placed.items()):
+
+        def part(row: RefinementRow, held: Mapping[str, list[int]] = held) -> Sequence[int]:
+            return held.get(row.criteria_id, ())
+
+        here = [row for row in rows if set(part(row)) & set(row.failed_atoms)]
+        if here:
+            found[place] = _part(here, arms, seed, part)
+    return found
+
+
+def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, list[RefinementRow]]:
+    return {arm: [row for row in rows if row.arm == arm] for arm in arms}
+
+
+def _gains(
+    by_arm: Mapping[Arm, Sequence[RefinementRow]],
+    pairs: Sequence[tuple[Arm, Arm]],
+    measures: Sequence[Measure],
+    seed: int,
+    part: Part,
+) -> Figures:
+    return {
+        f"{arm} over {control}": {
+            measure: gain_figures(by_arm[control], by_arm[arm], measure, seed=seed, part=part) for measure in measures
+        }
+        for arm, control in pairs
+        if arm in by_arm and control in by_arm
+    }
+
+
+def _adjust(families: Sequence[Figures]) -> None:
+    """Add to every gain its adjusted p-value, over all gains of the families of one measure."""
+    gains = [gain for family in families for gain in family.values()]
+    for measure in sorted({measure for gain in gains for measure in gain}):
+        asked = [gain[measure] for gain in gains if measure in gain]
+        tested = [one for one in asked if one["p_value"] is not None]
+        adjusted = false_discovery_rate([one["p_value"] for one in tested])
+        for one in asked:
+            one["adjusted"] = None
+        for one, value in zip(tested, adjusted, strict=True):
+            one["adjusted"] = round(value, DIGITS)

@@ -1,0 +1,153 @@
+"""What a refinement is: the run whose failures it takes up, the arms and their limits."""
+
+from typing import Annotated
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.domain.refinement import ARMS, Arm
+from dokimasia.errors import ConfigError
+from dokimasia.methods.evaluation import EvaluationPlan
+from dokimasia.methods.refinement.request import RefinementRequest, Strategy
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.plans import AnyOrder, RunPlan, prompts_used
+from dokimasia.runs.session import Session
+
+STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
+    "again": ("original", "again"),
+    "retry": ("original", "retry"),
+    "self": ("original", "again", "retry", "self"),
+    "peer": ("original", "again", "retry", "peer"),
+    "all": ARMS,
+}
+"""The arms of each strategy: feedback is always held against the same prompt anew and against a bare retry."""
+
+PROMPTS: dict[Arm, tuple[str, ...]] = {
+    "original": ("equivalence", "checkpoints", "repair"),
+    "again": ("candidate",),
+    "retry": ("retry",),
+    "self": ("retry", "self_feedback"),
+    "peer": ("retry", "self_feedback", "peer_feedback", "peer_hint", "hint_rewrite"),
+}
+
+
+class RefinementPlan(RunPlan):
+    """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
+
+    `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
+    another one.
+    """
+
+    source: str
+    taken: str
+    judge: ModelSpec
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
+    peers: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
+    arms: tuple[Arm, ...]
+    rounds: int = 1
+    threshold: float | None = None
+    withhold: float = 0.5
+    judgements: int = 1
+    leak_judge: bool = True
+    show_answer: bool = False
+    show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = LOOKS
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models by name, the judge last: a judge that also answers is asked with its capabilities settled."""
+        return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
+
+    @property
+    def judge_name(self) -> str:
+        """The judge's shown name."""
+        return self.judge.ref.name
+
+    @property
+    def options(self) -> GraphOptions:
+        """The plan as the graph needs it."""
+        return GraphOptions(
+            judge=self.judge.ref.name,
+            models=self.models,
+            show_image=self.show_image,
+            tools=self.tools,
+            looks=self.looks,
+        )
+
+
+def plan_of(
+    request: RefinementRequest, source: EvaluationPlan, session: Session, *, run: str, taken: str
+) -> RefinementPlan:
+    """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
+
+    Raises:
+        ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
+    """
+    arms = STRATEGIES[request.strategy]
+    known = {spec.ref.name: spec for spec in source.candidates}
+    models = _among(request.models, known, "--models", run)
+    peers = _among(request.peers, known, "--peers", run) if "peer" in arms else []
+    if "peer" in arms:
+        _check_peers(request.strategy, models, peers, list(known))
+
+    def reached(name: str) -> ModelSpec:
+        if source.responses is None:
+            return known[name]
+        try:
+            return session.model(name)
+        except ConfigError as error:
+            raise ConfigError(
+                f"the answers of {name} were read from a file, and to answer again the model has to be reached: {error}"
+            ) from error
+
+    return RefinementPlan(
+        source=run,
+        taken=taken,
+        judge=source.judge_of("score"),
+        candidates=tuple(map(reached, models)),
+        peers=tuple(map(reached, peers)),
+        arms=arms,
+        rounds=request.rounds,
+        threshold=request.threshold,
+        withhold=request.withhold,
+        judgements=request.judgements,
+        leak_judge=request.leak_judge,
+        show_answer=request.show_answer,
+        show_image=source.show_image,
+        tools=source.tools,
+        looks=source.looks,
+        seed=request.seed,
+        prompts=prompts_of(arms, session.library, leak_judge=request.leak_judge),
+    )
+
+
+def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary, *, leak_judge: bool) -> dict[str, str]:
+    """Return the prompts that the arms ask by, with version and hash."""
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
+    return prompts_used(library, used)
+
+
+def _among(named: tuple[str, ...], known: dict[str, ModelSpec], option: str, run: str) -> list[str]:
+    strangers = sorted(set(named) - set(known))
+    if strangers:
+        raise ConfigError(
+            f"{option}: {', '.join(strangers)} did not answer in run {run}; its models are: {', '.join(known)}"
+        )
+    return [name for name in known if not named or name in named]
+
+
+def _check_peers(strategy: Strategy, models: list[str], peers: list[str], known: list[str]) -> None:
+    if any(peer != model for model in models for peer in peers):
+        return
+    why = (
+        f"run has one model only, {known[0]}"
+        if len(known) == 1
+        else f"only peer named is {peers[0]} itself; leave --peers out or name another of {', '.join(known)}"
+    )
+    raise ConfigError(
+        f"--strategy {strategy} needs a peer: another model of the same run that got right what a model got wrong, and "
+        f"the {why}. --strategy self refines without a peer, by the questions of the failed atoms; or evaluate the data "
+        "with two models or more"
+    )

@@ -1,0 +1,48 @@
+"""What a refinement is asked."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from dokimasia.runs.requests import Models, Option, RunRequest
+
+MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5
+
+Strategy = Literal["again", "retry", "self", "peer", "all"]
+
+
+class RefinementRequest(RunRequest):
+    """Let the models of RUN (the beginning of its id, or `last`, will do) mend their failures, without training.
+
+    RUN is an evaluation; a refinement stands for the run that it refines.
+
+    Every arm takes up the same failed answers: again (the same prompt anew), retry (told only that it was wrong), self
+    (told the questions of the failed atoms, never their answers), peer (with hints of models that solved them). The
+    same command continues an interrupted refinement, or prints its results.
+    """
+
+    VERB: ClassVar[str] = "refine"
+
+    run: Annotated[str, Option(argument=True)]
+    strategy: Strategy = Field(
+        default="all",
+        description="What the models are told; self and peer always run again and retry beside them.",
+    )
+    rounds: int = Field(default=1, ge=1, le=MAX_ROUNDS, description="Rounds at most.")
+    threshold: float | None = Field(
+        default=None,
+        gt=1,
+        le=5,
+        description="Take up answers that score below this in place of those whose final answer is wrong.",
+    )
+    models: Models = Field(default=(), description="Only these models' failures, separated by commas.")
+    peers: Models = Field(default=(), description="Only these models give hints, separated by commas.")
+    withhold: float = Field(
+        default=0.5, ge=0, lt=1, description="The share of failed atoms that no feedback names, scored apart."
+    )
+    judgements: int = Field(default=1, ge=1, le=MAX_JUDGEMENTS, description="Judgements of each new answer.")
+    leak_judge: bool = Field(
+        default=True,
+        description="Let the judge look for leaks in what the certain rules let pass, before it is sent.",
+    )
+    show_answer: bool = Field(default=False, description="Show the model its earlier answer.")

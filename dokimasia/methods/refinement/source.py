@@ -1,0 +1,148 @@
+"""What a refinement takes from the run that it refines: its scored answers, and which peers solved what."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, withhold
+from dokimasia.domain.identity import digest
+from dokimasia.domain.refinement import SOLVED
+from dokimasia.errors import InputError
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.evaluation import EvaluationPlan
+from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, judgement_scores
+
+
+class SourceAnswer(NamedTuple):
+    """One scored answer of the source run: ids of its values, the judge's scores by criterion, the weighted score."""
+
+    sample_id: str
+    sample_digest: str
+    model: str
+    repeat: int
+    criteria: str
+    response: str
+    judgement: str
+    scores: tuple[int, ...]
+    score: float
+
+    @property
+    def key(self) -> str:
+        """The answer's name in the run."""
+        return f"{self.sample_id}/{self.model}/{self.repeat}"
+
+
+class Source(NamedTuple):
+    """The source run: its plan, its scored answers in order, and how many answers have no score, by model."""
+
+    plan: EvaluationPlan
+    answers: tuple[SourceAnswer, ...]
+    unscored: dict[str, int]
+
+    @property
+    def taken(self) -> str:
+        """A hash of what a refinement takes from the run."""
+        return digest("taken-for-refinement/1", [list(answer) for answer in self.answers])
+
+
+def read_source(home: Home, run: Run) -> Source:
+    """Return what a refinement takes from a run.
+
+    Answers without the image are not refined, and answers without a score cannot be: their atoms are not known.
+
+    Raises:
+        NotFound: the run is not an evaluation.
+        InputError: it is not finished.
+    """
+    plan, _ = EVALUATION.read(run)
+    if run.status != "done":
+        raise InputError(
+            f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
+        )
+    scores = judgement_scores(home, run.id)
+    answers: list[SourceAnswer] = []
+    unscored: dict[str, int] = {}
+    for row in results(home, run.id):
+        if row.kind != "score" or row.arm:
+            continue
+        if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
+            unscored[row.model] = unscored.get(row.model, 0) + 1
+            continue
+        answers.append(
+            SourceAnswer(
+                row.sample_id,
+                row.sample_digest,
+                row.model,
+                row.repeat,
+                row.criteria_id,
+                row.response_id,
+                row.judgement_id,
+                scores[row.judgement_id],
+                row.score,
+            )
+        )
+    return Source(plan, tuple(answers), unscored)
+
+
+def peers_for(
+    failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan
+) -> dict[str, dict[str, list[list[str]]]]:
+    """Return, by failed answer and atom, the peers that solved the atom, in order of choice, each with its own answer.
+
+    A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its best answer of these. Hints
+    are counted in the order of the run, so that the choice does not depend on what came when. Withheld atoms get none.
+    """
+    by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
+    names = {spec.ref.name for spec in plan.peers}
+    for answer in source.answers:
+        if answer.model in names:
+            by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
+    needs: list[Need] = []
+    solved: dict[Need, Mapping[str, float]] = {}
+    best: dict[tuple[str, int, str], str] = {}
+    for answer in failed:
+        for atom in shown_atoms(answer, plan):
+            need = Need(answer.key, atom)
+            found: dict[str, float] = {}
+            for peer, theirs in by_sample.get(answer.sample_id, {}).items():
+                mean = sum(one.scores[atom - 1] for one in theirs) / len(theirs)
+                if peer != answer.model and mean >= SOLVED:
+                    found[peer] = mean
+                    chosen = max(theirs, key=lambda one: (one.scores[atom - 1], -one.repeat))
+                    best[answer.key, atom, peer] = chosen.response
+            needs.append(need)
+            solved[need] = found
+    order = assign_peers(needs, solved, seed=plan.seed)
+    chosen_for: dict[str, dict[str, list[list[str]]]] = {}
+    for need, peers in order.items():
+        pairs = [[peer, best[need.key, need.atom, peer]] for peer in peers]
+        chosen_for.setdefault(need.key, {})[str(need.atom)] = pairs
+    return chosen_for
+
+
+def shown_atoms(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
+    """Return the failed atoms of an answer that a feedback may name."""
+    failed = failed_atoms(answer.scores)
+    return withhold(failed, plan.withhold, plan.seed, answer.sample_digest, answer.model, answer.repeat).shown
+
+
+def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, Any]:
+    """Return what every arm of the graph is given of an answer; `sample` is the sample's id in the store."""
+    given: dict[str, Any] = {
+        "sample": sample,
+        "criteria": answer.criteria,
+        "source": answer.response,
+        "source_judgement": answer.judgement,
+        "model": answer.model,
+        "repeat": answer.repeat,
+        "rounds": plan.rounds,
+        "withhold": plan.withhold,
+        "judgements": plan.judgements,
+        "leak_judge": plan.leak_judge,
+        "show_answer": plan.show_answer,
+    }
+    if plan.threshold is not None:
+        given["below"] = answer.score < plan.threshold
+    return given

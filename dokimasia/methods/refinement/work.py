@@ -1,0 +1,116 @@
+"""The work of one refinement: every original answer is checked, then each arm of those that failed goes its rounds."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, cast
+
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import CheckpointScores
+from dokimasia.domain.refinement import Arm, FinalAnswer, RefinementStep
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.refinement import refinement
+from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.methods.refinement.source import SourceAnswer, graph_inputs, peers_for, read_source
+from dokimasia.runs.work import Job, Stage
+from dokimasia.storage.results import ResultRow, get_result
+from dokimasia.storage.runs import get_run
+
+REFINEMENT = cast("GraphFile", refinement)
+
+Peers = dict[str, dict[str, list[list[str]]]]
+"""By failed answer and atom the peers that solved the atom, in order of choice, each with its own answer."""
+
+
+async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
+    """Yield two stages: the original answers are checked, then the arms of those that failed go their rounds.
+
+    The arms begin when all answers are checked, so that peers are chosen from the same failures however often the work
+    was interrupted; where the budget ends before that, a resume goes on with the checks.
+    """
+    plan = job.plan
+    source = read_source(job.home, get_run(job.home, plan.source))
+    names = {spec.ref.name for spec in plan.candidates}
+    answers = [answer for answer in source.answers if answer.model in names]
+    yield _stage(job, answers, ["original"], {})
+    if job.out_of_budget:
+        return
+    failed = [answer for answer in answers if await _fails(job, answer)]
+    peers = peers_for(failed, source, plan) if "peer" in plan.arms else {}
+    yield _stage(job, failed, [arm for arm in plan.arms if arm != "original"], peers)
+
+
+def _stage(
+    job: Job[RefinementPlan], answers: Sequence[SourceAnswer], arms: Sequence[Arm], peers: Peers
+) -> Stage[Sample]:
+    """Return the stage in which answers go through arms, sample by sample."""
+    by_sample: dict[str, list[SourceAnswer]] = {}
+    for answer in answers:
+        by_sample.setdefault(answer.sample_id, []).append(answer)
+
+    async def do(sample: Sample) -> None:
+        mine = by_sample.get(sample.id, [])
+        if job.plan.threshold is None and sample.reference_answer is None:
+            job.progress.items -= len(mine) * len(arms)
+            mine = []
+        stored = value_id(sample)
+        await gathered(_item(job, sample, stored, answer, arm, peers) for answer in mine for arm in arms)
+        job.progress.samples_done += 1
+
+    return Stage(job.samples(), do, items=len(answers) * len(arms))
+
+
+async def _fails(job: Job[RefinementPlan], answer: SourceAnswer) -> bool:
+    """Whether an answer is one to refine; one without a verdict is not, and is counted apart."""
+    row = get_result(job.home, job.run.id, item_name(answer, "original"))
+    if row is None or row.outcome == "failed" or not row.value_ids:
+        return False
+    if job.plan.threshold is not None:
+        return answer.score < job.plan.threshold
+    store = job.services.store
+    step = await store.get(RefinementStep, row.value_ids[0])
+    return step.final is not None and (await store.get(FinalAnswer, step.final)).verdict == "wrong"
+
+
+async def _item(
+    job: Job[RefinementPlan], sample: Sample, stored: str, answer: SourceAnswer, arm: Arm, peers: Peers
+) -> None:
+    item = item_name(answer, arm)
+    if job.finished(item) is not None:
+        return
+    inputs = {**graph_inputs(answer, job.plan, stored), "arm": arm}
+    if arm == "peer":
+        inputs["peers"] = peers.get(answer.key, {})
+    state = await job.walk(REFINEMENT, inputs, item)
+    await job.finish(await _row(job, sample, answer, arm, state["steps"]))
+
+
+async def _row(
+    job: Job[RefinementPlan], sample: Sample, answer: SourceAnswer, arm: Arm, ids: Sequence[str]
+) -> ResultRow:
+    store = job.services.store
+    steps = [await store.get(RefinementStep, id) for id in ids]
+    last = steps[-1]
+    ended: dict[str, Any] = {"outcome": "failed", "failure": last.failure, "reason": last.reason}
+    if last.failure is None and arm == "original":
+        ended = {"outcome": "scored", "score": answer.score, "judgement_id": answer.judgement}
+    elif last.failure is None:
+        scores = [(await store.get(CheckpointScores, id)).score for id in last.judgements]
+        ended = {"outcome": "scored", "score": sum(scores) / len(scores), "judgement_id": last.judgements[0]}
+    return job.row(
+        sample,
+        item_name(answer, arm),
+        model=answer.model,
+        arm=arm,
+        repeat=answer.repeat,
+        criteria_id=answer.criteria,
+        response_id=last.response,
+        value_ids=tuple(ids),
+        calls=tuple(key for step in steps for key in step.calls),
+        **ended,
+    )
+
+
+def item_name(answer: SourceAnswer, arm: Arm) -> str:
+    """Return the name of an arm of an answer, unique in its run."""
+    return f"refine/{answer.key}/{arm}"

@@ -1,0 +1,147 @@
+"""Circular peer review: a panel agrees on a description of each image (PerceptionRubrics, 3.3.1)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.domain.review import DESCRIBE_REQUEST
+from dokimasia.errors import ConfigError
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.checks import open_checks
+from dokimasia.methods.review.figures import caption_states, review_figures
+from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+from dokimasia.runs.figures import paid, simulated
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job, Stage
+
+DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
+"""By rule of thumb: captions of the paper have 569 words in the median."""
+
+
+async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPlan]:
+    """Read the images and find the panel.
+
+    Raises:
+        ConfigError: the panel has fewer than two members, or names one twice.
+    """
+    if len(request.panel) < 2:
+        raise ConfigError(
+            f"--panel names {len(request.panel)} model: a review needs two or more, since nobody can agree with itself"
+        )
+    panel = session.models(request.panel, "--panel")
+    if len({spec.ref.name for spec in panel}) < len(panel):
+        raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
+    found = await asyncio.to_thread(session.entries, request, images=True)
+    plan = ReviewPlan(
+        data=found.hash,
+        limit=request.limit,
+        seed=request.seed,
+        panel=panel,
+        cycles=request.cycles,
+        accept=request.accept,
+        request=request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST,
+        prompts=prompts_used(session.library, ("describe", "peer_review", "peer_vote", "repair")),
+    )
+    return Accepted(
+        plan=plan,
+        estimate=expected(plan, found.sizes_of_images, samples=len(found.known)),
+        data_name=request.data.name,
+        data_hash=plan.data,
+        places=found.places,
+        skipped=found.skipped,
+        first=found.first,
+    )
+
+
+def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
+    """Return what a review will ask at most; samples that share their images are asked about once."""
+    pool = len(plan.panel) * DESCRIPTION_TOKENS
+    asked: list[Asking] = []
+    for spec in plan.panel:
+        for size in sizes:
+            shown = INSTRUCTION_TOKENS + size.images
+            asked += [
+                Asking(spec, 1, shown, DESCRIPTION_TOKENS),
+                Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS),
+                Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS),
+            ]
+    return added_up(asked, samples)
+
+
+async def stages(job: "Job[ReviewPlan]") -> "AsyncIterator[Stage[Any]]":
+    """Yield the one stage: every image is reviewed."""
+    from dokimasia.graphs.review import peer_review
+    from dokimasia.runs.work import Item
+
+    yield job.each(peer_review, lambda sample: [Item(f"image/{sample.id}")])
+
+
+def figures(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
+    plan, _ = METHOD.read(run)
+    return {
+        "run": run.id,
+        "status": run.status,
+        "panel": list(plan.names),
+        "cycles": plan.cycles,
+        "accept": plan.accept,
+        "request": plan.request,
+        "seed": run.seed,
+        "skipped": run.options["skipped"],
+        "simulated": simulated(plan.panel),
+        **review_figures(home, run.id, panel=plan.names, seed=run.seed),
+        **paid(home, results(home, run.id)),
+    }
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each reviewed sample with its record and golden caption, ready for JSON; with `sample`, that one whole.
+
+    Whole means with every candidate, comparison and vote, in the order in which they were made.
+    """
+    states = caption_states(home, run.id)
+    for row in results(home, run.id):
+        if sample is not None and row.sample_id != sample:
+            continue
+        values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
+        golden = next((one for one in values if one["type"] == "GoldenCaption"), None)
+        item = {
+            "sample": row.sample_id,
+            "record": next((one["value"] for one in values if one["type"] == "ReviewRecord"), None),
+            "golden": None
+            if golden is None
+            else {"id": golden["id"], "state": states[golden["id"]], **golden["value"]},
+        }
+        yield item if sample is None else {**item, "values": values, "calls": list(row.calls)}
+
+
+METHOD: Method[ReviewRequest, ReviewPlan] = Method(
+    name="review",
+    title="a peer review",
+    request=ReviewRequest,
+    plan=ReviewPlan,
+    accept=accept,
+    stages=stages,
+    ended=open_checks,
+    drawing=later("dokimasia.methods.review.blocks", "DRAWING"),
+    figures=figures,
+    graphs=versions_of("peer_review"),
+    items=items,
+    row_name="reviews",
+)
+
+review = partial(run_method, METHOD)
+"""Have a panel agree on descriptions: `await review(ReviewRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "ReviewPlan", "ReviewRequest", "review"]

@@ -1,0 +1,197 @@
+"""Gated rubrics made from golden captions (PerceptionRubrics, 3.3.2)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.domain.identity import value_id
+from dokimasia.errors import ConfigError
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.checks import open_checks
+from dokimasia.methods.rubrics.figures import set_figures
+from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets_id, sets_of_run, write_sets
+from dokimasia.methods.rubrics.request import PROMPTS, RubricPlan, RubricRequest
+from dokimasia.methods.rubrics.sources import Captions, read_captions
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.session import Session, hash_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job, Stage
+
+CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS = 900, 500, 200
+
+COLUMNS: dict[str, ColumnType] = {
+    "domain": "text",
+    "caption": "text",
+    "verified": "truth",
+    "checked": "truth",
+    "must_right": "texts",
+    "easy_wrong": "texts",
+}
+
+
+async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
+    """Read the captions, and find judge, pool and panel.
+
+    Captions that a person rejected are left out, those that one edited are taken as edited; a caption on which nobody has
+    decided yet is taken and marked.
+
+    Raises:
+        ConfigError: the pool is empty, or names one twice.
+    """
+    if not request.pool:
+        raise ConfigError("--pool names no model: easy-wrong rubrics are mined from the responses of at least one")
+    found = await asyncio.to_thread(read_captions, request, session)
+    panel = found.panel if request.panel is None else session.models(request.panel, "--panel")
+    plan = RubricPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in found.samples]),
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(request.judge),
+        pool=session.models(request.pool, "--pool"),
+        panel=panel,
+        sources={one.sample_id: value_id(one) for one in found.sources},
+        request=found.request,
+        prompts=prompts_used(session.library, PROMPTS),
+    )
+    names = tuple(spec.ref.name for spec in panel)
+    return Accepted(
+        plan=plan,
+        estimate=expected(plan, found),
+        data_name=found.source.name,
+        data_hash=plan.data,
+        samples=found.samples,
+        values=found.sources,
+        skipped=found.skipped,
+        request=request.model_copy(update={"data": found.source, "panel": names}),
+    )
+
+
+def expected(plan: RubricPlan, found: Captions) -> Estimate:
+    """Return what the making of rubrics will ask at most; a domain is asked for where the data name none."""
+    asked: list[Asking] = []
+    shown = INSTRUCTION_TOKENS + CAPTION_TOKENS
+    for sample, source in zip(found.samples, found.sources, strict=True):
+        size = size_of(sample)
+        asked += [Asking(spec, 1, size.text + size.images, CAPTION_TOKENS) for spec in plan.pool]
+        asked += [
+            Asking(plan.judge, 1 + (source.domain is None), shown + size.images, RUBRIC_TOKENS),
+            Asking(plan.judge, 2, shown + len(plan.pool) * CAPTION_TOKENS, RUBRIC_TOKENS),
+        ]
+        asked += [Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS) for spec in plan.panel]
+    return added_up(asked, len(found.samples))
+
+
+async def stages(job: "Job[RubricPlan]") -> "AsyncIterator[Stage[Any]]":
+    """Yield the one stage: every caption's rubrics are made."""
+    from dokimasia.graphs.rubrics import rubric_making
+    from dokimasia.runs.work import Item
+
+    yield job.each(rubric_making, lambda sample: [Item(f"image/{sample.id}")])
+
+
+def figures(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of a run that makes rubrics, ready for JSON; the same stored rows give the same bytes."""
+    plan, _ = METHOD.read(run)
+    rows = results(home, run.id)
+    samples = len(run_samples(home, run.id))
+    return {
+        "run": run.id,
+        "status": run.status,
+        "samples": samples,
+        "open_items": samples - len(rows),
+        "skipped": run.options["skipped"],
+        "judge": plan.judge.ref.name,
+        "pool": [spec.ref.name for spec in plan.pool],
+        "panel": [spec.ref.name for spec in plan.panel],
+        "request": plan.request,
+        "seed": run.seed,
+        "simulated": simulated(plan.models.values()),
+        "failures": failures(rows),
+        **set_figures(sets_of_run(home, run) if _made(rows) else []),
+        **paid(home, rows),
+    }
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each sample's set with what was dropped, or its failure, ready for JSON; with `sample`, that one alone."""
+    for row in results(home, run.id):
+        if sample is None or row.sample_id == sample:
+            values = [find_value(home, id) for id in row.value_ids]
+            yield {
+                "sample": row.sample_id,
+                "failure": row.failure,
+                "reason": row.reason,
+                "set": values[0]["value"] if values else None,
+            }
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each sample's set, as it stands after people's decisions."""
+    sets = {one.sample_id: one for one in sets_of_run(home, run)} if _made(rows) else {}
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        one = sets.get(row.sample_id)
+        said = {} if one is None else one.model_dump(include={"domain", "caption", "verified", "checked"})
+        streams = {} if one is None else {"must_right": one.must_right, "easy_wrong": one.easy_wrong}
+        texts = {name: [rubric.statement for rubric in rubrics] for name, rubrics in streams.items()}
+        found.append(dict.fromkeys(COLUMNS) | said | texts)
+    return found
+
+
+def after(home: Home, run: Run, request: RubricRequest) -> Iterable[str]:
+    """Write the rubric sets, where a file was named for them and there are any."""
+    if request.export is not None:
+        if _made(results(home, run.id)):
+            yield write_sets(home, run, request.export)
+        else:
+            yield f"no rubrics were made yet: nothing was written to {request.export}"
+
+
+def _made(rows: Sequence[ResultRow]) -> bool:
+    return any(row.outcome == "made" for row in rows)
+
+
+METHOD: Method[RubricRequest, RubricPlan] = Method(
+    name="rubrics",
+    title="a run that makes rubrics",
+    request=RubricRequest,
+    plan=RubricPlan,
+    accept=accept,
+    stages=stages,
+    ended=open_checks,
+    drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
+    figures=figures,
+    graphs=versions_of("rubric_making"),
+    items=items,
+    after=after,
+    row_name="rubric sets",
+    columns=COLUMNS,
+    cells=cells,
+)
+
+make_rubrics = partial(run_method, METHOD)
+"""Make rubrics: `await make_rubrics(RubricRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = [
+    "METHOD",
+    "RubricPlan",
+    "RubricRequest",
+    "encode_sets",
+    "make_rubrics",
+    "read_sets",
+    "schema",
+    "sets_id",
+    "sets_of_run",
+    "write_sets",
+]

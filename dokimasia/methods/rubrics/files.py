@@ -1,0 +1,218 @@
+"""Rubric sets as files: JSON lines that anybody can publish, read again into an empty home, and audit new models by."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+from pydantic import Field, ValidationError
+
+from dokimasia.domain.decision import rubric_subject
+from dokimasia.domain.density import Domain
+from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, polarity_of
+from dokimasia.errors import DataError, NotFound
+from dokimasia.methods.checks import checked_texts
+from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.storage.home import Home
+from dokimasia.storage.reviews import made_values
+from dokimasia.storage.runs import Run
+
+FORMAT = "dokimasia-rubrics/1"
+MAX_BYTES = 256 * 1024 * 1024
+MAX_RUBRICS = 100
+"""Rubrics of one stream and sample; far more than any set has."""
+
+
+class RubricEntry(Value):
+    """One rubric of a line; a bare text stands for an entry that has the statement alone."""
+
+    statement: str = Field(min_length=1, max_length=2_000)
+    polarity: Polarity | None = None
+    kind: ErrorKind | None = None
+    evidence: str = ""
+    support: tuple[str, ...] = ()
+
+
+class RubricLine(Value):
+    """One line of a file of rubrics: a sample, by name and by the hashes of its images, and its two streams.
+
+    `verified` says that a person stands behind the caption, `checked` that one has decided on every rubric.
+    """
+
+    format: Literal["dokimasia-rubrics/1"]
+    id: str = Field(min_length=1)
+    images: tuple[str, ...] = ()
+    domain: Domain | None = None
+    caption: str = ""
+    verified: bool = False
+    checked: bool = False
+    must_right: tuple[RubricEntry | str, ...] = Field(default=(), max_length=MAX_RUBRICS)
+    easy_wrong: tuple[RubricEntry | str, ...] = Field(default=(), max_length=MAX_RUBRICS)
+    pool: tuple[str, ...] = ()
+    panel: tuple[str, ...] = ()
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of one line of a file of rubrics."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **RubricLine.model_json_schema()}
+
+
+def encode_sets(sets: Iterable[RubricSet]) -> bytes:
+    """Return rubric sets as JSON lines in their order; the same sets, the same bytes."""
+    lines = (
+        {
+            "format": FORMAT,
+            "id": one.sample_id,
+            "images": list(one.images),
+            "domain": one.domain,
+            "caption": one.caption,
+            "verified": one.verified,
+            "checked": one.checked,
+            "must_right": [_entry(rubric) for rubric in one.must_right],
+            "easy_wrong": [_entry(rubric) for rubric in one.easy_wrong],
+            "pool": list(one.pool),
+            "panel": list(one.panel),
+        }
+        for one in sets
+    )
+    return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) for line in lines)
+
+
+def write_sets(home: Home, run: Run, path: Path) -> str:
+    """Write a run's rubric sets as they stand after people's decisions, whole or not at all; return what to say of it.
+
+    Raises:
+        NotFound: the run made no rubrics.
+        InputError: the file cannot be written.
+    """
+    sets = sets_of_run(home, run)
+    write_whole(path, encode_sets(sets))
+    return f"wrote the rubrics of {len(sets)} images to {path}"
+
+
+def read_sets(path: Path) -> list[RubricSet]:
+    """Return the rubric sets of a file, in order; the whole file is checked.
+
+    Raises:
+        DataError: naming the line that cannot be used, and why.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"{path}: larger than {MAX_BYTES // 2**20} MiB, which no set of rubrics is")
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    sets: list[RubricSet] = []
+    seen: dict[str, int] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        one = _read_line(line, where)
+        earlier = seen.setdefault(one.sample_id, number)
+        if earlier != number:
+            raise DataError(f"{where}: sample {one.sample_id!r} has its rubrics in line {earlier} already")
+        sets.append(one)
+    if not sets:
+        raise DataError(f"{path}: no rubrics in it; `dokimasia rubrics RUN --export FILE` writes such a file")
+    return sets
+
+
+def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
+    """Return the rubric sets of a run as they stand after people's decisions, in the order of its samples.
+
+    A rubric that was rejected is left out, one that was edited has the edited statement.
+
+    Raises:
+        NotFound: the run made no rubrics.
+    """
+    made = made_values(home, run.id, RubricSet)
+    if not made:
+        raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
+    standings = checked_texts(home, run.id)
+    return [_decided(row.id, one, standings) for row, one in made]
+
+
+def sets_id(sets: Iterable[RubricSet]) -> str:
+    """Return the content id of a collection of sets: what decides a judgement, and nothing else."""
+    content = [
+        [one.sample_id, list(one.images), one.domain, [[rubric.stream, rubric.statement] for rubric in one.rubrics]]
+        for one in sets
+    ]
+    return digest("rubric-sets", sorted(content))[:16]
+
+
+def _decided(id: str, one: RubricSet, standings: dict[str, Any]) -> RubricSet:
+    kept: list[tuple[Rubric, Any]] = []
+    decided = True
+    for number, rubric in enumerate(one.rubrics, start=1):
+        standing = standings.get(rubric_subject(id, number))
+        state = "waiting" if standing is None else standing.state
+        decided = decided and state != "waiting"
+        verdicts = one.verdicts[number - 1] if len(one.verdicts) == len(one.rubrics) else ()
+        if standing is not None and state == "edited":
+            text = " ".join(standing.text.split())
+            rubric = rubric.model_copy(update={"statement": text, "polarity": polarity_of(text)})
+        if state != "rejected":
+            kept.append((rubric, verdicts))
+    rubrics = tuple(rubric for rubric, _ in kept)
+    verdicts = tuple(said for _, said in kept) if one.verdicts else ()
+    return one.model_copy(update={"rubrics": rubrics, "verdicts": verdicts, "checked": decided and bool(one.rubrics)})
+
+
+def _entry(rubric: Rubric) -> dict[str, Any]:
+    return {
+        "statement": rubric.statement,
+        "polarity": rubric.polarity,
+        "kind": rubric.kind,
+        "evidence": rubric.evidence,
+        "support": list(rubric.support),
+    }
+
+
+def _read_line(line: bytes, where: str) -> RubricSet:
+    try:
+        entry = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{where}: not JSON ({error})") from None
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
+        raise DataError(f'{where}: not a line of rubrics; it needs "format": "{FORMAT}"')
+    try:
+        read = RubricLine.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
+        raise DataError(f"{where}: {place or 'line'}: {first['msg']}") from None
+    rubrics = (
+        *(_rubric("must_right", one, where) for one in read.must_right),
+        *(_rubric("easy_wrong", one, where) for one in read.easy_wrong),
+    )
+    if not rubrics:
+        raise DataError(f"{where}: sample {read.id!r} has no rubric in either stream")
+    return RubricSet(
+        sample_id=read.id,
+        images=read.images,
+        domain=read.domain,
+        caption=read.caption,
+        verified=read.verified,
+        checked=read.checked,
+        rubrics=rubrics,
+        pool=read.pool,
+        panel=read.panel,
+    )
+
+
+def _rubric(stream: Stream, entry: RubricEntry | str, where: str) -> Rubric:
+    one = RubricEntry(statement=entry) if isinstance(entry, str) and entry.strip() else entry
+    if isinstance(one, str):
+        raise DataError(f"{where}: {stream}: an empty statement")
+    statement = " ".join(one.statement.split())
+    return Rubric(
+        stream=stream,
+        statement=statement,
+        polarity=one.polarity or polarity_of(statement),
+        kind=one.kind,
+        evidence=one.evidence,
+        support=one.support,
+    )

@@ -1,0 +1,236 @@
+"""Capability trees: grown from criteria by a judge, read, edited, and measured (ATOM, 3.2)."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dokimasia.domain.growth import TreeCriterion
+from dokimasia.domain.identity import digest
+from dokimasia.domain.ports import Transport
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.tree.accepting import estimate_growth, plan_growth
+from dokimasia.methods.tree.criteria import Pair, source_of
+from dokimasia.methods.tree.onto import maker_of, placed_before, version_to_grow
+from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
+from dokimasia.methods.tree.reading.scores import measured_of
+from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
+from dokimasia.methods.tree.reading.view import (
+    BEST,
+    LEVEL,
+    WORST,
+    Measured,
+    in_order,
+    leaf_mapping,
+    mapping_of,
+    members_below,
+    rounded,
+)
+from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
+from dokimasia.methods.tree.results import growth_rows, growth_summary
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Accepted, Addition, Method, later, lazily
+from dokimasia.runs.observer import Observer
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.services import Stop
+from dokimasia.runs.session import Session
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_criteria, list_trees, tree_criteria
+
+
+async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPlan]:
+    """Read the criteria, find the models, and where a tree is grown on the version that it is grown on.
+
+    Raises:
+        InputError: there are no criteria, no such tree, or an option cannot be used.
+    """
+    if request.onto is not None and (request.name is not None or request.categories):
+        raise ConfigError("--onto keeps the tree's name and categories: leave --name and --categories out")
+    source = source_of(request, session)
+    base = None if request.onto is None else version_to_grow(session.opened, request.onto)
+    plan = plan_growth(request, session, source, base)
+    whole, placed = {one.key: one for one in source.criteria}, set[str]()
+    if base is None:
+        _check_name(request, session, plan)
+    elif (known := _grown_before(request, session.opened, base, plan)) is not None:
+        return known
+    else:
+        whole |= {one.key: one for one in tree_criteria(session.opened, base.tree)}
+        placed = set(placed_before(session.opened, plan, base.tree))
+    criteria = sorted(whole.values())
+
+    async def keep(home: Home, run: Run) -> None:
+        if base is None:
+            await create_tree(home, tree_of(run), run_id=run.id, source=plan.source)
+        await keep_criteria(home, tree_of(run), criteria)
+
+    return Accepted(
+        plan=plan,
+        estimate=estimate_growth(plan, Counter(one.sample_id for one in criteria if one.key not in placed)),
+        data_name=source.data_name,
+        data_hash=_hash_of(criteria),
+        keep=keep,
+    )
+
+
+def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthRequest) -> None:
+    """Check that the tree of an unfinished growth has the criteria that it was accepted with.
+
+    Raises:
+        InputError: it has got further criteria since, or its own were not all kept.
+    """
+    tree = tree_of(run)
+    if run.status != "done" and _hash_of(tree_criteria(session.opened, tree)) != run.data_hash:
+        raise InputError(
+            f"the tree {tree!r} does not have the criteria any more that run {run.id} was accepted with: give the command "
+            "that began it once more"
+        )
+
+
+def _grown_before(
+    request: GrowthRequest, home: Home, base: StoredVersion, plan: GrowthPlan
+) -> Accepted[GrowthPlan] | None:
+    """Return the growth that made the version which would be grown on, if it is the very same that is asked for again."""
+    maker = maker_of(home, base)
+    if maker is None or request.fresh:
+        return None
+    same = plan.model_copy(update={"onto": METHOD.read(maker)[0].onto})
+    if not same.onto or run_id(METHOD, same) != maker.id:
+        return None
+    return Accepted(
+        plan=same,
+        estimate=Estimate.model_validate(maker.options["estimate"]),
+        data_name=maker.data_name,
+        data_hash=maker.data_hash,
+    )
+
+
+def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> None:
+    """Refuse a name that the tree of another growth has."""
+    trees = [] if session.home is None else list_trees(session.home)
+    own = "" if request.fresh else run_id(METHOD, plan)
+    if any(one.name == request.name and one.run_id != own for one in trees):
+        raise ConfigError(
+            f"there is a tree {request.name!r} already, of other criteria or options: take another --name, or grow it on "
+            f"with --onto {request.name}"
+        )
+
+
+def _hash_of(criteria: Sequence[TreeCriterion]) -> str:
+    return digest("criteria", [list(one) for one in criteria])
+
+
+def of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return what the page of an evaluation says of its capability tree; None where its criteria are mapped to none."""
+    stored = find_tree_of_run(home, run)
+    return None if stored is None else report_tree(home, run, load_stored(home, stored))
+
+
+METHOD: Method[GrowthRequest, GrowthPlan] = Method(
+    name=NAME,
+    title="the growth of a tree",
+    request=GrowthRequest,
+    plan=GrowthPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.tree.work", "stages"),
+    drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
+    adds=Addition(of_evaluation, later("dokimasia.methods.tree.blocks.capabilities", "section")),
+    figures=growth_summary,
+    graphs=versions_of("taxonomy_growth"),
+    resumable=resumable,
+    row_name="criteria",
+    export=growth_rows,
+    fork=(
+        "grow another tree with dokimasia tree grow RUN --judge OTHER --name NAME, and compare the two with dokimasia tree "
+        "agreement"
+    ),
+    diff="compare the trees with dokimasia tree diff A B, or their mappings with dokimasia tree agreement A B",
+    retry="grow the tree on with dokimasia tree grow RUN --onto TREE, which asks again what has no place",
+)
+
+
+async def grow_tree(
+    criteria: Sequence[Pair] | None = None,
+    *,
+    judge: str,
+    run: str | None = None,
+    file: str | Path | None = None,
+    settings: Settings | None = None,
+    observer: Observer | None = None,
+    stop: Stop | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    **options: Any,
+) -> RunResult:
+    """Grow a capability tree from criteria of any origin, or go on with it, or, where it is grown, return its figures.
+
+    Args:
+        criteria: pairs of (text, sample id), with a category as a third where there is one; or `run`, or `file`.
+        judge: the judge's name.
+        run: the run whose criteria are taken, by the beginning of its id.
+        file: a file of criteria.
+        settings: home, configuration and keys; read from the environment by default.
+        observer: told what happens.
+        stop: lets someone else ask the growth to stop.
+        transports: ways to a model that replace the package's own.
+        **options: further fields of `GrowthRequest`, such as `onto`, `categories`, `min_support` or `seed`.
+
+    Returns:
+        its run, whether it is complete, and its figures, in which `tree` is the tree's name.
+
+    Raises:
+        InputError: there are no criteria, or an option cannot be used; nothing was sent.
+        Interrupted: the growth was asked to stop; what is finished is kept.
+    """
+    return await run_method(
+        METHOD,
+        GrowthRequest(judge=judge, run=run, file=None if file is None else Path(file), **options),
+        settings=settings,
+        observer=observer,
+        stop=stop,
+        transports=transports,
+        given=criteria,
+    )
+
+
+def grow_tree_sync(criteria: Sequence[Pair] | None = None, **options: Any) -> RunResult:
+    """Do what `grow_tree` does, for scripts and notebooks without an event loop.
+
+    Raises:
+        RuntimeError: called from inside a running event loop, where `await grow_tree(...)` belongs.
+    """
+    return asyncio.run(grow_tree(criteria, **options))
+
+
+__all__ = [
+    "BEST",
+    "LEVEL",
+    "METHOD",
+    "WORST",
+    "GrowthPlan",
+    "GrowthRequest",
+    "LoadedTree",
+    "Measured",
+    "evaluation_of",
+    "find_tree_of_run",
+    "grow_tree",
+    "grow_tree_sync",
+    "in_order",
+    "leaf_mapping",
+    "load_stored",
+    "load_tree",
+    "mapping_of",
+    "measured_of",
+    "members_below",
+    "report_tree",
+    "rounded",
+    "tree_figures",
+    "tree_of",
+    "validity_of",
+    "weaknesses_of",
+]

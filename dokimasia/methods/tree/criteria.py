@@ -1,0 +1,229 @@
+"""The criteria that a tree is grown from: those of a run, of a file, or given from Python."""
+
+import csv
+import hashlib
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.growth import TreeCriterion
+from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree.request import GrowthRequest
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, list_runs, resolve_run
+from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
+from dokimasia.storage.trees.sources import criteria_of_samples
+
+MAX_TEXT = 20_000
+_LISTED = 10
+_TEXT = ("criterion", "text", "question", "capability")
+_SAMPLE = ("sample_id", "sample", "id")
+
+Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
+"""A criterion from Python: (text, sample id), with a stratum as a third, or a mapping as a line of a file."""
+
+
+class Source(NamedTuple):
+    """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
+
+    criteria: list[TreeCriterion]
+    origin: str
+    data_name: str
+
+
+def source_of(request: GrowthRequest, session: Session) -> Source:
+    """Return the criteria that a request names, or that a program gave beside it.
+
+    Raises:
+        ConfigError: not one of the three is named: a run, a file, given criteria.
+        NotFound: there is no such run.
+        DataError: the criteria cannot be used.
+    """
+    given = session.given
+    if sum(one is not None for one in (request.run, request.file, given)) != 1:
+        raise ConfigError(
+            "a tree grows from one of the two: name a RUN, or a file with --criteria FILE; a program may give criteria "
+            "instead"
+        )
+    if given is not None:
+        return Source(given_criteria(given), "given", "criteria")
+    if request.file is not None:
+        return Source(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
+    run = _evaluation(session.opened, str(request.run))
+    return Source(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
+
+
+def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:
+    """Return the criteria of a run, sorted by key; a set that several samples have counts once, for the first by name.
+
+    Args:
+        home: the home.
+        run: an evaluation.
+        by: `category` or `source`: what a sub-sample is balanced over.
+
+    Raises:
+        DataError: the run has no criteria.
+    """
+    found: dict[str, TreeCriterion] = {}
+    for one in criteria_of_samples(home, run.id):
+        stratum = one.source if by == "source" else one.category
+        for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
+            key = criterion_key(one.criteria_id, number)
+            found.setdefault(
+                key,
+                TreeCriterion(
+                    key,
+                    criterion["question"],
+                    one.sample_id,
+                    stratum,
+                    criterion["ground_truth"],
+                    one.prompt,
+                    one.cluster,
+                ),
+            )
+    if not found:
+        raise DataError(
+            f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
+            "dokimasia evaluate whose samples did not all fail"
+        )
+    return sorted(found.values())
+
+
+def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
+    """Return the criteria of a file, sorted by key: JSON lines, a JSON list, or CSV with a header line.
+
+    A row has `criterion` (or `text`) and `sample_id` (or `sample`, `id`), and may have `category`, `source`,
+    `ground_truth`. In a JSON list a row may be a text alone; its sample is then its place, counted from 0.
+
+    Raises:
+        DataError: the file cannot be read, or rows cannot be used: the message names file and line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    return read_criteria(_rows(path, text), by=by, where=str(path))
+
+
+def read_criteria(
+    rows: Iterable[tuple[str, Any]], *, by: str = "category", where: str = "criteria"
+) -> list[TreeCriterion]:
+    """Return rows, each with the name of its place, as criteria, sorted by key; see `file_criteria`.
+
+    Raises:
+        DataError: there is none, or some cannot be used.
+    """
+    problems: list[str] = []
+    found: list[TreeCriterion] = []
+    seen: Counter[str] = Counter()
+    for place, row in rows:
+        try:
+            criterion = _criterion(row, by)
+        except ValueError as problem:
+            problems.append(f"{place}: {problem}")
+            continue
+        body = orjson.dumps([criterion.text, criterion.sample_id, criterion.ground_truth])
+        hashed = hashlib.sha256(b"criterion\0" + body).hexdigest()[:KEY_LENGTH]
+        seen[hashed] += 1
+        found.append(criterion._replace(key=f"{hashed}:{seen[hashed]}"))
+    if problems:
+        more = f"\nand {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
+        raise DataError(f"{where}: {len(problems)} rows cannot be used:\n" + "\n".join(problems[:_LISTED]) + more)
+    if not found:
+        raise DataError(f"{where}: no criterion in it; a tree needs at least one")
+    return sorted(found)
+
+
+def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
+    """Return criteria that were given from Python, sorted by key: their order does not matter.
+
+    Raises:
+        DataError: there is none, or some cannot be used.
+    """
+    rows: list[tuple[str, Any]] = []
+    for number, pair in enumerate(pairs):
+        row: Any = pair
+        if not isinstance(pair, Mapping) and not isinstance(pair, str):
+            row = dict(zip(("criterion", "sample_id", "category"), pair, strict=False))
+        rows.append((f"criterion {number}", row))
+    return read_criteria(rows)
+
+
+def _evaluation(home: Home, text: str) -> Run:
+    if text != "last":
+        return resolve_run(home, text)
+    run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
+    if run is None:
+        raise NotFound(f"{home.path} has no evaluation yet whose criteria a tree could grow from")
+    return run
+
+
+def _criterion(row: Any, by: str) -> TreeCriterion:
+    if not isinstance(row, Mapping):
+        raise ValueError("it is no object with 'criterion' and 'sample_id'")
+    text = _field(row, _TEXT)
+    if not text.strip():
+        raise ValueError("it has no text: give it as 'criterion'")
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"its text has {len(text)} characters, more than {MAX_TEXT}")
+    sample = _field(row, _SAMPLE)
+    if not sample:
+        raise ValueError("it names no sample: give it as 'sample_id'")
+    return TreeCriterion(
+        "",
+        text,
+        sample,
+        _field(row, (by,)),
+        _field(row, ("ground_truth",))[:MAX_TEXT],
+        "",
+        _field(row, ("cluster",)),
+    )
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:
+    for name in names:
+        value = row.get(name)
+        if value is None or value == "":
+            continue
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise ValueError(f"its {name!r} is no text")
+        text = str(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"its {name!r} holds half a character (a lone surrogate)") from None
+        return text
+    return ""
+
+
+def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
+    """Yield the rows of a file with the name of each one's place."""
+    if path.suffix.lower() in {".csv", ".tsv"}:
+        reader = csv.DictReader(io.StringIO(text), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        try:
+            for row in reader:
+                yield f"{path}:{reader.line_num}", row
+        except csv.Error as error:
+            raise DataError(f"{path}:{reader.line_num}: {error}") from error
+        return
+    if text.lstrip().startswith("["):
+        try:
+            whole = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{path}: no JSON: {error}") from error
+        for number, row in enumerate(whole):
+            yield f"{path}: row {number}", {"criterion": row, "sample_id": str(number)} if isinstance(row, str) else row
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise DataError(f"{path}:{number}: no JSON: {error}") from error
+            yield f"{path}:{number}", row

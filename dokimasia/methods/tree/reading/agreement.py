@@ -1,0 +1,115 @@
+"""How far two mappings of the same criteria agree: two judges, two versions, or a judge and a person."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
+from dokimasia.domain.identity import unit_interval
+from dokimasia.methods.tree.reading.view import LEVEL, rounded
+
+LISTED = 20
+MOST_LEFT_OUT = 200
+"""More samples than this are left out in so many groups, each by its name's draw, for the interval of kappa."""
+
+
+def mapping_comparison(
+    first: Mapping[str, str | None], second: Mapping[str, str | None], sample_of: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return how far two mappings agree, ready for JSON.
+
+    Args:
+        first: criterion to leaf, None for a criterion that was looked at and not placed.
+        second: the same, of another judge, version or person.
+        sample_of: criterion to sample, so that intervals respect that a sample's criteria belong together.
+
+    Returns:
+        n (criteria in both), only_first, only_second, hit_rate {share, low, high} (the same leaf; 95 %), kappa {value,
+        low, high} (Cohen's, None where it has no value), groups {adjusted_rand, adjusted_mutual_information,
+        homogeneity, completeness} (whatever the leaves are called), by_layer {categories, parents} (share of the same
+        category, of the same parent), and disagreements [{first, second, n, example}], the most frequent first.
+
+    Raises:
+        ValueError: they have no criterion in common.
+    """
+    agreed = mapping_agreement(first, second)
+    both = sorted(first.keys() & second.keys())
+    clusters = [(sample_of or {}).get(one, one) for one in both]
+    hits = [first[one] == second[one] for one in both]
+    share = rate_interval(hits, clusters=clusters, level=LEVEL)
+    groups = cluster_agreement({one: first[one] for one in both}, {one: second[one] for one in both})
+    return {
+        "n": agreed.n,
+        "only_first": len(first.keys() - second.keys()),
+        "only_second": len(second.keys() - first.keys()),
+        "unplaced": {
+            "first": sum(first[one] is None for one in both),
+            "second": sum(second[one] is None for one in both),
+        },
+        "hit_rate": {"share": rounded(agreed.hit_rate), "low": rounded(share.low), "high": rounded(share.high)},
+        "kappa": _kappa(first, second, both, clusters, agreed.kappa),
+        "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
+        "by_layer": {
+            name: rounded(sum(_cut(first[one], layer) == _cut(second[one], layer) for one in both) / len(both))
+            for name, layer in (("categories", 1), ("parents", 2))
+        },
+        "disagreements": _disagreements(first, second, both),
+    }
+
+
+def _kappa(
+    first: Mapping[str, str | None],
+    second: Mapping[str, str | None],
+    both: Sequence[str],
+    clusters: Sequence[str],
+    value: float | None,
+) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    limits: dict[str, Any] = {"low": None, "high": None}
+    if len(set(clusters)) > MOST_LEFT_OUT:
+        clusters = [f"{int(unit_interval('kappa', one) * MOST_LEFT_OUT)}" for one in clusters]
+    if len(set(clusters)) > 1:
+        pairs = [(first[one], second[one]) for one in both]
+        interval = jackknife_interval(
+            lambda kept: _kappa_of([pairs[at] for at in kept]),
+            len(pairs),
+            clusters=clusters,
+            level=LEVEL,
+            bounds=(-1.0, 1.0),
+        )
+        limits = {"low": rounded(interval.low), "high": rounded(interval.high)}
+    return {"value": rounded(value), **limits}
+
+
+def _kappa_of(pairs: Sequence[tuple[str | None, str | None]]) -> float:
+    """Return Cohen's kappa from counts alone, fast enough to be asked once a cluster; 1 where all is one leaf."""
+    n = len(pairs)
+    ours: dict[str | None, int] = {}
+    theirs: dict[str | None, int] = {}
+    equal = 0
+    for one, other in pairs:
+        ours[one] = ours.get(one, 0) + 1
+        theirs[other] = theirs.get(other, 0) + 1
+        equal += one == other
+    chance = sum(count * theirs.get(leaf, 0) for leaf, count in ours.items()) / n**2
+    return 1.0 if chance >= 1 else (equal / n - chance) / (1 - chance)
+
+
+def _cut(leaf: str | None, layer: int) -> str | None:
+    """Return the beginning of a path down to a layer."""
+    return None if leaf is None else ">".join(leaf.split(">")[:layer])
+
+
+def _disagreements(
+    first: Mapping[str, str | None], second: Mapping[str, str | None], both: Sequence[str]
+) -> list[dict[str, Any]]:
+    apart: dict[tuple[str | None, str | None], list[str]] = {}
+    for one in both:
+        if first[one] != second[one]:
+            apart.setdefault((first[one], second[one]), []).append(one)
+    ranked = sorted(apart.items(), key=lambda item: (-len(item[1]), item[1][0]))
+    return [
+        {"first": mine, "second": yours, "n": len(names), "example": names[0]}
+        for (mine, yours), names in ranked[:LISTED]
+    ]

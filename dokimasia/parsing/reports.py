@@ -1,0 +1,112 @@
+"""A report in words, sentence by sentence, with its places such as `{models:2.score}`; and the rows that a judge picks."""
+
+import re
+
+from dokimasia.domain.diagnosis_report import MOST_WORDS, Written, WrittenSentence
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import short, spoken
+
+MOST_CHARACTERS = 200_000
+"""A reply that is longer is no report, and is not read at all."""
+
+MOST_PICKS = 40
+_PLACE = re.compile(r"\{[^{}\n]{1,600}\}")
+_BRACKETS = re.compile(r"\[([^\[\]\n]{1,600})\]")
+_ROW = re.compile(r"[a-z0-9-]+(?:/[^\s:\[\]]+)?:.+")
+_END = re.compile(r"[.!?]+[\"')*_\u201d\u2019]{0,3}(?=\s|$)")
+_ABBREVIATIONS = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|resp|no|fig|al|etc)\.$", re.IGNORECASE)
+LONGEST_ABBREVIATION = 8
+"""Characters before a full stop that are looked at, the space before the abbreviation among them."""
+
+_MARKER = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,3}[.)])\s+")
+_HEADING = re.compile(r"^\s*#{1,6}\s+")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_EMPHASIS = re.compile(rf"({_PLACE.pattern})|\*\*|__|`")
+
+
+def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Written:
+    """Return the sentences of a report as they were written, with their places.
+
+    Lines part sentences, and so do full stops, question and exclamation marks before a space, but not inside a place.
+    Marks of lists and emphasis are left out, headings are marked. A place counts as one word.
+
+    Args:
+        text: the judge's reply.
+        limit: how many words it may have.
+        cut: whether a longer one is cut after the last sentence that fits; else it is refused.
+
+    Raises:
+        UnparsableReply: there is no sentence, or there are too many words. The reason says so.
+    """
+    said = spoken(text)
+    if len(said) > MOST_CHARACTERS and not cut:
+        raise UnparsableReply(f"the report has {len(said):,} characters; write at most {limit:,} words")
+    body = said[:MOST_CHARACTERS]
+    sentences: list[WrittenSentence] = []
+    words = 0
+    kept_words = 0
+    paragraph = 0
+    full = len(said) > MOST_CHARACTERS
+    for line in body.splitlines():
+        if not line.strip():
+            paragraph += bool(sentences) and sentences[-1].paragraph == paragraph
+            continue
+        if _FENCE.match(line):
+            continue
+        for sentence in _sentences(line, paragraph):
+            size = len(_PLACE.sub("place", sentence.written).split())
+            words += size
+            if not full and kept_words + size <= limit:
+                sentences.append(sentence)
+                kept_words += size
+            else:
+                full = True
+    if not any(not one.heading for one in sentences):
+        raise UnparsableReply("there is no sentence in the reply")
+    if full and not cut:
+        raise UnparsableReply(f"the report has {words:,} words, more than the {limit:,} that it may have")
+    return Written(sentences=tuple(sentences), words=words, cut=full)
+
+
+def parse_picks(text: str) -> list[str]:
+    """Return the references that a judge lists as worth reporting, in its order, each once.
+
+    Raises:
+        UnparsableReply: it lists none.
+    """
+    body = spoken(text)[:MOST_CHARACTERS]
+    pieces = (piece.strip().strip("`") for match in _BRACKETS.finditer(body) for piece in match[1].split(";"))
+    found = list(dict.fromkeys(piece for piece in pieces if _ROW.fullmatch(piece)))
+    if not found:
+        raise UnparsableReply(
+            f"'{short(body)}' lists no row; name each as a reference in brackets such as [leaves/name:3], one a line"
+        )
+    return found[:MOST_PICKS]
+
+
+def _sentences(line: str, paragraph: int) -> list[WrittenSentence]:
+    heading = _HEADING.match(line) is not None
+    text = _HEADING.sub("", line, count=1) if heading else line
+    text = _EMPHASIS.sub(lambda match: match[1] or "", _MARKER.sub("", text, count=1)).strip().rstrip("#").strip()
+    return [WrittenSentence(written=piece, paragraph=paragraph, heading=heading) for piece in _split(text)]
+
+
+def _split(text: str) -> list[str]:
+    """Return the sentences of a line: full stops inside of places, and after abbreviations, part nothing."""
+    covered = [(match.start(), match.end()) for match in _PLACE.finditer(text)]
+    pieces: list[str] = []
+    start = at = passed = 0
+    while (end := _END.search(text, at)) is not None:
+        at = end.end()
+        while passed < len(covered) and covered[passed][1] <= end.start():
+            passed += 1
+        if passed < len(covered) and covered[passed][0] <= end.start():
+            continue
+        if _ABBREVIATIONS.search(text[max(start, end.start() - LONGEST_ABBREVIATION) : end.start() + 1]):
+            continue
+        piece = text[start:at].strip()
+        if piece:
+            pieces.append(piece)
+        start = at
+    rest = text[start:].strip()
+    return [*pieces, rest] if rest else pieces

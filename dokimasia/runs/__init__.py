@@ -1,0 +1,65 @@
+"""The life-cycle of a run, once for every method: accept, estimate, carry out, interrupt, resume, retry, fork, show.
+
+The names below are what a method of one's own is made from; each is loaded when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dokimasia.runs.estimate import Asking, Estimate, added_up
+    from dokimasia.runs.figures import failures, paid, simulated
+    from dokimasia.runs.method import Accepted, Addition, Method, later, lazily
+    from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, Outside, RunPlan, prompts_used
+    from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
+    from dokimasia.runs.session import Session
+    from dokimasia.runs.work import Item, Job, Stage
+
+_HOMES: dict[str, str] = {
+    **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
+    **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
+    **dict.fromkeys(("Accepted", "Addition", "Method", "later", "lazily"), "method"),
+    **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "Outside", "RunPlan", "prompts_used"), "plans"),
+    **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
+    "Session": "session",
+    **dict.fromkeys(("Item", "Job", "Stage"), "work"),
+}
+
+__all__ = [
+    "Accepted",
+    "Addition",
+    "AnyOrder",
+    "Asking",
+    "DataPlan",
+    "DataRequest",
+    "Estimate",
+    "Item",
+    "Job",
+    "Judge",
+    "JudgedPlan",
+    "Method",
+    "Models",
+    "Option",
+    "Outside",
+    "RunPlan",
+    "RunRequest",
+    "Session",
+    "Stage",
+    "added_up",
+    "failures",
+    "later",
+    "lazily",
+    "paid",
+    "prompts_used",
+    "simulated",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dokimasia.runs' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"dokimasia.runs.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,90 @@
+"""What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dokimasia.domain.call import ModelSpec, Usage
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import Sample
+from dokimasia.gateway.pricing import cost_of, known_price
+
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 750
+INSTRUCTION_TOKENS = 450
+
+
+class ModelEstimate(Value):
+    """Calls at most (without repairs and retries), and tokens by rule of thumb; `cost` in US dollars, None if unpriced."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+
+class Estimate(Value):
+    """What a run will ask of each model. Answers that the ledger already has are not subtracted."""
+
+    samples: int
+    models: dict[str, ModelEstimate]
+
+    @property
+    def calls(self) -> int:
+        """All calls together."""
+        return sum(model.calls for model in self.models.values())
+
+    @property
+    def cost(self) -> float | None:
+        """All money together in US dollars; None where any model's price is unknown."""
+        costs = [model.cost for model in self.models.values()]
+        return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
+
+
+class Asking(NamedTuple):
+    """Calls of one kind to one model: how many, and the tokens that each sends and receives."""
+
+    spec: ModelSpec
+    calls: int
+    sent: int
+    received: int
+
+
+def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
+    """Return calls of several kinds as an estimate over so many samples."""
+    specs: dict[str, ModelSpec] = {}
+    totals: dict[str, list[int]] = {}
+    for one in asked:
+        specs[one.spec.ref.name] = one.spec
+        total = totals.setdefault(one.spec.ref.name, [0, 0, 0])
+        for place, more in enumerate((one.calls, one.calls * one.sent, one.calls * one.received)):
+            total[place] += more
+    models = {
+        name: ModelEstimate(
+            calls=calls, input_tokens=sent, output_tokens=received, cost=_cost(specs[name], sent, received)
+        )
+        for name, (calls, sent, received) in totals.items()
+    }
+    return Estimate(samples=samples, models=models)
+
+
+class SampleSize(NamedTuple):
+    """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer."""
+
+    text: int
+    images: int
+    reference: int
+
+
+def size_of(sample: Sample) -> SampleSize:
+    """Return a sample's size in tokens, by rule of thumb: four characters, or 750 pixels, a token."""
+    text = len(sample.prompt) + sum(len(choice) for choice in sample.choices)
+    pixels = sum(image.width * image.height for image in sample.images)
+    return SampleSize(
+        text // CHARACTERS_PER_TOKEN,
+        pixels // PIXELS_PER_TOKEN,
+        0 if sample.reference_answer is None else 1 + len(sample.reference_answer) // CHARACTERS_PER_TOKEN,
+    )
+
+
+def _cost(spec: ModelSpec, sent: int, received: int) -> float | None:
+    return cost_of(Usage(input_tokens=sent, output_tokens=received), known_price(spec))

@@ -1,0 +1,52 @@
+"""What the figures of every run say alike: which run, how far, of which models simulated, what it used."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow
+from dokimasia.storage.runs import Run
+
+
+def shown_name(model: str, arm: str) -> str:
+    """Return a model's name with its arm: `NAME#blind` for the arm without images."""
+    return f"{model}#{arm}" if arm else model
+
+
+def simulated(specs: Iterable[ModelSpec]) -> list[str]:
+    """Return the shown names of simulated models, so that every report can say so."""
+    return sorted({spec.ref.name for spec in specs if is_simulated(spec.ref.model)})
+
+
+def is_simulated(model: str) -> bool:
+    """Return whether a model, as its endpoint is asked for it, is simulated."""
+    return "sim" in model.split("/")[:-1]
+
+
+def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
+    """Return how many `calls` rows used, each once, and their `cost` in US dollars; None where any price is unknown."""
+    used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
+    return {"calls": len(used), "cost": summed([one.cost for one in used.values()])}
+
+
+def summed(costs: Iterable[float | None]) -> float | None:
+    """Return a sum of costs, or None if any is unknown: a part of a cost is not the cost."""
+    known = list(costs)
+    return None if any(cost is None for cost in known) else round(sum(cost or 0.0 for cost in known), 6)
+
+
+def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
+    """Return how many rows failed, by kind of failure."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if row.failure is not None:
+            found[row.failure] = found.get(row.failure, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def forked_from(run: Run) -> dict[str, Any] | None:
+    """Return the run that a run was forked from, and the step where it has one; None where it is no fork."""
+    found: Any = run.options.get("forked_from")
+    return found if isinstance(found, Mapping) else None

@@ -1,0 +1,179 @@
+"""A run done again with another judge, model or prompt, as a run of its own: what did not change is not asked again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.ports import Transport
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.gateway.budget import Budget
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.lifecycle import RunResult, carry_out, keep_accepted
+from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.observer import Observer
+from dokimasia.runs.plans import run_id
+from dokimasia.runs.preview import expected
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import RunRequest, option_of
+from dokimasia.runs.services import Stop
+from dokimasia.runs.session import Session
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+
+class ForkRequest(Value):
+    """What the user asks of a fork: another judge, models in the place of others (OLD to NEW), further prompts.
+
+    `node` is the step to begin at, for methods that have steps. `max_cost` is in US dollars.
+    """
+
+    node: str | None = None
+    judge: str | None = None
+    models: dict[str, str] = Field(default_factory=dict)
+    prompts: tuple[Path, ...] = ()
+    max_cost: float | None = Field(default=None, ge=0)
+    max_calls: int | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, ge=0)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What this invocation may spend."""
+        return {"max_cost": self.max_cost, "max_calls": self.max_calls, "max_tokens": self.max_tokens}
+
+    @property
+    def budget(self) -> Budget:
+        """The limits on what this invocation may spend; no part of the run's identity."""
+        return Budget(**self.limits)
+
+    @property
+    def command(self) -> str:
+        """The changes as a person would write them, paths by their names."""
+        words = [f"--from {self.node}"] if self.node else []
+        words += [f"--judge {self.judge}"] if self.judge else []
+        if self.models:
+            words.append("--models " + ",".join(f"{old}={new}" for old, new in self.models.items()))
+        return " ".join([*words, *(f"--prompts {folder.name}" for folder in self.prompts)])
+
+
+class Prepared(NamedTuple):
+    """A fork before anything is asked: `preview` is what it would take over and ask, ready for JSON."""
+
+    method: Method[Any, Any]
+    request: RunRequest
+    accepted: Accepted[Any]
+    library: PromptLibrary
+    preview: dict[str, Any]
+
+
+async def fork(
+    parent: Run,
+    request: ForkRequest,
+    *,
+    settings: Settings,
+    observer: Observer | None = None,
+    stop: Stop | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    given: Any = None,
+) -> RunResult:
+    """Do a finished run again with something changed, as a run of its own that can be interrupted and resumed like any.
+
+    The data file is not needed. Calls that the change does not touch are answered by the ledger.
+
+    Raises:
+        InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
+        Interrupted: the run was asked to stop; what is finished is kept.
+    """
+    with Home.open(settings.home, write=True, create=False) as home:
+        prepared = await prepare_fork(home, parent, request, settings=settings, given=given)
+        row = await keep_accepted(
+            prepared.method,
+            home,
+            prepared.request,
+            prepared.accepted,
+            command=f"fork {parent.id} {request.command}",
+            forked_from={"run": parent.id, "node": request.node},
+        )
+        return await carry_out(
+            prepared.method,
+            home,
+            row,
+            prepared.request,
+            settings=settings,
+            library=prepared.library,
+            observer=observer,
+            stop=stop,
+            transports=transports,
+            given=given,
+        )
+
+
+async def prepare_fork(
+    home: Home, parent: Run, request: ForkRequest, *, settings: Settings, given: Any = None
+) -> Prepared:
+    """Work out what a fork would be, and ask nothing (`--dry-run`).
+
+    Raises:
+        InputError: see `fork`.
+    """
+    method = method_of(parent)
+    if isinstance(method.fork, str):
+        raise InputError(f"{method.title} is not forked: {method.fork}")
+    if parent.status != "done":
+        raise InputError(f"run {parent.id} is {parent.status}; finish it first: dokimasia resume {parent.id}")
+    _, asked = method.read(parent)
+    folders = (*asked.prompts, *request.prompts)
+    library = method.library(asked.model_copy(update={"prompts": folders}), given)
+    session = Session(settings, home, library, forked=parent, given=given)
+    if method.fork is not None:
+        changed, accepted, preview = await method.fork(session, parent, request)
+    else:
+        if request.node is not None:
+            raise InputError(
+                f"{method.title} has no steps to fork from: leave --from out; what the change does not touch is answered "
+                "by the ledger"
+            )
+        changed = _changed(method, asked, request).model_copy(update={"prompts": folders})
+        accepted, preview = await method.accept(changed, session), {}
+    new = run_id(method, accepted.plan)
+    if new == parent.id:
+        raise InputError(_nothing_changes(parent, request))
+    return Prepared(
+        method=method,
+        request=changed,
+        accepted=accepted,
+        library=library,
+        preview={"run": new, "forked_from": {"run": parent.id, "node": request.node}, **preview, **expected(accepted)},
+    )
+
+
+def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) -> RunRequest:
+    """Return a run's request with other models in the places that the fork names."""
+    update: dict[str, Any] = {"fresh": False, **request.limits}
+    replaced: set[str] = set()
+    for name, field in type(asked).model_fields.items():
+        if not option_of(field).models:
+            continue
+        value = getattr(asked, name)
+        if name == "judge" and request.judge is not None:
+            update[name] = request.judge
+        elif isinstance(value, tuple):
+            replaced |= request.models.keys() & set(value)
+            update[name] = tuple(request.models.get(one, one) for one in value)
+    if request.judge is not None and "judge" not in update:
+        raise InputError(f"{method.title} has no judge: name who takes whose place with --models OLD=NEW")
+    unknown = sorted(request.models.keys() - replaced)
+    if unknown:
+        raise ConfigError(f"{unknown[0]!r} is no model of the run")
+    return asked.model_copy(update=update)
+
+
+def _nothing_changes(parent: Run, request: ForkRequest) -> str:
+    if request.judge is None and not request.models and not request.prompts:
+        return (
+            "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
+        )
+    return f"nothing would change: judge, models and prompts are those of run {parent.id}"

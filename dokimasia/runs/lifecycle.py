@@ -1,0 +1,400 @@
+"""The life-cycle of a run, once for every method: accepted, carried out, interrupted, resumed, retried, finished."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import orjson
+
+from dokimasia import __version__
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value, value_id
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.ports import Transport
+from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound
+from dokimasia.gateway.budget import Budget
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.plans import RunPlan, reached_now, run_id
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.samples import check_prompts
+from dokimasia.runs.services import Services, Stop, check_prices, open_services
+from dokimasia.runs.session import Session, hash_of
+from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
+from dokimasia.storage.retries import retry_failed
+from dokimasia.storage.runs import (
+    Run,
+    SqliteRunStore,
+    add_samples,
+    create_run,
+    get_run,
+    place_samples,
+    run_samples,
+    set_status,
+)
+from dokimasia.storage.threads import live_threads
+
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
+AnyMethod = Method[Any, Any]
+
+
+class RunResult(Value):
+    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures."""
+
+    run: str
+    complete: bool
+    summary: dict[str, Any]
+
+
+async def run(
+    method: Method[Q, P],
+    request: Q,
+    *,
+    settings: Settings | None = None,
+    observer: Observer | None = None,
+    stop: Stop | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    prompts: PromptLibrary | None = None,
+    given: Any = None,
+) -> RunResult:
+    """Do what is asked, or continue it where it was interrupted, or, where it is finished, return its figures unasked.
+
+    Args:
+        method: the method.
+        request: what is asked.
+        settings: home, configuration and keys; read from the environment by default.
+        observer: told what happens.
+        stop: lets someone else ask the run to stop.
+        transports: ways to a model that replace the package's own.
+        prompts: prompts that replace the package's own.
+        given: what the method takes beside its request, such as criteria that a program holds.
+
+    Raises:
+        InputError: the data, the configuration or the options cannot be used; nothing was sent.
+        HomeLocked: another process writes to the home.
+        Interrupted: the run was asked to stop; what is finished is kept.
+    """
+    settings = settings or load_settings()
+    library = method.library(request, given) if prompts is None else prompts
+    with Home.open(settings.home, write=True, create=request.makes_home) as home:
+        accepted = await method.accept(request, Session(settings, home, library, given=given))
+        row = await keep_accepted(method, home, request, accepted)
+        return await carry_out(
+            method,
+            home,
+            row,
+            request,
+            settings=settings,
+            library=library,
+            observer=observer,
+            stop=stop,
+            transports=transports,
+            given=given,
+        )
+
+
+async def resume(
+    run: Run,
+    *,
+    settings: Settings,
+    changes: Mapping[str, Any] | None = None,
+    observer: Observer | None = None,
+    stop: Stop | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    prompts: PromptLibrary | None = None,
+    retry: Collection[FailureKind] = (),
+    given: Any = None,
+) -> RunResult:
+    """Go on with an accepted run from the store alone: the data file is not needed any more.
+
+    Args:
+        run: the run's row.
+        settings: home, configuration and keys.
+        changes: fields of the request that hold for this invocation, such as limits; by default nothing is limited.
+        observer: told what happens.
+        stop: lets someone else ask the run to stop.
+        transports: ways to a model that replace the package's own.
+        prompts: prompts that replace the package's own.
+        retry: kinds of failure whose items are asked anew, as new draws; every earlier outcome is kept on record.
+        given: what the method takes beside its request.
+
+    Raises:
+        ConfigError: the prompts or the graphs are not those of the run any more.
+        InputError: what the run was accepted with has changed, or its failures cannot be asked anew.
+        Interrupted: the run was asked to stop again.
+    """
+    method = method_of(run)
+    plan, accepted = method.read(run)
+    request = accepted.without_limits().model_copy(update=dict(changes or {}))
+    library = method.library(request, given) if prompts is None else prompts
+    if retry and method.retry is not None:
+        raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
+    if run.status != "done" or retry:
+        check_versions(method, run, plan)
+        check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
+    with Home.open(settings.home, write=True, create=False) as home:
+        check_samples(home, run)
+        if method.resumable is not None:
+            method.resumable(Session(settings, home, library, given=given), run, plan, request)
+        return await carry_out(
+            method,
+            home,
+            run,
+            request,
+            settings=settings,
+            library=library,
+            observer=observer,
+            stop=stop,
+            transports=transports,
+            retry=retry,
+            given=given,
+        )
+
+
+async def keep_accepted(
+    method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
+) -> Run:
+    """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
+
+    Args:
+        method: the method.
+        home: open for writing.
+        request: what was asked.
+        accepted: what it came to.
+        command: the command that repeats it, by default the request's.
+        more: further notes, kept in the run's row.
+
+    Raises:
+        ConfigError: `max_cost` is given and a model's price is unknown.
+    """
+    plan = accepted.plan
+    if request.fresh:
+        plan = next_fresh(method, home, plan)
+    check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
+    store = SqliteRunStore(home)
+    for value in accepted.values:
+        await store.put(value)
+    row, new = await create_run(home, run_row(method, plan, request, accepted, command=command, **more))
+    count = len(accepted.samples) or len(accepted.places)
+    if new or len(run_samples(home, row.id)) != count:
+        await add_samples(home, row.id, accepted.samples)
+        await place_samples(home, row.id, accepted.places)
+    if accepted.keep is not None:
+        await accepted.keep(home, row)
+    return row
+
+
+def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
+    """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
+    ids = [(one.sample_id, one.sample) for one in accepted.places] or _ids(accepted)
+    asked = accepted.request or request
+    kept: dict[str, Any] = {
+        "plan": plan,
+        "request": asked,
+        "estimate": accepted.estimate,
+        "samples": hash_of(ids),
+        "versions": {"method": method.version, **method.graphs_of(plan)},
+        "skipped": list(accepted.skipped),
+        "needs": list(accepted.needs),
+        **accepted.notes,
+        **more,
+    }
+    shown = {name: one.model_dump(mode="json") if isinstance(one, Value) else one for name, one in kept.items()}
+    return Run(
+        id=run_id(method, plan),
+        method=method.name,
+        command=command or asked.command,
+        data_name=accepted.data_name,
+        data_hash=accepted.data_hash,
+        options=orjson.loads(orjson.dumps(shown)),
+        seed=plan.seed,
+        fresh=plan.fresh,
+        version=__version__,
+    )
+
+
+def next_fresh(method: AnyMethod, home: Home, plan: P) -> P:
+    """Return the plan as a new run: counted on until the home has no such run."""
+    while True:
+        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
+        try:
+            get_run(home, run_id(method, plan))
+        except NotFound:
+            return plan
+
+
+async def carry_out(
+    method: AnyMethod,
+    home: Home,
+    run: Run,
+    request: RunRequest,
+    *,
+    settings: Settings,
+    library: PromptLibrary,
+    observer: Observer | None = None,
+    stop: Stop | None = None,
+    transports: Mapping[str, Transport] | None = None,
+    retry: Collection[FailureKind] = (),
+    given: Any = None,
+) -> RunResult:
+    """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork."""
+    if run.status == "done" and not count_failed(home, run.id, retry):
+        return RunResult(run=run.id, complete=True, summary=method.figures(home, run))
+    from dokimasia.runs.work import Job
+
+    watching = observer or Silent()
+    plan = reached_now(method.read(run)[0], settings)
+    reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
+    check_prices(reached, max_cost=request.max_cost)
+    watching.planned(run.id, Estimate.model_validate(run.options["estimate"]))
+    async with at_work(
+        home,
+        run,
+        reached,
+        settings=settings,
+        budget=request.budget,
+        seed=plan.seed,
+        observer=watching,
+        stop=stop,
+        transports=transports,
+        prompts=library,
+        retry=retry,
+    ) as services:
+        job = Job(
+            kind=method.name,
+            home=home,
+            run=run,
+            plan=plan,
+            request=request,
+            library=library,
+            services=services,
+            observer=watching,
+            given=given,
+        )
+        complete = await unless_spent(_work(method, job))
+        if complete and method.ended is not None:
+            await method.ended(job)
+    held = complete and job.held_open
+    finished = await finish(home, run, complete=complete and not held, told=not job.held_open)
+    return RunResult(run=run.id, complete=held or finished.status == "done", summary=method.figures(home, finished))
+
+
+async def _work(method: AnyMethod, job: Any) -> None:
+    async for stage in method.stages(job):
+        await job.do(stage)
+
+
+@asynccontextmanager
+async def at_work(
+    home: Home,
+    run: Run,
+    specs: Mapping[str, ModelSpec],
+    *,
+    settings: Settings,
+    budget: Budget,
+    seed: int,
+    observer: Observer,
+    stop: Stop | None,
+    transports: Mapping[str, Transport] | None,
+    prompts: PromptLibrary | None,
+    retry: Collection[FailureKind] = (),
+) -> AsyncIterator[Services]:
+    """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped.
+
+    It is marked before anything of it is opened again, so that a run which dies in between does not pass for finished.
+    Items that had failed for want of money, and those to be retried, are open again; threads that belong to nothing any
+    more are swept.
+
+    Raises:
+        ConfigError: the key of a model is not in the environment.
+        Interrupted: the work was asked to stop; what is finished is kept.
+    """
+    from dokimasia.storage.checkpoints import sweep_orphans
+
+    try:
+        async with open_services(
+            home,
+            settings,
+            specs,
+            budget=budget,
+            seed=seed,
+            observer=observer,
+            stop=stop or Stop(),
+            transports=transports,
+            prompts=prompts,
+        ) as services:
+            await set_status(home, run.id, "running")
+            await reopen(home, run.id, failures=("budget",))
+            await retry_failed(home, run.id, failures=retry)
+            await sweep_orphans(services.saver, live_threads(home))
+            yield services
+    except (Interrupted, asyncio.CancelledError):
+        await set_status(home, run.id, "interrupted")
+        raise
+
+
+async def unless_spent(work: Awaitable[None]) -> bool:
+    """Do the work, and return whether it came to its end before the budget did.
+
+    Raises:
+        CallFailed: a call failed for another reason than the budget.
+    """
+    try:
+        await work
+    except CallFailed as failed:
+        if failed.kind != "budget":
+            raise
+        return False
+    return True
+
+
+async def finish(home: Home, run: Run, *, complete: bool = True, told: bool = True) -> Run:
+    """Mark a run as done, or as interrupted where items are open or `complete` is false; return its row."""
+    open_items = result_failures(home, run.id).get("budget", 0)
+    status = "done" if complete and not open_items else "interrupted"
+    if told:
+        await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
+    await set_status(home, run.id, status)
+    return get_run(home, run.id)
+
+
+def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
+    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
+
+    Raises:
+        ConfigError: naming what changed.
+    """
+    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
+    before: Any = run.options["versions"]
+    for name, version in now.items():
+        if before.get(name) != version:
+            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
+            raise ConfigError(
+                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
+                "give its command anew; the ledger answers what did not change"
+            )
+
+
+def check_samples(home: Home, run: Run) -> None:
+    """Refuse to go on with a run whose process died while its samples were being kept.
+
+    Raises:
+        InputError: the samples that are there are not all that the run was accepted with.
+    """
+    kept = [(place.sample_id, place.sample) for place in run_samples(home, run.id)]
+    if hash_of(kept) != run.options["samples"]:
+        raise InputError(
+            f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
+            "it once more, with the data file"
+        )
+
+
+def _ids(accepted: Accepted[Any]) -> list[tuple[str, str]]:
+    return [(one.id, value_id(one)) for one in accepted.samples]

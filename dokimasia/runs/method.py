@@ -1,0 +1,184 @@
+"""A method: one value that fills in the life-cycle of a run with what it is asked, what it accepts, its work, its figures."""
+
+import importlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import NotFound
+from dokimasia.prompts import PromptLibrary, Rendered, default_library
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.plans import RunPlan
+from dokimasia.runs.requests import RunRequest
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow
+from dokimasia.storage.runs import Run, RunSample
+
+if TYPE_CHECKING:
+    from dokimasia.report.data import Drawing, Make, ReportData
+    from dokimasia.runs.reading.exporting import ColumnType, Export
+    from dokimasia.runs.session import Session
+    from dokimasia.runs.work import Job, Stage
+
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted(Generic[P]):
+    """What a request came to once everything that it names was read and checked; nothing was sent.
+
+    Attributes:
+        plan: what the run is.
+        estimate: what it will ask at most.
+        data_name: what its data are called.
+        data_hash: a hash of its data.
+        places: its samples, which lie in the home already; or
+        samples: its samples, which are still to be kept.
+        values: what is kept with the run.
+        skipped: problems of the data whose samples were left out.
+        notes: what the figures need to know beside the plan; stored as it is, by name.
+        needs: ids of other runs that it cannot go on without until it is finished.
+        keep: what else is kept once the run is accepted.
+        first: the first sample, from which a preview is made.
+        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
+    """
+
+    plan: P
+    estimate: Estimate
+    data_name: str = ""
+    data_hash: str = ""
+    places: Sequence[RunSample] = ()
+    samples: Sequence[Sample] = ()
+    values: Sequence[Value] = ()
+    skipped: Sequence[str] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
+    keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
+    first: Sample | None = None
+    request: RunRequest | None = None
+
+
+def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
+    """Return the package's prompts with those of the folders that a request names in their place."""
+    return default_library().overridden(*request.prompts)
+
+
+def later(module: str, name: str) -> Callable[[], Any]:
+    """Return what gives a module's value when it is asked for, so that a method loads nothing before it is used."""
+    return lambda: getattr(importlib.import_module(module), name)
+
+
+def lazily(module: str, name: str) -> Callable[..., Any]:
+    """Return what calls a module's function, and loads the module at the first call."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **options)
+
+    return call
+
+
+class Addition(NamedTuple):
+    """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found."""
+
+    figures: Callable[[Home, Run], Any]
+    section: "Callable[[], Make]"
+
+
+PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
+"""Draws the figures as they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method(Generic[Q, P]):
+    """A method by what it puts into the life-cycle that all runs share.
+
+    Attributes:
+        name: its name; stored with every run, and what result rows say that was done.
+        title: what one of its runs is called, with its article.
+        version: raised wherever the same plan would come to other results.
+        request: what it can be asked.
+        plan: what decides its results.
+        accept: reads and checks all that a request names, and sends nothing.
+        stages: the work: stages one after another, each of units that may be done in any order; it is asked for the next
+            stage when the one before is done, and may look at the rows that it left.
+        figures: a finished or unfinished run's figures, ready for JSON; equal rows give equal bytes.
+        graphs: its graphs with their versions, read without LangGraph.
+        graphs_of: the same from a plan, where the plan says which graph it is.
+        library: the prompts that a run asks by, from its request and what a program handed in beside it.
+        reaches: the models that a run still has to reach, by default all of its plan.
+        resumable: checks that what a run was accepted with is as it was.
+        ended: what is done when all stages are done.
+        after: what a request also wants written when its run has ended; returns a line for each file.
+        items: each item of a run, ready for JSON; with a sample's name, that sample's items whole.
+        items_shown: whether the JSON of a run's figures holds its items, too.
+        sample: one sample of a run whole, where that is more than its items.
+        drawing: how its runs are drawn on a page, in Markdown and on a terminal; loaded when one is. By default the figures
+            are shown as they are.
+        report: adds to a report's data what the page alone shows, such as chosen samples; by default the items.
+        report_figures: the figures of a report, where these are more than those of `show`.
+        adds: what it adds to the page of a run that its own runs rest on.
+        row_kind: the kind of result rows that stand for what a run came to, by default the method's name.
+        row_name: what these rows are called.
+        columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
+        export: the whole table of an export, where a run ends in something else than result rows.
+        scale: the lowest and the highest score of a row; None for a method without scores.
+        previews: one prompt of each kind, rendered for a sample.
+        fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
+            over; a sentence says what to do instead where a fork makes no sense.
+        diff: a sentence that says what to do instead where two runs are not compared row by row.
+        retry: a sentence that says what to do instead where failed items cannot be asked anew.
+    """
+
+    name: str
+    title: str
+    version: int = 1
+    request: type[Q]
+    plan: type[P]
+    accept: "Callable[[Q, Session], Awaitable[Accepted[P]]]"
+    stages: "Callable[[Job[P]], AsyncIterator[Stage[Any]]]"
+    figures: Callable[[Home, Run], dict[str, Any]]
+    graphs: Mapping[str, int] = field(default_factory=dict[str, int])
+    graphs_of: Callable[[P], Mapping[str, int]] = field(default=lambda plan: {})
+    library: Callable[[Q, Any], PromptLibrary] = shipped_prompts
+    reaches: Callable[[Home, Run, P, Collection[FailureKind]], Mapping[str, ModelSpec]] | None = None
+    resumable: "Callable[[Session, Run, P, Q], None] | None" = None
+    ended: "Callable[[Job[P]], Awaitable[None]] | None" = None
+    after: Callable[[Home, Run, Q], Iterable[str]] | None = None
+    items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
+    items_shown: bool = True
+    sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
+    drawing: "Callable[[], Drawing]" = PLAIN
+    report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
+    report_figures: Callable[[Home, Run], dict[str, Any]] | None = None
+    adds: "Addition | None" = None
+    row_kind: str = ""
+    row_name: str = "results"
+    columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
+    cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
+    export: "Callable[[Home, Run], Export] | None" = None
+    scale: tuple[float, float] | None = None
+    previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
+    fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
+    diff: str | None = None
+    retry: str | None = None
+
+    def __post_init__(self) -> None:
+        """Take `graphs` for every plan where `graphs_of` is not given."""
+        if self.graphs:
+            graphs = dict(self.graphs)
+            object.__setattr__(self, "graphs_of", lambda plan: graphs)
+
+    def read(self, run: Run) -> tuple[P, Q]:
+        """Return the plan and the request that a run was accepted with.
+
+        Raises:
+            NotFound: it is a run of another method.
+        """
+        if run.method != self.name:
+            raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
+        return self.plan.model_validate(run.options["plan"]), self.request.model_validate(run.options["request"])

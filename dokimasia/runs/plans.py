@@ -1,0 +1,171 @@
+"""What decides a run's results: its plan, from which one function makes the run's id."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.options import GraphOptions
+from dokimasia.errors import ConfigError
+from dokimasia.runs.services import with_known_price
+from dokimasia.settings import Settings, resolve_model
+
+if TYPE_CHECKING:
+    from dokimasia.runs.method import Method
+
+RUN_ID_LENGTH = 16
+
+
+class Outside:
+    """Marks a field of a plan that is no part of the run's identity."""
+
+
+class AnyOrder:
+    """Marks models of a plan whose order decides nothing."""
+
+
+class RunPlan(Value):
+    """A run by its content; every field is part of its identity unless it is marked as `Outside`.
+
+    `prompts` are versions and hashes by name; `fresh` counts how often the same was deliberately done anew.
+    """
+
+    seed: int = 0
+    prompts: dict[str, str]
+    fresh: int = 0
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """Every model of the plan by its shown name.
+
+        Raises:
+            ConfigError: two that are asked differently bear one name.
+        """
+        found: dict[str, ModelSpec] = {}
+        for name in type(self).model_fields:
+            for spec in _specs(getattr(self, name)):
+                if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+                    raise ConfigError(
+                        f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them "
+                        "another name in dokimasia.toml"
+                    )
+        return found
+
+    @property
+    def judge_name(self) -> str:
+        """The shown name of the judge that the figures rest on; empty where there is none."""
+        return ""
+
+    @property
+    def options(self) -> GraphOptions:
+        """The plan as the graphs need it; without a judge the first of its models stands in its place."""
+        models = self.models
+        return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
+
+    def map_models(self, change: Any) -> Self:
+        """Return the plan with every model replaced by what `change` makes of it."""
+        return self.model_copy(update={name: _mapped(getattr(self, name), change) for name in type(self).model_fields})
+
+
+class DataPlan(RunPlan):
+    """A run over a data set; `data` hashes the samples' names and contents in order."""
+
+    data: str
+    limit: int | None = None
+
+
+class JudgedPlan(DataPlan):
+    """A run over a data set in which one judge serves all steps."""
+
+    judge: ModelSpec
+
+    @property
+    def judge_name(self) -> str:
+        """The judge's shown name."""
+        return self.judge.ref.name
+
+
+def identity(plan: Value) -> dict[str, Any]:
+    """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
+    found: dict[str, Any] = {}
+    for name, field in type(plan).model_fields.items():
+        if any(one is Outside or isinstance(one, Outside) for one in field.metadata):
+            continue
+        value = _identified(getattr(plan, name))
+        if any(one is AnyOrder or isinstance(one, AnyOrder) for one in field.metadata):
+            value = sorted(value, key=lambda one: one["name"])
+        found[name] = value
+    return found
+
+
+def run_id(method: "Method[Any, Any]", plan: RunPlan) -> str:
+    """Return a run's id: 16 hexadecimal digits over its plan, and the versions of its method and graphs."""
+    versions = {"method": [method.name, method.version], "graphs": dict(sorted(method.graphs_of(plan).items()))}
+    return digest("run", {**versions, "plan": identity(plan)})[:RUN_ID_LENGTH]
+
+
+def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
+    """Return what of a model decides its results: what it is asked as, how it is sampled, whether it is held to schemas."""
+    found = {
+        "name": spec.ref.name,
+        "model": spec.ref.model,
+        "endpoint": spec.ref.endpoint,
+        "sampling": spec.sampling.model_dump(mode="json", exclude_none=True),
+    }
+    return found | ({"structured_output": True} if schemas and takes_schema(spec) else {})
+
+
+def reached_now(plan: Any, settings: Settings) -> Any:
+    """Return the plan with each model reached as the configuration says now, if it is still the same model.
+
+    Its capabilities stay as they were settled when the run was accepted: they decide what it is asked.
+    """
+
+    def now(spec: ModelSpec) -> ModelSpec:
+        try:
+            found = resolve_model(settings, spec.ref.name)
+        except ConfigError:
+            return spec
+        same = found.ref == spec.ref and found.sampling == spec.sampling
+        return with_known_price(found).model_copy(update={"capabilities": spec.capabilities}) if same else spec
+
+    return plan.map_models(now)
+
+
+def prompts_used(library: Any, names: Any) -> dict[str, str]:
+    """Return version and hash of prompts, by name in alphabetical order."""
+    known = library.identity()
+    return {name: known[name] for name in sorted(names)}
+
+
+def _specs(value: Any) -> list[ModelSpec]:
+    if isinstance(value, ModelSpec):
+        return [value]
+    if isinstance(value, tuple):
+        return [spec for one in value for spec in _specs(one)]
+    if isinstance(value, Mapping):
+        return [spec for one in value.values() for spec in _specs(one)]
+    return []
+
+
+def _mapped(value: Any, change: Any) -> Any:
+    if isinstance(value, ModelSpec):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(one, change) for one in value)
+    if isinstance(value, dict):
+        return {name: _mapped(one, change) for name, one in value.items()}
+    return value
+
+
+def _identified(value: Any) -> Any:
+    if isinstance(value, ModelSpec):
+        return model_identity(value)
+    if isinstance(value, Value):
+        return value.model_dump(mode="json")
+    if isinstance(value, tuple | list):
+        return [_identified(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _identified(one) for name, one in sorted(value.items())}
+    return value

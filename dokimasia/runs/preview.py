@@ -1,0 +1,78 @@
+"""`--dry-run`: what a run would be, ask and cost, and one prompt of each kind, without any call and nothing kept."""
+
+import asyncio
+from typing import Any, TypeVar
+
+from dokimasia.errors import NotFound
+from dokimasia.prompts import PromptLibrary, Rendered
+from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.plans import RunPlan, run_id
+from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.session import Session
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
+
+
+async def prepare(
+    method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: Any = None
+) -> Accepted[P]:
+    """Read and check everything that a run would need; nothing is kept, and no home is made.
+
+    Raises:
+        InputError: the data, the configuration or the options cannot be used.
+    """
+    library = method.library(request, given) if library is None else library
+    home = _home(settings, request)
+    try:
+        return await method.accept(request, Session(settings, home, library, given=given, dry=True))
+    finally:
+        if home is not None:
+            home.close()
+
+
+def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any = None) -> dict[str, Any]:
+    """Return a run's id, its estimate and its prompts, ready for JSON.
+
+    Raises:
+        InputError: see `prepare`.
+    """
+    library = method.library(request, given)
+    accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
+    prompts: list[Rendered] = []
+    if method.previews is not None and accepted.first is not None:
+        prompts = list(method.previews(accepted.plan, accepted.first, library))
+    return {
+        "run": run_id(method, accepted.plan),
+        **expected(accepted),
+        "prompts": {one.name: _messages(one) for one in prompts},
+    }
+
+
+def expected(accepted: Accepted[Any]) -> dict[str, Any]:
+    """Return an estimate, ready for JSON."""
+    estimate = accepted.estimate
+    return {
+        "samples": estimate.samples,
+        "calls": estimate.calls,
+        "cost": estimate.cost,
+        "models": {name: one.model_dump(mode="json") for name, one in estimate.models.items()},
+    }
+
+
+def _home(settings: Settings, request: RunRequest) -> Home | None:
+    """Return the home, open for reading; None where a request needs none and there is none."""
+    try:
+        return Home.open(settings.home, write=False)
+    except NotFound:
+        if not request.makes_home:
+            raise
+        return None
+
+
+def _messages(rendered: Rendered) -> list[dict[str, Any]]:
+    return [
+        {"role": message.role, "text": message.text, "images": len(message.images)} for message in rendered.messages
+    ]

@@ -1,0 +1,134 @@
+"""A run's results as a table for other tools: one row an item, in the run's order, without times."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import orjson
+
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import CallFigures, SqliteLedger
+from dokimasia.storage.lookup import find_value
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.retries import retries
+from dokimasia.storage.runs import Run, load_samples
+
+ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
+
+FIRST: dict[str, ColumnType] = {
+    "run": "text",
+    "sample": "text",
+    "sample_digest": "text",
+    "category": "text",
+    "model": "text",
+    "arm": "text",
+    "repeat": "integer",
+    "attempt": "integer",
+    "outcome": "text",
+    "failure": "text",
+    "reason": "text",
+    "score": "number",
+}
+"""What every row begins with; where there is no value it is null."""
+
+MADE: dict[str, ColumnType] = {"made": "texts"}
+"""What stands between where a method names no columns of its own: the values that an item made, as JSON."""
+
+LAST: dict[str, ColumnType] = {
+    "calls": "integer",
+    "input_tokens": "integer",
+    "output_tokens": "integer",
+    "cost": "number",
+    "call_keys": "texts",
+    "simulated": "truth",
+}
+"""What every row ends with: what it used, and whether a model of it is simulated."""
+
+_UNKNOWN = CallFigures(None, None, None, "", "")
+
+
+class Export:
+    """A run's rows with their columns, in order."""
+
+    def __init__(self, columns: Mapping[str, ColumnType], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Hold rows whose values go by the columns' names."""
+        self.columns, self.rows = dict(columns), list(rows)
+
+
+async def export_rows(home: Home, run: Run) -> Export:
+    """Return one row an item: for an evaluation one an answer; a failed one has no score, and null stands for unknown.
+
+    A method whose runs end in something else than result rows says itself what its rows are.
+
+    `attempt` is 0 but for items that failed and were asked anew; `input_tokens`, `output_tokens` and `cost` (US dollars)
+    sum over the row's calls and are null if any of them is unknown. An evaluation's calls that make criteria belong to a
+    sample, not to an answer, and are in no row.
+
+    Raises:
+        StorageError: a value of it is missing or damaged.
+    """
+    method = method_of(run)
+    if method.export is not None:
+        return method.export(home, run)
+    plan, _ = method.read(run)
+    fake = set(simulated(plan.models.values()))
+    judged_by_fake = plan.judge_name in fake
+    categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
+    attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
+    rows = exported(method, results(home, run.id))
+    figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
+    own = await _cells(method, home, run, rows)
+    return Export(
+        {**FIRST, **(method.columns or MADE), **LAST},
+        [
+            {
+                "run": run.id,
+                "sample": row.sample_id,
+                "sample_digest": row.sample_digest,
+                "category": categories.get(row.sample_id),
+                "model": row.model,
+                "arm": row.arm,
+                "repeat": row.repeat,
+                "attempt": attempts.get(row.item, 0),
+                "outcome": row.outcome,
+                "failure": row.failure,
+                "reason": row.reason,
+                "score": row.score,
+                **cells,
+                **_used(row, figures),
+                "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
+            }
+            for row, cells in zip(rows, own, strict=True)
+        ],
+    )
+
+
+def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
+    """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
+    kind = method.row_kind or method.name
+    return [row for row in rows if row.kind == kind]
+
+
+async def _cells(method: Method[Any, Any], home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    if method.cells is not None:
+        return await method.cells(home, run, rows)
+    return [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+
+
+def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, Any]:
+    keys = list(dict.fromkeys(row.calls))
+    used = [figures.get(key, _UNKNOWN) for key in keys]
+    return {
+        "calls": len(keys),
+        "call_keys": keys,
+        "input_tokens": _sum([one.input_tokens for one in used]),
+        "output_tokens": _sum([one.output_tokens for one in used]),
+        "cost": _sum([one.cost for one in used]),
+    }
+
+
+def _sum(values: list[Any]) -> Any:
+    """The sum, or None if any value is unknown: a part of a cost is not the cost."""
+    return None if any(value is None for value in values) else sum(values)

@@ -1,0 +1,54 @@
+"""One sample of a run, whole, and on request every call that it took, as it was sent."""
+
+import difflib
+from typing import Any
+
+from dokimasia.errors import NotFound
+from dokimasia.runs.registry import method_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, run_samples
+
+
+async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
+    """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
+
+    Raises:
+        NotFound: the run has no such sample, the message names near ones; or nothing of it is finished; or its method
+            has no samples.
+    """
+    method = method_of(run)
+    known = [place.sample_id for place in run_samples(home, run.id)]
+    if method.sample is None and method.items is None:
+        raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
+    if sample_id not in known:
+        near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
+        raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
+    if method.sample is not None:
+        view = await method.sample(home, run, sample_id)
+    else:
+        items = list(method.items(home, run, sample_id)) if method.items is not None else []
+        if not items:
+            raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
+        view = {**method.figures(home, run), "items": items}
+    return {**view, "calls": raw_calls(home, run, sample_id)} if raw else view
+
+
+def raw_calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+    """Return every call that a sample took, in order, each with its request and its reply."""
+    ledger = SqliteLedger(home)
+    rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
+    return [_call(ledger, key) for key in dict.fromkeys(key for row in rows for key in row.calls)]
+
+
+def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
+    call, reply = ledger.rebuild(key)
+    used = ledger.calls_for([key])[key]
+    return {
+        "key": key,
+        "label": used.label,
+        "cost": used.cost,
+        "request": call.model_dump(mode="json"),
+        "reply": reply.model_dump(mode="json"),
+    }

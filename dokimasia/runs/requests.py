@@ -1,0 +1,211 @@
+"""What a run is asked: frozen requests, the one place of every option's name, help, type, range and default."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+from dokimasia.domain.identity import Value
+from dokimasia.gateway.budget import Budget
+from dokimasia.plugins import prompt_folder
+
+LIMITS = ("max_cost", "max_calls", "max_tokens")
+"""Fields of a request that hold for one invocation: they decide nothing of what a run is."""
+
+SHARED_HELP = {
+    "seed": "Seed of draws and intervals.",
+    "judge": "The judge: a name from dokimasia.toml or any LiteLLM name.",
+    "repeats": "Answers and judgements a sample.",
+}
+"""Help of options that several methods have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a field of a request is given on the command line, as far as its type does not say it.
+
+    Attributes:
+        argument: it is a positional argument and no option.
+        flags: how the option is written, by default `--` and the field's name.
+        metavar: what stands for its value in the help.
+        repeated: it is given once for every value; otherwise several values are separated by commas.
+        exists: the path has to be there; `file` says that it has to be a file.
+        models: its values are names of models, in which a fork may put one in another's place.
+        read: turns what was given into the field's value.
+        hidden: it can be given from Python only.
+    """
+
+    argument: bool = False
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    repeated: bool = False
+    exists: bool = False
+    file: bool = False
+    models: bool = False
+    read: Callable[[Any], Any] | None = None
+    hidden: bool = False
+
+
+NOBODY = "none"
+"""What stands on the command line for an empty list of names where leaving the option out means something else."""
+
+PLAIN = Option()
+"""An option of which the field's type says all."""
+
+
+def option_of(field: FieldInfo) -> Option:
+    """Return how a field is given on the command line."""
+    return next((one for one in field.metadata if isinstance(one, Option)), PLAIN)
+
+
+def prompt_folders(named: Sequence[str]) -> tuple[Path, ...]:
+    """Return the folders that --prompts names, absolute: a folder there is, else that of a plug-in of the name."""
+    return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in named)
+
+
+Models = Annotated[tuple[str, ...], Option(models=True)]
+"""Names of models, separated by commas on the command line."""
+
+Judge = Annotated[str, Option(models=True)]
+"""The name of one model."""
+
+
+def run_or_file(given: Path) -> Path:
+    """Return a file's path, absolute; what names no file, such as the beginning of a run's id, as it is."""
+    return given.absolute() if given.exists() else given
+
+
+RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
+"""A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
+
+
+class RunRequest(Value):
+    """What every run can be asked: its seed, whose prompts, what may be spent, whether it begins anew.
+
+    Paths are kept absolute. `max_cost` is in US dollars.
+    """
+
+    VERB: ClassVar[str] = ""
+    """What the command line calls it, such as `tree grow`."""
+
+    seed: int = Field(default=0, ge=0, description=SHARED_HELP["seed"])
+    prompts: Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)] = Field(
+        default=(),
+        description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
+        "recorded.",
+    )
+    max_cost: float | None = Field(default=None, ge=0, description="Spend at most so many US dollars this time.")
+    max_calls: int | None = Field(default=None, ge=0, description="Send at most so many requests this time.")
+    max_tokens: int | None = Field(default=None, ge=0, description="Use at most so many tokens this time.")
+    keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
+    fresh: bool = Field(default=False, description="Make a new run; what the ledger has is still not asked again.")
+
+    @property
+    def budget(self) -> Budget:
+        """The limits on what this invocation may spend; no part of the run's identity."""
+        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
+
+    @property
+    def makes_home(self) -> bool:
+        """Whether the run makes a home where there is none; one that continues from another run does not."""
+        return False
+
+    @property
+    def data_file(self) -> Path | None:
+        """The file whose name stands for the data, if there is one."""
+        return None
+
+    @property
+    def command(self) -> str:
+        """The command as a person would repeat it: every option that differs from its default, paths by their names."""
+        arguments: list[str] = []
+        options: list[str] = []
+        for name, field in fields_in_order(type(self)):
+            value = getattr(self, name)
+            how = option_of(field)
+            if value is None or how.hidden:
+                continue
+            if how.argument:
+                arguments.append(_said(value))
+            elif field.is_required() or value != field.get_default(call_default_factory=True):
+                options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
+        return " ".join([self.VERB, *arguments, *options])
+
+    def without_limits(self) -> Any:
+        """Return the request as a resume takes it up where nothing else is said: nothing limits what it may spend."""
+        return self.model_copy(update=dict.fromkeys(LIMITS))
+
+
+class DataRequest(RunRequest):
+    """What every run over a data set is asked: the file, how much of it, and what to do with its bad lines.
+
+    `prompt` is the question of samples that have none of their own, such as the images of a folder.
+    """
+
+    data: Annotated[Path, Option(argument=True, exists=True)]
+    limit: int | None = Field(default=None, ge=1, description="Only the first N samples.")
+    prompt: str | None = Field(
+        default=None, description="The question of samples that have none of their own, such as the images of a folder."
+    )
+    on_bad_sample: Literal["fail", "skip"] = Field(
+        default="fail", description="What to do with a line of the data that cannot be used."
+    )
+    allow_fetch: bool = Field(default=False, description="Fetch images that the data names by https URL.")
+
+    @property
+    def makes_home(self) -> bool:
+        """A run over a data set makes the home that it needs."""
+        return True
+
+    @property
+    def data_file(self) -> Path | None:
+        """The data file."""
+        return self.data
+
+
+def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield a request's fields as a person reads them: its own first, then those that it shares with others."""
+    fields = request.model_fields
+    own = [name for name in fields if name not in DataRequest.model_fields]
+    shared = [name for name in (*DataRequest.model_fields,) if name in fields]
+    order = [*own, *sorted(shared, key=_SHARED_ORDER.index)]
+    yield from ((name, fields[name]) for name in order)
+
+
+_SHARED_ORDER = (
+    "data",
+    "limit",
+    "seed",
+    "prompt",
+    "prompts",
+    "on_bad_sample",
+    "allow_fetch",
+    "max_cost",
+    "max_calls",
+    "max_tokens",
+    "keep_checkpoints",
+    "fresh",
+)
+
+
+def _dashed(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _said(value: Any) -> str:
+    return value.name if isinstance(value, Path) else str(value)
+
+
+def _option_words(flag: str, value: Any, *, repeated: bool) -> list[str]:
+    if isinstance(value, bool):
+        return [flag if value else f"--no-{flag.removeprefix('--')}"]
+    if isinstance(value, dict):
+        return [word for name, one in sorted(value.items()) for word in (flag, f"{name}={one}")]
+    if isinstance(value, tuple):
+        if repeated:
+            return [word for one in value for word in (flag, _said(one))]
+        return [flag, ",".join(map(_said, value)) or NOBODY]
+    return [flag, _said(value)]

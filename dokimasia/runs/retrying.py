@@ -1,0 +1,31 @@
+"""Which failures can be asked anew."""
+
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.errors import InputError
+
+RETRYABLE: tuple[FailureKind, ...] = (
+    "unparsable",
+    "refused",
+    "truncated",
+    "context_overflow",
+    "api_error",
+    "reference_contradicted",
+)
+"""Failures that a retry asks anew. `budget` is none of them: nothing was asked, and every resume takes it up."""
+
+
+def retryable(names: str) -> tuple[FailureKind, ...]:
+    """Return the kinds of failure in a list separated by commas; an empty one means all.
+
+    Raises:
+        InputError: a kind that there is not, or `budget`.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name == "budget":
+            raise InputError(
+                "what failed as budget was never asked: every `dokimasia resume` takes it up, without --kinds"
+            )
+        if name not in RETRYABLE:
+            raise InputError(f"no failure is of kind {name!r}; there are: {', '.join(RETRYABLE)}")
+    return tuple(kind for kind in RETRYABLE if not wanted or kind in wanted)

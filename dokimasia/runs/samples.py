@@ -1,0 +1,59 @@
+"""Data files as runs read them, and the check that a run goes on under the prompts that it was accepted with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from dokimasia.datasets import Problem, open_dataset, problems_text
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.runs.readers import bring_reader
+from dokimasia.runs.requests import DataRequest
+
+
+def read_data(
+    request: DataRequest, blobs: BlobStore, take: Callable[[Sample], None], *, need_prompt: bool = True
+) -> tuple[Problem, ...]:
+    """Read a request's whole data file once, hand on each sample, and return what had to be skipped.
+
+    Raises:
+        DataError: naming all that is wrong, by file and line.
+    """
+    count = 0
+    problems: list[Problem] = []
+    bring_reader(request.data)
+    reading = open_dataset(
+        request.data,
+        blobs=blobs,
+        allow_fetch=request.allow_fetch,
+        need_prompt=need_prompt,
+        prompt=request.prompt,
+        limit=request.limit,
+    )
+    for found in reading:
+        if isinstance(found, Sample):
+            count += 1
+            take(found)
+        else:
+            problems.append(found)
+    if problems and (request.on_bad_sample == "fail" or not count):
+        hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
+        raise DataError(problems_text(problems) + hint)
+    return tuple(problems)
+
+
+def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
+    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
+
+    Raises:
+        ConfigError: naming the prompts that differ and the folders that were read.
+    """
+    changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
+    if not changed:
+        return
+    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
+    place = f" (read from {', '.join(map(str, folders))})" if folders else ""
+    raise ConfigError(
+        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
+        "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
+    )

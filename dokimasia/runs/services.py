@@ -1,0 +1,163 @@
+"""The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dokimasia.agents import PromptLibrary
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.litellm.transport import LiteLLMTransport
+from dokimasia.gateway.pricing import known_price
+from dokimasia.log import Redactor
+from dokimasia.plugins import transports_for
+from dokimasia.runs.observer import Observer
+from dokimasia.settings import Settings, api_key
+from dokimasia.storage.decisions import take_in
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.runs import SqliteRunStore
+
+if TYPE_CHECKING:
+    from dokimasia.storage.checkpoints import Saver
+
+SIMULATED = "sim/"
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a run works with: the way to models, the store of values, the ledger, and where graphs keep their steps."""
+
+    gateway: ModelGateway
+    store: SqliteRunStore
+    ledger: SqliteLedger
+    saver: "Saver"
+    specs: Mapping[str, ModelSpec]
+
+
+class Stop:
+    """Lets someone outside ask a run to stop: finish the calls in flight, save, and raise `Interrupted`."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self.at_once = False
+
+    def ask(self, *, at_once: bool = False) -> None:
+        """Ask the run to stop, in its event loop; `at_once` also gives up the calls in flight when it is cancelled."""
+        self.at_once = self.at_once or at_once
+        self._asked.set()
+
+    async def wait(self) -> None:
+        """Return when somebody has asked."""
+        await self._asked.wait()
+
+
+def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
+    """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it.
+
+    Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
+    """
+    from dokimasia.gateway.direct.transport import DirectTransport
+    from dokimasia.simulation.serving.transport import SimTransport
+
+    return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport(library=prompts)}
+
+
+def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary | None = None) -> dict[str, Transport]:
+    """Return the package's own transports and, of the plug-ins', those that the models name; a plug-in replaces none.
+
+    Raises:
+        ConfigError: a plug-in's transport that a model names cannot be loaded.
+    """
+    own = default_transports(prompts)
+    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in specs.values()}
+    return {**dict(transports_for(named - set(own))), **own}
+
+
+def with_known_price(spec: ModelSpec) -> ModelSpec:
+    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
+    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
+        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
+    return spec
+
+
+def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
+    """Refuse a limit on cost that cannot be kept.
+
+    Raises:
+        ConfigError: `max_cost` is given and a model's price is unknown.
+    """
+    if max_cost is None:
+        return
+    unpriced = sorted(name for name, spec in specs.items() if not known_price(spec).known)
+    if unpriced:
+        raise ConfigError(
+            f"--max-cost needs the price of every model; unknown: {', '.join(unpriced)}. Set input_price and "
+            "output_price (US dollars per million tokens) under [models.NAME] in dokimasia.toml, or limit by "
+            "--max-calls or --max-tokens"
+        )
+
+
+@asynccontextmanager
+async def open_services(
+    home: Home,
+    settings: Settings,
+    specs: Mapping[str, ModelSpec],
+    *,
+    budget: Budget,
+    seed: int,
+    observer: Observer,
+    stop: Stop,
+    transports: Mapping[str, Transport] | None = None,
+    blobs: BlobStore | None = None,
+    prompts: PromptLibrary | None = None,
+) -> AsyncIterator[Services]:
+    """Open everything a run works with; at the end the calls in flight are finished and committed.
+
+    Decisions that people left as files while the home was held are taken in at both ends.
+
+    Raises:
+        ConfigError: the key of a model is not in the environment.
+    """
+    from dokimasia.storage.checkpoints import open_saver
+
+    keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+    redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
+    ledger = SqliteLedger(home)
+
+    def happened(event: GatewayEvent) -> None:
+        observer.happened(event)
+
+    await take_in(home)
+    async with open_saver(home) as saver:
+        gateway = ModelGateway(
+            ledger=ledger,
+            blobs=blobs or home.blobs,
+            transports=transports or transports_for_models(specs, prompts),
+            specs=specs,
+            api_keys=keys,
+            budget=budget,
+            redact=redact,
+            seed=seed,
+            on_event=happened,
+        )
+
+        async def drain_when_asked() -> None:
+            await stop.wait()
+            await gateway.drain()
+
+        draining = asyncio.create_task(drain_when_asked())
+        try:
+            yield Services(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver, specs=specs)
+        finally:
+            draining.cancel()
+            if stop.at_once:
+                await gateway.abort()
+            await gateway.aclose()
+            await take_in(home)

@@ -1,0 +1,215 @@
+"""What a method accepts a request with: the configuration, the home, the prompts, and the data that the request names."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import Sample
+from dokimasia.endpoints.capabilities import with_capabilities
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.estimate import SampleSize, size_of
+from dokimasia.runs.requests import DataRequest
+from dokimasia.runs.samples import read_data
+from dokimasia.runs.services import with_known_price
+from dokimasia.settings import Settings, resolve_model
+from dokimasia.storage.content.putting import PutAside
+from dokimasia.storage.home import Home
+from dokimasia.storage.memory import MemoryBlobs
+from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
+
+PAGE = 500
+"""Samples that are kept in one transaction while a data file is read."""
+
+
+class Entry(NamedTuple):
+    """What a run remembers of a sample in memory: its place, whether it has an image, its size; the sample is stored."""
+
+    place: RunSample
+    seen: bool
+    size: SampleSize
+
+
+@dataclass(slots=True)
+class Entries:
+    """The samples of a data file, or of the run that is forked, as a run remembers them."""
+
+    known: list[Entry] = field(default_factory=list[Entry])
+    skipped: list[str] = field(default_factory=list[str])
+    first: Sample | None = None
+
+    @property
+    def places(self) -> list[RunSample]:
+        """Where each sample stands."""
+        return [one.place._replace(position=position) for position, one in enumerate(self.known)]
+
+    @property
+    def hash(self) -> str:
+        """A hash of the samples' names and contents in order."""
+        return hash_of([(one.place.sample_id, one.place.sample) for one in self.known])
+
+    @property
+    def sizes(self) -> list[SampleSize]:
+        """The size of each sample."""
+        return [one.size for one in self.known]
+
+    @property
+    def sizes_of_images(self) -> list[SampleSize]:
+        """The sizes of samples, one for all that share their images."""
+        return list({one.place.cluster: one.size for one in self.known}.values())
+
+
+def hash_of(samples: Sequence[tuple[str, str]]) -> str:
+    """Return a hash of samples by their names and the ids of their contents, in order."""
+    return digest("data", [list(one) for one in samples])
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a request is accepted with.
+
+    Attributes:
+        settings: home, configuration and keys.
+        home: the home; open for writing, or in a dry run for reading, or None where a dry run has none.
+        library: the prompts that the run will ask by.
+        forked: the run whose samples are taken in place of the data file, where one is forked.
+        given: what a program hands in beside the request.
+        dry: nothing is kept.
+    """
+
+    settings: Settings
+    home: Home | None
+    library: PromptLibrary
+    forked: Run | None = None
+    given: Any = None
+    dry: bool = False
+
+    @property
+    def opened(self) -> Home:
+        """The home of a request that needs one.
+
+        Raises:
+            ConfigError: there is none.
+        """
+        if self.home is None:
+            raise ConfigError(
+                f"{self.settings.home}: there is no home here; name one with --home, or run something first"
+            )
+        return self.home
+
+    def model(self, name: str) -> ModelSpec:
+        """Return a model by name, with the price of a simulated one.
+
+        Raises:
+            ConfigError: it is not known.
+        """
+        return with_known_price(resolve_model(self.settings, name))
+
+    def judge(self, name: str) -> ModelSpec:
+        """Return a judge by name, with its capabilities settled, which decide how it is asked.
+
+        Raises:
+            ConfigError: it is not known.
+        """
+        return with_capabilities(self.model(name), self.settings.home)
+
+    def models(self, names: Sequence[str], option: str) -> tuple[ModelSpec, ...]:
+        """Return models by name.
+
+        Args:
+            names: as the user gave them.
+            option: the option that named them.
+
+        Raises:
+            ConfigError: a model is not known, or named twice.
+        """
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ConfigError(f"{option} names {', '.join(twice)} twice")
+        return tuple(map(self.model, names))
+
+    def entries(self, request: DataRequest, *, images: bool = False, need_prompt: bool | None = None) -> Entries:
+        """Read a request's data once and keep the samples as they are read, so that memory holds none of them.
+
+        Samples of a file that turns out to be bad stay as values of no run; keeping them again changes nothing.
+
+        Args:
+            request: names the data.
+            images: only samples with an image are wanted, and the question that the data put is not asked.
+            need_prompt: whether a sample needs a question; by default where not only its image is wanted.
+
+        Raises:
+            DataError: naming all that is wrong, by file and line.
+        """
+        found = Entries()
+        waiting: list[Sample] = []
+        blobs = MemoryBlobs() if self.dry else PutAside(self.opened.blobs)
+
+        def take(sample: Sample) -> None:
+            if found.first is None and (sample.images or not images):
+                found.first = sample
+            waiting.append(sample)
+            if len(waiting) == PAGE:
+                flush()
+
+        def flush() -> None:
+            if isinstance(blobs, PutAside) and self.forked is None and waiting:
+                blobs.settle()
+                keep_samples(self.opened, waiting)
+            found.known.extend(map(_entry, waiting))
+            waiting.clear()
+
+        with blobs if isinstance(blobs, PutAside) else nullcontext():
+            if self.forked is not None:
+                for sample in load_samples(self.opened, self.forked.id):
+                    take(sample)
+                found.skipped = left_out(self.forked)
+            else:
+                asked = request.model_copy(update={"prompt": None}) if images else request
+                needs = not images if need_prompt is None else need_prompt
+                found.skipped = [one.message for one in read_data(asked, blobs, take, need_prompt=needs)]
+            flush()
+        if images:
+            _drop_blind(found, request)
+        return found
+
+    def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
+        """Read a request's data as a whole: its samples, and what had to be left out.
+
+        Raises:
+            DataError: naming all that is wrong, by file and line.
+        """
+        if self.forked is not None:
+            return list(load_samples(self.opened, self.forked.id)), left_out(self.forked)
+        samples: list[Sample] = []
+        blobs: BlobStore = MemoryBlobs() if self.dry else self.opened.blobs
+        problems = read_data(request, blobs, samples.append, need_prompt=need_prompt)
+        return samples, [problem.message for problem in problems]
+
+
+def left_out(run: Run) -> list[str]:
+    """Return what of a run's data was left out when it was accepted."""
+    skipped: Any = run.options["skipped"]
+    return list(skipped)
+
+
+def _entry(sample: Sample) -> Entry:
+    place = RunSample(0, value_id(sample), sample.id, sample.digest, sample.cluster)
+    return Entry(place, bool(sample.images), size_of(sample))
+
+
+def _drop_blind(found: Entries, request: DataRequest) -> None:
+    """Leave out samples without an image, or refuse them."""
+    blind = [one.place.sample_id for one in found.known if not one.seen]
+    if not blind:
+        return
+    listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
+    message = f"{request.data}: without an image there is nothing to look at: {listed}"
+    if request.on_bad_sample == "fail" or len(blind) == len(found.known):
+        raise DataError(f"{message}\n(--on-bad-sample skip leaves such samples out)")
+    found.skipped.append(message)
+    found.known = [one for one in found.known if one.seen]

@@ -1,0 +1,264 @@
+"""A run at work: stages of units, walks through graphs, rows that are committed, and the standing that is reported."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar, get_args
+
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
+from dokimasia.graphs import drive
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.log import logger
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.concurrency import work_through
+from dokimasia.runs.observer import Observer, Progress
+from dokimasia.runs.plans import RunPlan
+from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.services import Services
+from dokimasia.storage.checkpoints import delete_thread
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, get_result, has_results, record_results, result_failures
+from dokimasia.storage.retries import Retry, retries
+from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.threads import Thread, close_thread, open_thread
+
+P = TypeVar("P", bound=RunPlan)
+U = TypeVar("U")
+
+KINDS = get_args(FailureKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Generic[U]):
+    """Work whose units may be done in any order.
+
+    Attributes:
+        units: what is done; read as far as the work has come.
+        do: does one unit.
+        items: how many result rows they come to, those that are there already included.
+        width: how many units are in flight at once, by default as many as the widest endpoint takes calls.
+        uneven: says whether those in flight wait for one endpoint while another could take more.
+    """
+
+    units: Iterable[U]
+    do: Callable[[U], Awaitable[None]]
+    items: int
+    width: int | None = None
+    uneven: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One walk through a graph, and the one result row that it ends in.
+
+    `name` is unique in its run; `inputs` are the graph's, beside the sample; `model` says whose it is, where it is one's.
+    """
+
+    name: str
+    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    model: str = ""
+
+
+class Job(Generic[P]):
+    """A run at work.
+
+    Attributes:
+        home: where it is kept.
+        run: its row.
+        plan: what it is.
+        request: what was asked in this invocation.
+        library: the prompts.
+        services: gateway, store and checkpoints.
+        given: what a program handed in beside the request.
+        progress: how far it is.
+        retries: by item, the latest attempt at what had failed before.
+        held_open: whether the run stays unfinished although its stages are done, since a person has to do something.
+    """
+
+    def __init__(
+        self,
+        *,
+        kind: str,
+        home: Home,
+        run: Run,
+        plan: P,
+        request: Any,
+        library: PromptLibrary,
+        services: Services,
+        observer: Observer,
+        given: Any = None,
+    ) -> None:
+        """Take up a run; `kind` is what its result rows say that was done."""
+        self.kind, self.home, self.run, self.plan, self.library = kind, home, run, plan, library
+        self.request: Any = request
+        self.services, self.given = services, given
+        self.progress = Progress(samples=len(run_samples(home, run.id)))
+        self.retries: dict[str, Retry] = retries(home, run.id)
+        self.held_open = False
+        self._observer = observer
+        self._begun = has_results(home, run.id)
+        self._threads: dict[str, str] = {}
+        self._graphs: dict[str, Any] = {}
+        self._keep: bool = isinstance(request, RunRequest) and request.keep_checkpoints
+
+    @cached_property
+    def context(self) -> Context:
+        """What the graphs are given."""
+        plan: Any = self.plan
+        services = self.services
+        return Context(services.gateway, services.store, plan.options, plan.seed, self.library, self.home.blobs)
+
+    @property
+    def width(self) -> int:
+        """The most calls that any endpoint of the plan takes at once."""
+        return max((spec.max_concurrency for spec in self.plan.models.values()), default=1)
+
+    @property
+    def out_of_budget(self) -> bool:
+        """Whether items are open since the budget was used up."""
+        return bool(result_failures(self.home, self.run.id).get("budget"))
+
+    def samples(self) -> Iterator[Sample]:
+        """Yield the run's samples, in order."""
+        return load_samples(self.home, self.run.id)
+
+    def report(self) -> None:
+        """Tell the observer how far it is."""
+        self.progress.stats = self.services.gateway.stats()
+        self._observer.progressed(self.progress)
+
+    async def do(self, stage: Stage[Any]) -> None:
+        """Do a stage.
+
+        Raises:
+            Interrupted: the run was asked to stop; everything finished is committed.
+            CallFailed: a call failed that no row can carry, such as for want of budget.
+        """
+        self.progress.items += stage.items
+        self.progress.samples_done = 0
+        width = self.width if stage.width is None else stage.width
+        await work_through(iter(stage.units), stage.do, width=width, report=self.report, uneven=stage.uneven)
+
+    def finished(self, item: str) -> ResultRow | None:
+        """Return an item's result from before, counted as restored, or None where it is still to be done."""
+        row = get_result(self.home, self.run.id, item) if self._begun else None
+        if row is not None:
+            self.progress.restored += 1
+            self.progress.count(row.failure)
+        return row
+
+    def attempt(self, item: str) -> int:
+        """Return how often an item failed before and is asked anew."""
+        retry = self.retries.get(item)
+        return 0 if retry is None else retry.attempt
+
+    async def walk(
+        self, graph: GraphFile, inputs: Mapping[str, Any], item: str, *, context: Context | None = None
+    ) -> dict[str, Any]:
+        """Walk an item through a graph and return the final state.
+
+        An item that failed before is asked under its next attempt, unless a `context` is given. A graph that is
+        `CHECKPOINTED` goes on from its last step; any other is walked straight, since ledger and rows
+        carry it, unless the request keeps all steps. The thread is closed when the item's row is committed.
+        """
+        if context is None:
+            attempt = self.attempt(item)
+            context = self.context.at_attempt(attempt) if attempt else self.context
+        if not (self._keep or getattr(graph, "CHECKPOINTED", False)):
+            return await drive.run(self._compiled(graph, None), inputs, context=context)
+        version = str(graph.VERSION)
+        thread = f"{self.run.id}/{item}/{graph.NAME}@{version}"
+        row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
+        await open_thread(self.home, row)
+        self._threads[item] = thread
+        compiled = self._compiled(graph, self.services.saver)
+        return await drive.start_or_resume(compiled, inputs, context=context, thread=thread)
+
+    def _compiled(self, graph: GraphFile, saver: Any) -> Any:
+        """Return a graph compiled; once for each run."""
+        if graph.NAME not in self._graphs:
+            self._graphs[graph.NAME] = drive.compiled(graph, saver)
+        return self._graphs[graph.NAME]
+
+    async def finish(self, *rows: ResultRow) -> None:
+        """Commit results, count them, and close the threads that they came from."""
+        await record_results(self.home, rows)
+        for row in rows:
+            self.progress.count(row.failure)
+            if row.failure is not None:
+                logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
+            await self.close(row.item)
+
+    async def close(self, item: str) -> None:
+        """Close an item's thread, whose result is committed; steps that the request keeps stay."""
+        thread = self._threads.pop(item, None)
+        if thread is not None and not self._keep:
+            await delete_thread(self.services.saver, thread)
+            await close_thread(self.home, thread)
+
+    def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
+        """Return a result row of this run, of a sample where it belongs to one."""
+        names = {"sample_id": "", "sample_digest": ""} if sample is None else _names(sample)
+        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.kind, **names, **fields})
+
+    def each(
+        self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]], *, per_sample: int = 1
+    ) -> Stage[Sample]:
+        """Return the stage in which every sample's items are walked through a graph, each to one row.
+
+        The graph is given `sample`, and of the item its `inputs`; it ends with `result` (the id of what it made, or a list
+        of ids) or with `failed` (a kind of failure) and `reason`; a `score` and `calls` (ledger keys) are kept.
+        """
+
+        async def do(sample: Sample) -> None:
+            for item in items(sample):
+                if self.finished(item.name) is None:
+                    await self.finish(await self._walk_to_row(graph, sample, item))
+            self.progress.samples_done += 1
+
+        return Stage(self.samples(), do, items=self.progress.samples * per_sample)
+
+    async def _walk_to_row(self, graph: GraphFile, sample: Sample, item: Item) -> ResultRow:
+        try:
+            state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name)
+        except CallFailed as failed:
+            state = {"failed": failed.kind, "reason": failed.reason}
+        except DokimasiaError:
+            raise
+        except Exception as error:  # whatever a stranger's node does, the user learns where
+            text = " ".join(str(error).split())[:300]
+            raise ConfigError(
+                f"the graph {graph.NAME!r} broke at sample {sample.id!r}: {type(error).__name__}: {text}. Mend it and "
+                "resume; what is finished is kept"
+            ) from error
+        result = state.get("result") or ()
+        values = (result,) if isinstance(result, str) else tuple(result)
+        fields: dict[str, Any] = {"model": item.model, "value_ids": values, "calls": tuple(state.get("calls") or ())}
+        failed = state.get("failed")
+        if failed and failed not in KINDS:
+            raise ConfigError(
+                f"the graph {graph.NAME!r} ended at sample {sample.id!r} with failed={failed!r}; the kinds of failure are "
+                f"{', '.join(KINDS)}"
+            )
+        return self.row(sample, item.name, **fields, **ending(state))
+
+
+def ending(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a walk ended, as fields of its row: `failed` with the reason, `scored`, or `made`."""
+    if state.get("failed"):
+        return {"outcome": "failed", "failure": state["failed"], "reason": str(state.get("reason", ""))[:500]}
+    score = state.get("score")
+    return {"outcome": "made"} if score is None else {"outcome": "scored", "score": float(score)}
+
+
+async def one_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
+    """Yield the only stage of a run."""
+    yield stage
+
+
+def _names(sample: Sample) -> dict[str, str]:
+    return {"sample_id": sample.id, "sample_digest": sample.digest}

@@ -1,0 +1,116 @@
+"""How a simulated judge scores a response: what it truly is, then what the planted faults make of that."""
+
+import re
+from typing import Any
+
+import orjson
+
+from dokimasia.simulation import foreign
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import JudgeProfile
+
+RIGHT, HEDGED, MISSING = 5, 3, 1
+
+_SPACE = re.compile(r"\s+")
+_HEDGES = re.compile(r"\b(probably|perhaps|maybe|possibly|might be|may be|not sure|unsure|i guess|i think|seems)\b")
+_STARTS = "\n.!?:;)*-\u2013\u2014\u2022\"'"
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())}
+
+
+def read_criteria(text: str) -> list[dict[str, Any]] | None:
+    """Return a scoring prompt's criteria (`n`, `question`, `ground_truth`), or None where the list cannot be read."""
+    try:
+        criteria = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    usable = (
+        isinstance(criteria, list)
+        and criteria
+        and all(
+            isinstance(one, dict) and isinstance(one.get("ground_truth"), str) and isinstance(one.get("question"), str)
+            for one in criteria
+        )
+    )
+    return [{"n": number, **one} for number, one in enumerate(criteria, 1)] if usable else None
+
+
+def true_score(question: str, ground_truth: str, response: str) -> int:
+    """Return the score that a faultless judge gives.
+
+    A ground truth that is a sentence is looked for as it stands: 5 where the response says it, 3 where it only says it
+    with a hedge, else 1. A criterion that a simulated judge wrote for a sample outside of the planted world, or a
+    ground truth that is no sentence, is compared by the words that the response shares with it, 1 to 5.
+    """
+    if foreign.is_foreign_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
+        return foreign.overlap_score(ground_truth, response)
+    return stated(ground_truth, response)
+
+
+def stated(sentence: str, response: str) -> int:
+    """Return 5, 3 or 1: whether the response states the sentence plainly, with a hedge before it, or not at all.
+
+    The line that begins with `Final answer:` is the answer and not a step, and is not searched.
+    """
+    wanted = _SPACE.sub(" ", sentence).strip().casefold()
+    best = MISSING
+    for line in response.splitlines():
+        text = _SPACE.sub(" ", line).strip().casefold()
+        if text.startswith("final answer:"):
+            continue
+        position = text.find(wanted)
+        while position >= 0:
+            before = text[:position].rstrip()
+            if not before or before[-1] in _STARTS:
+                hedge = _HEDGES.search(re.split(r"[.!?](?: |$)", before)[-1])
+                best = max(best, HEDGED if hedge else RIGHT)
+            position = text.find(wanted, position + 1)
+    return best
+
+
+def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -> int:
+    """Return the score that the judge gives in place of the true one: undetected faults, false alarms, flickers, near misses."""
+    if true > HEDGED:
+        score = MISSING if draws.chance(profile.false_alarm, "false-alarm", number) else true
+    else:
+        detects = profile.detects_hedged if true == HEDGED else profile.detects_missing
+        score = true if draws.chance(detects, "detects", number) else RIGHT
+    if draws.chance(profile.flicker, "flicker", number):
+        score = MISSING if score == RIGHT else RIGHT
+    if score in (RIGHT, MISSING) and draws.chance(profile.jitter, "jitter", number):
+        score += 1 if score == MISSING else -1
+    return score
+
+
+def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
+    """Return whether two answers say the same: the same option, or the reference's words in their order."""
+    if not answer.strip() or not reference.strip():
+        return False
+    mine, theirs = _chosen(answer, choices), _chosen(reference, choices)
+    if mine is not None and theirs is not None:
+        return mine == theirs
+    first, second = words_of(answer), words_of(reference)
+    if first == second:
+        return True
+    denied = {"not", "no", "never", "none"}
+    rest = iter(first)
+    return bool(second) and all(word in rest for word in second) and denied & set(first) == denied & set(second)
+
+
+def _chosen(text: str, choices: list[str]) -> int | None:
+    words = words_of(text)
+    for number, choice in enumerate(choices):
+        letter = chr(ord("a") + number)
+        if (
+            words == words_of(choice)
+            or text.strip().casefold().strip("().") == letter
+            or words == [letter, *words_of(choice)]
+        ):
+            return number
+    return None
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and numbers of a text in lower case, small numbers in figures, without articles."""
+    words = re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", text.casefold().replace(",", ""))
+    return [_NUMBERS.get(str(word), str(word)) for word in words if word not in ("a", "an", "the")]

@@ -1,0 +1,314 @@
+"""The truth that self-correction is held against: what each arm mends, from the planted parameters alone.
+
+Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
+right, hedged or missing (wrong or left out); a round of feedback moves it from one to another with probabilities that
+follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for judgements that were
+scored, for criteria that are the planted steps, for a check of final answers that makes no mistake, and where no leaking
+hint gets through. Of the failed steps a half, rounded down, is withheld at random.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import product
+from typing import Literal, NamedTuple
+
+from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
+from dokimasia.simulation.scene import Question, Scene, Step
+
+Arm = Literal["again", "retry", "self", "peer"]
+ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
+
+
+class States(NamedTuple):
+    """Probabilities of a step's state: right, hedged, missing; they sum to 1 or, jointly with an event, to its own."""
+
+    right: float
+    hedged: float
+    missing: float
+
+
+class Expected(NamedTuple):
+    """What is expected of one answer: the probability that it is wrong, and that it is wrong and each arm mends it.
+
+    `shown` and `withheld` are expected numbers of steps that were judged failed in a wrong answer, by whether feedback
+    may name them; `solved_shown` and `solved_withheld` how many of those each arm is expected to have judged solved.
+    """
+
+    wrong: float
+    mended: dict[Arm, float]
+    shown: float
+    withheld: float
+    solved_shown: dict[Arm, float]
+    solved_withheld: dict[Arm, float]
+
+
+class Rates(NamedTuple):
+    """Expected rates over the wrong answers to several questions: of right answers and of solved steps, by arm."""
+
+    accuracy: dict[Arm, float]
+    solved_shown: dict[Arm, float]
+    solved_withheld: dict[Arm, float]
+
+
+class _Case(NamedTuple):
+    """A way in which an answer comes to be wrong: its probability, and each step's states given it.
+
+    `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off).
+    """
+
+    chance: float
+    steps: tuple[States, ...]
+    fresh: tuple[float, ...]
+
+
+class _Told(NamedTuple):
+    """What feedback says of a step: whether it is named, or another one is, how well a hint helps, what is quoted."""
+
+    named: bool
+    others: bool
+    helped: float
+    earlier_shown: bool
+
+
+def expected_refinement(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    scene: Scene,
+    question: Question,
+    *,
+    peers: Sequence[CandidateProfile] = (),
+    earlier_shown: bool = False,
+) -> Expected:
+    """Return what one round of each arm is expected to do to an answer to the question.
+
+    Args:
+        profile: the model that answers.
+        judge: who scores the steps, before and after.
+        scene: the scene.
+        question: the question.
+        peers: the other models of the run; who hints among those that solved a step is taken to be chance, which is
+            exact where they hint equally well or one alone can have solved it.
+        earlier_shown: whether the feedback quotes the earlier answer.
+    """
+    helped = [_helped(judge, scene, step, peers) for step in question.steps]
+    wrong, shown, withheld = 0.0, 0.0, 0.0
+    mended, solved_shown, solved_withheld = _zeros(), _zeros(), _zeros()
+    last, whole = len(question.steps) - 1, _whole(profile)
+    for case in _wrong_cases(profile, scene, question):
+        wrong += case.chance
+
+        @cache
+        def after(
+            position: int, *, failed: bool, named: bool, others: bool, case: _Case = case
+        ) -> list[tuple[Arm, float, float]]:
+            """By arm, that a step is stated afterwards, and judged solved: of which steps failed, three bits are enough."""
+            before = _given_judged(judge, case.steps[position], failed=failed)
+            step, fresh, help = question.steps[position], case.fresh[position], helped[position]
+            told = _Told(named=named, others=others, helped=help, earlier_shown=earlier_shown)
+            every = [_after(profile, arm, scene, step, before, fresh=fresh, told=told) for arm in ARMS]
+            kept = _delivered(profile, position, last + 1)
+            return [
+                (arm, states.right + states.hedged, _solved(judge, _cut(states, kept)))
+                for arm, states in zip(ARMS, every, strict=True)
+            ]
+
+        for failed, weight in _failures(judge, case):
+            named = len(failed) - len(failed) // 2
+            for position in range(last + 1):
+                is_failed = position in failed
+                share = named / len(failed) if is_failed else 0.0
+                for is_named, part in ((True, share), (False, 1 - share)):
+                    if part == 0:
+                        continue
+                    chance = case.chance * weight * part
+                    shown += chance * (is_failed and is_named)
+                    withheld += chance * (is_failed and not is_named)
+                    solved = solved_shown if is_named else solved_withheld
+                    for arm, right, passed in after(position, failed=is_failed, named=is_named, others=bool(failed)):
+                        if position == last:
+                            mended[arm] += chance * whole * right
+                        if is_failed:
+                            solved[arm] += chance * passed
+    return Expected(wrong, mended, shown, withheld, solved_shown, solved_withheld)
+
+
+def expected_rates(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    pairs: Iterable[tuple[Scene, Question]],
+    *,
+    peers: Sequence[CandidateProfile] = (),
+    earlier_shown: bool = False,
+) -> Rates:
+    """Return the expected rates of each arm over the answers that come out wrong, as in `expected_refinement`.
+
+    Raises:
+        ValueError: no answer can be wrong.
+    """
+    every = [
+        expected_refinement(profile, judge, scene, question, peers=peers, earlier_shown=earlier_shown)
+        for scene, question in pairs
+    ]
+    wrong = sum(one.wrong for one in every)
+    if wrong == 0:
+        raise ValueError("no answer can be wrong, so that there is nothing to mend")
+    shown, withheld = sum(one.shown for one in every), sum(one.withheld for one in every)
+    return Rates(
+        {arm: sum(one.mended[arm] for one in every) / wrong for arm in ARMS},
+        {arm: sum(one.solved_shown[arm] for one in every) / shown if shown else 0.0 for arm in ARMS},
+        {arm: sum(one.solved_withheld[arm] for one in every) / withheld if withheld else 0.0 for arm in ARMS},
+    )
+
+
+def usable_hint(peer: CandidateProfile) -> float:
+    """Return the probability that a peer's hint guides and is passed on, at the latest in its second wording."""
+    good = 1 - peer.refusal - peer.flatters - peer.verbose - peer.leaks
+    return good + peer.leaks * (1 - peer.leaks)
+
+
+def _zeros() -> dict[Arm, float]:
+    return dict.fromkeys(ARMS, 0.0)
+
+
+def _wrong_cases(profile: CandidateProfile, scene: Scene, question: Question) -> list[_Case]:
+    count = len(question.steps)
+    plain = [_first(profile, scene, step) for step in question.steps]
+    skill = profile.skill(question.steps[-1].capability, scene.domain)
+    # Of the steps that are missing, the share that was left out rather than stated wrong.
+    omitted = [profile.omission / states.missing if states.missing else 0.0 for states in plain]
+    whole, cut = _whole(profile), profile.truncated
+    none = States(0.0, 0.0, 1.0)
+    half = count // 2
+    cases = [
+        _Case(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0)),
+        _Case(whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0)),
+        _Case(cut, (*plain[:half], *[none] * (count - half)), (*omitted[:half], *[1.0] * (count - half))),
+        _Case(1 - whole - cut, (none,) * count, (1.0,) * count),
+    ]
+    return [case for case in cases if case.chance > 0]
+
+
+def _first(profile: CandidateProfile, scene: Scene, step: Step) -> States:
+    good = (1 - profile.omission) * profile.skill(step.capability, scene.domain)
+    return States(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
+
+
+def _failures(judge: JudgeProfile, case: _Case) -> list[tuple[frozenset[int], float]]:
+    """Every set of steps that may be judged failed, with its probability given the case."""
+    chances = [1 - _solved(judge, states) for states in case.steps]
+    found: list[tuple[frozenset[int], float]] = []
+    for pattern in product((False, True), repeat=len(chances)):
+        weight = 1.0
+        for failed, chance in zip(pattern, chances, strict=True):
+            weight *= chance if failed else 1 - chance
+        if weight > 0:
+            found.append((frozenset(at for at, failed in enumerate(pattern) if failed), weight))
+    return found
+
+
+def _passes(judge: JudgeProfile) -> States:
+    """The probabilities that a step which is right, hedged, or missing is judged solved."""
+    fives = (1 - judge.false_alarm, 1 - judge.detects_hedged, 1 - judge.detects_missing)
+    right, hedged, missing = (five * (1 - judge.flicker) + (1 - five) * judge.flicker for five in fives)
+    return States(right, hedged, missing)
+
+
+def _solved(judge: JudgeProfile, states: States) -> float:
+    return sum(state * passed for state, passed in zip(states, _passes(judge), strict=True))
+
+
+def _given_judged(judge: JudgeProfile, states: States, *, failed: bool) -> States:
+    """A step's states, given how it was judged."""
+    joint = [state * (1 - passed if failed else passed) for state, passed in zip(states, _passes(judge), strict=True)]
+    total = sum(joint)
+    return States(*(one / total for one in joint))
+
+
+def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[CandidateProfile]) -> float:
+    """The probability that a usable hint on a step can be had: of a peer drawn among those that solved it."""
+    chances = [_solved(judge, _of_peer(peer, scene, step)) for peer in peers]
+    helped = 0.0
+    for pattern in product((False, True), repeat=len(peers)):
+        weight = 1.0
+        for solved, chance in zip(pattern, chances, strict=True):
+            weight *= chance if solved else 1 - chance
+        able = [usable_hint(peer) for peer, solved in zip(peers, pattern, strict=True) if solved]
+        helped += weight * (sum(able) / len(able) if able else 0.0)
+    return helped
+
+
+def _of_peer(peer: CandidateProfile, scene: Scene, step: Step) -> States:
+    # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
+    return _cut(_first(peer, scene, step), _whole(peer))
+
+
+def _after(
+    profile: CandidateProfile,
+    arm: Arm,
+    scene: Scene,
+    step: Step,
+    before: States,
+    *,
+    fresh: float,
+    told: _Told,
+) -> States:
+    """A step's states in a whole reply after a round of an arm, from those that it had before."""
+    anew = _anew(profile, scene, step, before, fresh=fresh)
+    if arm == "again" or profile.heedless:
+        return _mixed(before, anew)
+    mends = 0.0
+    if arm != "retry":
+        mends = profile.drift * (1.0 if told.named else profile.carry if told.others else 0.0)
+        mends += profile.gap * told.helped if told.named and arm == "peer" else 0.0
+    mends += (1 - mends) * profile.retry
+    if not told.earlier_shown:
+        return _mixed(before, [_upon(profile, state, mends) for state in anew])
+    kept = [
+        States(1 - profile.harm, 0.0, profile.harm),
+        States(mends, 1 - mends, 0.0),
+        States(*(mends * (at == 0) + (1 - mends) * state for at, state in enumerate(anew[2]))),
+    ]
+    return _mixed(before, kept)
+
+
+def _upon(profile: CandidateProfile, states: States, mends: float) -> States:
+    """The states of a step whose model goes by what it would say anew, once feedback has mended and spoilt it."""
+    right = states.right * (1 - profile.harm) + (1 - states.right) * mends
+    hedged = states.hedged * (1 - mends)
+    return States(right, hedged, 1 - right - hedged)
+
+
+def _anew(
+    profile: CandidateProfile, scene: Scene, step: Step, before: States, *, fresh: float
+) -> tuple[States, States, States]:
+    """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
+    skill = profile.skill(step.capability, scene.domain)
+    if profile.again is None:
+        good = wrong = skill
+    else:
+        luck = min(profile.again, skill)
+        known = (skill - luck) / (1 - luck) if luck < 1 else 1.0
+        good = (known + (1 - known) * luck**2) / skill if skill else 0.0
+        wrong = fresh * skill + (1 - fresh) * luck
+
+    def states(chance: float) -> States:
+        said = (1 - profile.omission) * chance
+        return States(said * (1 - profile.hedging), said * profile.hedging, 1 - said)
+
+    return states(good), states(good), states(wrong)
+
+
+def _mixed(before: States, after: Sequence[States]) -> States:
+    return States(*(sum(weight * one[at] for weight, one in zip(before, after, strict=True)) for at in range(3)))
+
+
+def _cut(states: States, kept: float) -> States:
+    return States(states.right * kept, states.hedged * kept, 1 - kept * (states.right + states.hedged))
+
+
+def _whole(profile: CandidateProfile) -> float:
+    return 1 - profile.refusal - profile.malformed - profile.truncated
+
+
+def _delivered(profile: CandidateProfile, position: int, count: int) -> float:
+    return _whole(profile) + (profile.truncated if position < count // 2 else 0.0)

@@ -1,0 +1,143 @@
+"""An audit's figures equal the plain formulas, keep failures as bounds, and count each repeat and image as it should."""
+
+import random
+
+import pytest
+
+from dokimasia.algorithms.gating import summarise
+from dokimasia.methods.audit.figures import AuditRow, audit_figures
+
+A, B = 3, 4
+
+
+def row(
+    sample: int, hits: str, *, model: str = "m", repeat: int = 0, domain: str = "data", failure: str | None = None
+) -> AuditRow:
+    """A response whose rubrics hold where a letter is capital: group A before the bar, B after it."""
+    groups = [tuple(letter.isupper() for letter in group) for group in hits.split("|")]
+    return AuditRow(
+        sample_id=f"s{sample}",
+        cluster=f"c{sample}",
+        domain=domain,
+        model=model,
+        repeat=repeat,
+        rubrics=(len(groups[0]), len(groups[1])),
+        judged=None if failure else (groups[0], groups[1]),
+        failure=failure,
+        words=10,
+    )
+
+
+def test_figures_equal_the_formulas() -> None:
+    """Without repeats every figure is that of `gating.summarise`, and lies within its interval."""
+    draw = random.Random(4)
+    rows = [
+        row(n, "".join(draw.choice("aA") for _ in range(A)) + "|" + "".join(draw.choice("bB") for _ in range(B)))
+        for n in range(40)
+    ]
+    rows.append(row(40, "aaa|bbbb", failure="unparsable"))
+    one = audit_figures(rows, seed=0)["models"]["m"]
+    summary = summarise([each.judged for each in rows])
+    assert (one["n"], one["n_scored"], one["coverage"]) == (41, 40, pytest.approx(40 / 41))
+    for name in ("overall", "must_right_item", "easy_wrong_item", "gate_pass", "easy_wrong_mean", "reliability_gap"):
+        assert one[name]["mean"] == pytest.approx(getattr(summary, name), abs=1e-6), name
+        assert one[name]["low"] < one[name]["mean"] < one[name]["high"], name
+    assert one["failures"] == {"unparsable": 1}
+
+
+def test_failures_open_bounds_and_are_no_zeros() -> None:
+    """A failed judgement lowers nothing; the bounds say what it could have been, in every figure."""
+    rows = [row(0, "AAA|BBbb"), row(1, "AAA|BBBB"), row(2, "aaa|bbbb", failure="refused")]
+    one = audit_figures(rows, seed=0)["models"]["m"]
+    assert one["overall"]["mean"] == 75
+    assert one["bounds"]["overall"] == {"low": 50, "high": pytest.approx(250 / 3)}
+    assert one["bounds"]["gate_pass"] == {"low": pytest.approx(200 / 3), "high": 100}
+    assert one["bounds"]["must_right_item"] == {"low": pytest.approx(600 / 9), "high": 100}
+    assert one["bounds"]["easy_wrong_item"] == {"low": 50, "high": pytest.approx(1000 / 12)}
+
+
+def test_a_model_without_any_judgement_has_no_score() -> None:
+    """Nothing judged is no number, and the bounds are the whole scale."""
+    one = audit_figures([row(0, "aaa|bbbb", failure="api_error")], seed=0)["models"]["m"]
+    assert one["overall"] is None
+    assert one["reliability_gap"] is None
+    assert one["bounds"]["overall"] == {"low": 0, "high": 100}
+
+
+def test_repeats_are_averaged_by_sample() -> None:
+    """A sample's score is the mean over its scored repeats; a repeat that failed leaves the others."""
+    rows = [
+        row(0, "AAA|BBBB", repeat=0),
+        row(0, "aAA|BBBB", repeat=1),
+        row(1, "AAA|BBbb", repeat=0),
+        row(1, "aaa|bbbb", repeat=1, failure="truncated"),
+    ]
+    one = audit_figures(rows, seed=0)["models"]["m"]
+    assert one["overall"]["mean"] == 50
+    assert one["gate_pass"]["mean"] == 75
+    assert one["n_scored"] == 2
+    assert one["failures"] == {}
+    assert one["failed_answers"] == {"truncated": 1}
+    assert one["spread"] == pytest.approx(50 * 2**0.5)
+
+
+def test_domains_and_the_blind_arm() -> None:
+    """Each domain has its own mean and count; what survives without the image is a share of the score with it."""
+    rows = [
+        row(0, "AAA|BBBB"),
+        row(1, "AAA|bbbb", domain="stem"),
+        row(0, "AAA|BBbb", model="m#blind"),
+        row(1, "aAA|BBBB", model="m#blind", domain="stem"),
+    ]
+    figures = audit_figures(rows, seed=0)
+    assert figures["domains"] == {"data": 1, "stem": 1}
+    assert figures["models"]["m"]["by_domain"]["data"]["overall"]["mean"] == 100
+    assert figures["models"]["m"]["by_domain"]["stem"]["overall"]["mean"] == 0
+    assert figures["blind"] == {"m": {"n": 2, "share": 0.5}}
+
+
+def test_streams_that_are_missing() -> None:
+    """Without must-right rubrics the gate is open; without easy-wrong ones an open gate scores full marks."""
+    one = audit_figures([row(0, "|BBbb"), row(1, "AAA|")], seed=0)["models"]["m"]
+    assert one["overall"]["mean"] == 75
+    assert one["easy_wrong_mean"]["mean"] == 50
+    assert one["gate_pass"]["mean"] == 100
+
+
+def test_order_of_the_rows_changes_no_figure() -> None:
+    """Rows that come in another order give the same figures."""
+    draw = random.Random(2)
+    rows = [
+        row(n, "".join(draw.choice("aA") for _ in range(A)) + "|" + "".join(draw.choice("bB") for _ in range(B)))
+        for n in range(20)
+    ]
+    mixed = rows[:]
+    draw.shuffle(mixed)
+    assert audit_figures(rows, seed=1) == audit_figures(mixed, seed=1)
+
+
+def test_intervals_cover_planted_figures() -> None:
+    """Over 400 worlds, intervals of the gated score, the gate and the gap cover what was planted at least 366 times."""
+    p, q = 0.93, 0.7
+    true = {
+        "gate_pass": 100 * p**A,
+        "overall": 100 * p**A * q,
+        "reliability_gap": 100 * (p - p**A),
+        "easy_wrong_mean": 100 * q,
+    }
+    covered = dict.fromkeys(true, 0)
+    for seed in range(400):
+        draw = random.Random(seed)
+        rows = [
+            row(
+                n,
+                "".join("A" if draw.random() < p else "a" for _ in range(A))
+                + "|"
+                + "".join("B" if draw.random() < q else "b" for _ in range(B)),
+            )
+            for n in range(60)
+        ]
+        one = audit_figures(rows, seed=seed)["models"]["m"]
+        for name, value in true.items():
+            covered[name] += one[name]["low"] <= value <= one[name]["high"]
+    assert all(count >= 366 for count in covered.values()), covered

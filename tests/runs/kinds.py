@@ -1,0 +1,156 @@
+"""Every kind of run over a small planted world: its request, and the runs that it rests on, made once."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from langgraph.graph import START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.candidate import answer_question
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.runs.lifecycle import RunResult, run
+from dokimasia.runs.registry import method_named
+from dokimasia.settings import Settings
+
+JUDGE, OTHER = "sim/judge", "sim/judge-noisy"
+MODELS = ("sim/strong", "sim/weak")
+PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
+SAMPLES = 7
+
+
+class State(Failure, total=False):
+    """The state of the small graph that stands for a plug-in's."""
+
+    sample: str
+    model: str
+    result: str
+    calls: list[str]
+
+
+async def answer(state: State, runtime: Runtime[Context]) -> State:
+    """Put the question to the model."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(answer_question(sample), model=state["model"])
+    if asked.value is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    return {"calls": asked.calls, "result": await context.store.put(asked.value)}
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the small graph."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("answer", answer)
+    graph.add_edge(START, "answer")
+    return graph
+
+
+GRAPH = SimpleNamespace(NAME="once", VERSION=1, State=State, build=build)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of run: its method's name, its request's fields, the kinds that it rests on, and how it is given its data.
+
+    `source` names the field that takes the run of the kind that it rests on; `reasked` says that failed items of it can be
+    asked anew, `forked` how it is forked (fields of a fork's request; None where a sentence says what to do instead),
+    `compared` that two of it are, `step` after how many calls it is interrupted, `faults` fail
+    some of its items.
+    """
+
+    name: str
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    on: str = ""
+    source: str = ""
+    data: bool = True
+    given: Any = None
+    reasked: bool = True
+    forked: Mapping[str, Any] | None = None
+    compared: bool = True
+    step: int = 3
+    faults: str = "content_filter=0.8"
+
+    def request(self, world: Path, source: str, **changes: Any) -> Any:
+        """Return its request over a data file, resting on a run."""
+        fields = {**self.fields, **changes}
+        if self.data:
+            fields["data"] = world
+        if self.source:
+            fields[self.source] = source
+        return method_named(self.name).request.model_validate(fields)
+
+
+KINDS: dict[str, Kind] = {
+    one.name: one
+    for one in (
+        Kind(
+            "evaluate",
+            {"judge": JUDGE, "models": MODELS},
+            forked={"node": "score", "judge": OTHER},
+        ),
+        Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
+        Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-vain"}}),
+        Kind(
+            "rubrics",
+            {"judge": JUDGE, "pool": MODELS},
+            on="review",
+            source="data",
+            data=False,
+            forked={"judge": OTHER},
+        ),
+        Kind(
+            "audit",
+            {"judge": JUDGE, "models": MODELS},
+            on="rubrics",
+            source="rubrics",
+            forked={"judge": OTHER},
+        ),
+        Kind("refine", {"models": ("sim/weak",)}, on="evaluate", source="run", data=False),
+        Kind(
+            "tree",
+            {"judge": JUDGE, "subsample": 0},
+            on="evaluate",
+            source="run",
+            data=False,
+            reasked=False,
+            compared=False,
+        ),
+        Kind("diagnosis", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}),
+        Kind(
+            "fingerprint",
+            {"judge": JUDGE, "responses": 2, "trials": 2},
+            on="evaluate",
+            source="run",
+            data=False,
+            forked={"judge": OTHER},
+        ),
+        Kind(
+            "graph",
+            {"graph": "once", "judge": JUDGE, "models": MODELS},
+            given=GRAPH,
+            forked={"models": {"sim/weak": "sim/steady"}},
+        ),
+    )
+}
+
+
+def made(settings: Settings, world: Path, kind: Kind, **changes: Any) -> RunResult:
+    """Make a run of a kind, and first those that it rests on."""
+    return asyncio.run(make(settings, world, kind, **changes))
+
+
+async def make(
+    settings: Settings, world: Path, kind: Kind, *, services: Mapping[str, Any] | None = None, **changes: Any
+) -> RunResult:
+    """Make a run of a kind, and first those that it rests on, which take no part in `services`."""
+    source = (await make(settings, world, KINDS[kind.on])).run if kind.on else ""
+    request = kind.request(world, source, **changes)
+    return await run(method_named(kind.name), request, settings=settings, given=kind.given, **(services or {}))
+
+
+Request = Callable[..., Any]
