@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from dokimasia.methods.graph.plan import GraphRequest
-from dokimasia.methods.graph.running import run_graph
 from rich.console import Console
 
 from dokimasia.cli.main import run
+from dokimasia.methods.graph import GraphRequest, run_graph
 from dokimasia.report.blocks import Block, Table, plain
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import inline, render_document
@@ -127,7 +126,7 @@ def test_a_run_without_samples_says_so(kind: str, home: Path, capsys: pytest.Cap
     """The mistake is the user's, and one line says what to do instead."""
     id = runs_of(home)[kind]
     assert run(["show", id, "--sample", "x", "--home", str(home)]) == 2
-    assert f"run {id} has no samples to show" in capsys.readouterr().err
+    assert f"has no samples to show: dokimasia show {id} " in capsys.readouterr().err
 
 
 async def whole(home: Path, id: str) -> ReportData:
