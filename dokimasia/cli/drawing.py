@@ -61,16 +61,16 @@ def print_run(
     if as_json:
         print_json(view)
     elif sample is not None:
-        print_sample(method.drawing(), sample, view)
+        print_sample(method.drawing(), sample, view, raw=raw)
 
 
-def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any]) -> None:
-    """Print one sample of a run whole, and the calls that it took where they were asked for."""
+def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
+    """Print one sample of a run whole; with `raw` also the calls that it took (without it `calls` may be their number)."""
     from dokimasia.report.blocks import Fold
     from dokimasia.report.sections.calls import calls
 
     drawn = () if drawing.sample is None else drawing.sample(view.get("items", [view]), str)
-    print_blocks([Fold(f"sample {sample}", (*drawn, *calls(view)))], whole=True)
+    print_blocks([Fold(f"sample {sample}", (*drawn, *(calls(view) if raw else ())))], whole=True)
 
 
 def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:

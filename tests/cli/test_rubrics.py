@@ -105,7 +105,7 @@ def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.Captur
     assert run(["analyse", "last", "--ratings", str(ratings), "-o", str(page), *home]) == 0
     told = capsys.readouterr().out.casefold()
     for words in ("reliability gap", "failures by domain", "consistency", "agreement", "length bias", "coverage"):
-        assert words in told
+        assert words in told.lower()
     assert run(["analyse", "last", "-o", str(text), "--json", *home]) == 0
     assert json.loads(capsys.readouterr().out)["models"] == summary["models"]
     assert page.read_text().startswith("<!doctype html>")

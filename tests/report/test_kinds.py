@@ -126,7 +126,7 @@ def test_a_run_without_samples_says_so(kind: str, home: Path, capsys: pytest.Cap
     """The mistake is the user's, and one line says what to do instead."""
     id = runs_of(home)[kind]
     assert run(["show", id, "--sample", "x", "--home", str(home)]) == 2
-    assert f"run {id} has no samples to show" in capsys.readouterr().err
+    assert f"has no samples to show: dokimasia show {id} " in capsys.readouterr().err
 
 
 async def whole(home: Path, id: str) -> ReportData:
