@@ -99,14 +99,14 @@ async def threads_steps(
         async with open_saver(home) as saver:
             store = SqliteRunStore(home)
             context = Context(gateway(reply, way), store, options)
-            graph = drive.checkpointed(cognitive_replay.NAME, saver)
+            graph = drive.compiled(cognitive_replay, saver)
             inputs = {"sample": await store.put(sample)}
             state = await drive.start_or_resume(graph, inputs, context=context, thread="replay")
             if bool(state.get("failed")) != (way == "failed"):
                 raise BenchmarkFailed(f"the replay should have gone the way called {way}: {state}")
             if way == "failed":
                 return await weigh(saver, "replay"), None
-            scoring = drive.checkpointed(checkpoint_scoring.NAME, saver)
+            scoring = drive.compiled(checkpoint_scoring, saver)
             items = [{"model": name, "arm": "", "repeat": 0} for name in workload.candidates(models)]
             scored = {"sample": inputs["sample"], "criteria": state["criteria"], "items": items}
             await drive.start_or_resume(scoring, scored, context=context, thread="scoring")

@@ -16,13 +16,12 @@ from benchmarks.command import Options, run_benchmark, say, scratch
 from benchmarks.figures import Figure, Report
 from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.log import configure
-from dokimasia.methods.diagnosis.plan import FingerprintRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints
+from dokimasia.methods.fingerprints import FingerprintRequest, match_fingerprints
 from dokimasia.methods.tree import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 
 SHIPPED = ("sim/strong", "sim/steady", "sim/nearsighted", "sim/hasty", "sim/weak")

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 
 SAMPLES = 14

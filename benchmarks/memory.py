@@ -9,8 +9,8 @@ from benchmarks.command import Options, in_process_of_its_own, run_benchmark, sa
 from benchmarks.figures import Figure, Report
 from benchmarks.stub import running_stub
 from benchmarks.workload import write_workload
+from dokimasia.storage.content.packing import unpack
 from dokimasia.storage.home import Home
-from dokimasia.storage.packing import unpack
 
 GROWTH_MB, BYTES_PER_BYTE = 200, 1.5
 FEWER = 10

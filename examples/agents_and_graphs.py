@@ -9,7 +9,7 @@ from dokimasia.agents.evaluation import write_chain
 from dokimasia.datasets import read_jsonl
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 
 

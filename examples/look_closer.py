@@ -15,8 +15,8 @@ from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.methods.evaluation.sample_view import sample_view
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.truth import is_small
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.truths.evaluation import is_small
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

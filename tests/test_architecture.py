@@ -56,9 +56,6 @@ MOST_LINES = 400
 MOST_FILES = 25
 """Modules or prompts in one folder, `__init__.py` not counted."""
 
-LARGER_FOLDERS = {"cli": 27, "simulation": 38, "storage": 27, "runs": 27}
-"""Folders that hold more still; none may grow."""
-
 CIRCLES: set[frozenset[str]] = set()
 """Circles of imports that are left; there shall be none."""
 
@@ -220,9 +217,9 @@ def test_folders_can_be_overlooked() -> None:
     )
     _told(
         [
-            f"{folder}: {count} files, at most {LARGER_FOLDERS.get(folder, MOST_FILES)}"
+            f"{folder}: {count} files, at most {MOST_FILES}"
             for folder, count in sorted(counted.items())
-            if count > LARGER_FOLDERS.get(folder, MOST_FILES)
+            if count > MOST_FILES
         ]
     )
 

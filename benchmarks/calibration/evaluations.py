@@ -21,10 +21,10 @@ from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
-from dokimasia.runs.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.differences import Answer, Place, Side, compare
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truth import expected_blind_mean
+from dokimasia.simulation.truths.evaluation import expected_blind_mean
 
 JUDGE = judge("sim/judge-noisy")
 FAULTLESS = judge("sim/judge")

@@ -1,7 +1,7 @@
 """Judgements drawn from the planted world's parameters, without pictures, prompts or the program's own parsing.
 
 A step's outcome and a judge's score are drawn here from the profiles' definitions; what they should come to is asked of
-`dokimasia.simulation.truth`, which shares no code with this or with the estimators.
+`dokimasia.simulation.truths.evaluation`, which shares no code with this or with the estimators.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, as_candidate, as_judge, find_profile
 from dokimasia.simulation.scene import KINDS, Question, Scene
-from dokimasia.simulation.truth import expected_score
+from dokimasia.simulation.truths.evaluation import expected_score
 from dokimasia.simulation.world import make_world
 
 SAMPLES = 69

@@ -10,8 +10,8 @@ from random import Random
 from benchmarks.calibration.trials import Seed, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
-from dokimasia.simulation.tree_lexicon import made_up, parent_of
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 CRITERIA, FEW = 600, 10
 """`FEW` permutations serve where only intervals are looked at."""

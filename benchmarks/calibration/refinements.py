@@ -11,7 +11,7 @@ from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truth_refining import ARMS, Arm, expected_rates
+from dokimasia.simulation.truths.refining import ARMS, Arm, expected_rates
 from dokimasia.simulation.world import make_world
 
 SAMPLES = 168

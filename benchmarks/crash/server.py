@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 
-from dokimasia.simulation.server import serve
+from dokimasia.simulation.serving.server import serve
 
 
 async def serve_while_wanted(latency: float, log: Path) -> None:

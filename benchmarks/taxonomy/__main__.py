@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.command import Options, in_process_of_its_own, run_benchmark, say, scratch
 from benchmarks.figures import Figure, Report
-from dokimasia.simulation.tree_lexicon import made_up
+from dokimasia.simulation.tree.lexicon import made_up
 
 SIZES = (10_000, 30_000, 100_000)
 QUICK = (500, 1_000, 2_000)

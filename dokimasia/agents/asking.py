@@ -178,23 +178,6 @@ async def ask_once(
     return replace(asked, earlier=looked.earlier, looks=looked.looks) if looked.earlier else asked
 
 
-async def ask_judge(
-    prompt: str,
-    inputs: Mapping[str, str],
-    *,
-    parse: Callable[[str], T],
-    shown: Sequence[str],
-    gateway: Gateway,
-    judge: ModelSpec,
-    images: Sequence[ImageRef] = (),
-    rejected: Rejected | None = None,
-    library: PromptLibrary | None = None,
-) -> Asked[T]:
-    """Ask by a prompt one time: `ask_once` with the row's parts as arguments."""
-    what = Ask(prompt, inputs, shown, parse, images=images)
-    return await ask_once(what, gateway=gateway, model=judge, rejected=rejected, library=library)
-
-
 def _read(
     what: Ask[T],
     parse: Callable[[str], T] | None,

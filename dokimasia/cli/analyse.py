@@ -37,7 +37,7 @@ def command(
 
     from dokimasia.cli.drawing import print_run
     from dokimasia.methods.audit.analysing import analyse
-    from dokimasia.runs.reporting import write_report
+    from dokimasia.runs.reading.reporting import write_report
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

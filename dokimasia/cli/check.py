@@ -50,7 +50,7 @@ def command(
         click.echo(_taken(taken.decided, taken.left, taken.empty), err=True)
     every = open_for_people(settings, run)
     if export is not None:
-        from dokimasia.runs.export_formats import write_whole
+        from dokimasia.runs.reading.export_formats import write_whole
 
         write_whole(export, b"".join(export_checks(every)))
         click.echo(f"wrote {len(every)} items to {export}", err=True)

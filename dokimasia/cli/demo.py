@@ -55,7 +55,7 @@ def evaluation_step(
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-    from dokimasia.simulation.truth import expected_mean
+    from dokimasia.simulation.truths.evaluation import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
     result = run_to_end(
@@ -85,7 +85,7 @@ def refinement_step(
     from dokimasia.methods.refinement.blocks import refinement
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
-    from dokimasia.simulation.truth_refining import expected_rates
+    from dokimasia.simulation.truths.refining import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
     result = run_to_end(

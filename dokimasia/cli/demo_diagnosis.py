@@ -30,8 +30,7 @@ def diagnosis_step(
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
-    from dokimasia.methods.diagnosis.plan import WordsRequest
-    from dokimasia.methods.diagnosis.words import write_diagnosis
+    from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_judge, find_profile
 
@@ -53,8 +52,7 @@ def _marked(
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
-    from dokimasia.methods.tree.reading.trees import load_tree
-    from dokimasia.methods.tree.reading.view import members_below
+    from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, json_option, print_json, prompt_folders, prompts_option
+from dokimasia.cli.method_verb import run_verb
+from dokimasia.cli.requests import made, request_options
+from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.methods.diagnosis import WordsRequest
+from dokimasia.methods.fingerprints import FingerprintRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,68 +21,34 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run")
-@click.option("--tree", metavar="TREE", help="Another tree or version than the run's own.")
 @click.option("--against", metavar="RUN2", help="Say what got better or worse in RUN2, leaf by leaf.")
 @click.option("--why", metavar="ASSET[:ROW]", help="Show the atoms behind a table, a row of it, a leaf, or a model.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many atoms --why shows.")
 @click.option(
     "--asset", "shown", multiple=True, metavar="ASSET", help="Print this table (leaves: those of all models)."
 )
-@click.option("--export", "folder", type=click.Path(file_okay=False, path_type=Path), help="Write all as CSV and PNG.")
 @click.option(
     "--write", is_flag=True, help="Have the judge write reports from the tables; figures are printed by the program."
 )
 @click.option("--fingerprint", is_flag=True, help="Test whether reports without names can be matched to responses.")
-@click.option("--judge", metavar="M", help="Who writes, or matches: a name from dokimasia.toml or any LiteLLM name.")
 @click.option(
     "--matches", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="--fingerprint: a person's."
 )
-@click.option("--by-hand", is_flag=True, help="--fingerprint: the judge writes; a person matches what --export wrote.")
-@click.option(
-    "--responses",
-    type=click.IntRange(2, 50),
-    default=30,
-    show_default=True,
-    help="--fingerprint: answers of each model that a trial shows.",
-)
-@click.option(
-    "--trials",
-    type=click.IntRange(1, 100),
-    default=10,
-    show_default=True,
-    help="--fingerprint: trials a pair, at most; they share no sample.",
-)
-@click.option("--max-cost", type=click.FloatRange(0), help="Spend at most so many US dollars in this sitting.")
-@click.option("--max-calls", type=click.IntRange(0), help="Send at most so many requests in this sitting.")
-@click.option("--max-tokens", type=click.IntRange(0), help="Use at most so many tokens in this sitting.")
-@click.option("--fresh", is_flag=True, help="Write, or match, as a new run; answers in the ledger are used again.")
-@prompts_option
-@click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
+@request_options(FingerprintRequest, optional=("judge",))
+@click.option("--dry-run", is_flag=True, help="--write, --fingerprint: print the estimate; ask nothing.")
 @json_option
 @common
 def command(
     settings: "Settings",
-    run: str,
-    tree: str | None,
+    asked: dict[str, Any],
     against: str | None,
     why: str | None,
     top: int,
     shown: tuple[str, ...],
-    folder: Path | None,
     write: bool,
     fingerprint: bool,
-    judge: str | None,
     matches: Path | None,
-    by_hand: bool,
-    responses: int,
-    trials: int,
-    max_cost: float | None,
-    max_calls: int | None,
-    max_tokens: int | None,
-    fresh: bool,
-    prompts: tuple[str, ...],
-    seed: int | None,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Diagnose RUN: where its models are weak and strong, how they rank and tie, how they fail, and what is behind it.
@@ -87,37 +57,68 @@ def command(
     nodes of all models. Without a capability tree the data's own categories take its place.
     """
     _check_together(write=write, fingerprint=fingerprint)
-    asked: dict[str, Any] = {
-        "max_cost": max_cost,
-        "max_calls": max_calls,
-        "max_tokens": max_tokens,
-        "fresh": fresh,
-        "prompts": prompt_folders(prompts),
-    }
-    if fingerprint:
-        from dokimasia.cli.diagnose_fingerprint import fingerprint_run
-
-        asked |= {"responses": responses, "trials": trials, "folder": folder, "by_hand": by_hand}
-        fingerprint_run(settings, run, tree=tree, judge=judge, matches=matches, seed=seed, as_json=as_json, **asked)
-        return
-    if write:
-        from dokimasia.cli.diagnose_words import write_reports
-
-        write_reports(settings, run, tree=tree, judge=judge, seed=seed, as_json=as_json, **asked)
-        return
-    if why is not None:
-        _why(settings, run, why, tree=tree, top=top, seed=seed, as_json=as_json)
-        return
-    _tables(settings, run, tree=tree, against=against, shown=shown, folder=folder, seed=seed, as_json=as_json)
+    if matches is not None:
+        _take_in(settings, asked, matches, dry_run=dry_run, as_json=as_json)
+    elif fingerprint:
+        _match(settings, asked, dry_run=dry_run, as_json=as_json)
+    elif write:
+        _write(settings, asked, dry_run=dry_run, as_json=as_json)
+    elif why is not None:
+        _why(settings, asked["run"], why, tree=asked["tree"], top=top, seed=asked["seed"], as_json=as_json)
+    else:
+        _tables(settings, asked, against=against, shown=shown, as_json=as_json)
 
 
-_PAID = frozenset({"judge", "max_cost", "max_calls", "max_tokens", "fresh", "prompts"})
+def _write(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Have a judge write reports on a run, or print those that it wrote."""
+    from dokimasia.methods.diagnosis import METHOD
+
+    if asked["judge"] is None:
+        raise click.UsageError("--write needs --judge M: who writes")
+    request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields})
+    run_verb(METHOD, settings, request, dry_run=dry_run, as_json=as_json)
+
+
+def _match(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
+    """Have a judge match reports to responses, or only write them, for a person to match."""
+    from dokimasia.methods.fingerprints import METHOD
+
+    if asked["judge"] is None:
+        raise click.UsageError("--fingerprint needs --judge M: who writes the reports, and matches them")
+    if asked["by_hand"] and asked["export"] is None:
+        raise click.UsageError("--by-hand needs --export DIR: where the trials are written for a person")
+    run_verb(METHOD, settings, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
+
+
+def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
+    """Take a person's matches in, and print what the test came to; with a folder, also write all of it there."""
+    import asyncio
+
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.methods.fingerprints import write_all
+    from dokimasia.methods.fingerprints.by_hand import take_matches
+    from dokimasia.storage.home import Home
+
+    for option, given in (("--judge", asked["judge"]), ("--by-hand", asked["by_hand"]), ("--dry-run", dry_run)):
+        if given:
+            raise click.UsageError(f"--matches takes in what a person decided; {option} does not go with it")
+    with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
+        found, new = asyncio.run(take_matches(home, asked["run"], path))
+    click.echo(f"took in {new} new decisions of {path.name} for {found.id}", err=True)
+    print_run(settings, found.id, as_json=as_json)
+    if asked["export"] is not None:
+        with Home.open(settings.home, write=False) as home:
+            for line in write_all(home, found, asked["export"].absolute()):
+                click.echo(line, err=True)
+
+
+_PAID = frozenset({"judge", "max_cost", "max_calls", "max_tokens", "keep_checkpoints", "fresh", "prompts", "dry_run"})
 _HAND = frozenset({"matches", "by_hand", "responses", "trials"})
 _SAID = {
-    "": frozenset({"why", "against", "shown", "folder"}),
+    "": frozenset({"why", "against", "shown", "export"}),
     "--why": frozenset({"why", "top"}),
     "--write": _PAID,
-    "--fingerprint": _PAID | _HAND | {"folder"},
+    "--fingerprint": _PAID | _HAND | {"export"},
 }
 """What is asked for, and the options that go with it; --tree, --seed and --json go with everything."""
 
@@ -132,7 +133,7 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
         raise click.UsageError("--write and --fingerprint are two things: ask for one")
     context = click.get_current_context()
     given = {
-        one.name: one.opts[-1] if one.name == "folder" else one.opts[0]
+        one.name: one.opts[0]
         for one in context.command.params
         if one.name and context.get_parameter_source(one.name) is click.core.ParameterSource.COMMANDLINE
     }
@@ -147,30 +148,24 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
 
 
 def _tables(
-    settings: "Settings",
-    run: str,
-    *,
-    tree: str | None,
-    against: str | None,
-    shown: tuple[str, ...],
-    folder: Path | None,
-    seed: int | None,
-    as_json: bool,
+    settings: "Settings", asked: dict[str, Any], *, against: str | None, shown: tuple[str, ...], as_json: bool
 ) -> None:
     from dokimasia.cli.diagnose_view import asset_blocks, assets_named, compared, notes, overview
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
     from dokimasia.methods.diagnosis.files import export
-    from dokimasia.methods.tree.reading.trees import evaluation_of
+    from dokimasia.methods.tree import evaluation_of
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
+    folder, seed = asked["export"], asked["seed"]
     with Home.open(settings.home, write=False) as home:
-        found, own = evaluation_of(home, run)
-        diagnosis = diagnose(home, found, tree=tree or own, seed=seed)
+        found, own = evaluation_of(home, asked["run"])
+        tree = asked["tree"] or own
+        diagnosis = diagnose(home, found, tree=tree, seed=seed)
         if against is not None:
             other, _ = evaluation_of(home, against)
-            change = changes(home, found, other, tree=tree or own, seed=seed)
+            change = changes(home, found, other, tree=tree, seed=seed)
     named = assets_named(change.assets if change else diagnosis.assets, shown)
     _keep(settings, found, diagnosis)
     written = export(diagnosis, folder, further=change.assets if change else ()) if folder is not None else []
@@ -190,7 +185,7 @@ def _tables(
 
 def _words(settings: "Settings", run: str) -> str | None:
     """Return the id of the newest finished report in words on a run, None without one."""
-    from dokimasia.methods.diagnosis.words import latest_words
+    from dokimasia.methods.diagnosis.results import latest_words
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -206,7 +201,7 @@ def _why(
     from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
     from dokimasia.methods.diagnosis.evidence import evidence
     from dokimasia.methods.diagnosis.material import gather
-    from dokimasia.methods.tree.reading.trees import evaluation_of
+    from dokimasia.methods.tree import evaluation_of
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -28,7 +28,7 @@ def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
     """Yield the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.methods.diagnosis.tables import several
+    from dokimasia.methods.diagnosis.measured import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"

@@ -38,7 +38,7 @@ def print_run(
     import asyncio
     from dataclasses import replace
 
-    from dokimasia.runs.inspection import sample_of_run
+    from dokimasia.runs.reading.inspection import sample_of_run
     from dokimasia.runs.registry import method_of
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
@@ -54,7 +54,7 @@ def print_run(
                 view["items"] = list(method.items(home, found, None))
         else:
             from dokimasia.report.terminal import draw_run
-            from dokimasia.runs.reporting import run_data
+            from dokimasia.runs.reading.reporting import run_data
 
             draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
             return

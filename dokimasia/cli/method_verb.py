@@ -50,8 +50,8 @@ def run_verb(
         lambda observer, stop: run(method, request, settings=settings, observer=observer, stop=stop, given=given),
         settings,
     )
+    print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if method.after is not None:
         with Home.open(settings.home, write=False) as home:
             for line in method.after(home, get_run(home, result.run), request):
                 click.echo(line, err=True)
-    print_run(settings, result.run, as_json=as_json, figures=result.summary)

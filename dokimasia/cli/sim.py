@@ -59,8 +59,8 @@ def serve(port: int, host: str, latency: float, faults: str, log_path: Path | No
     import asyncio
 
     from dokimasia.prompts import default_library
-    from dokimasia.simulation.faults import parse_faults
-    from dokimasia.simulation.server import serve as serve_models
+    from dokimasia.simulation.serving.faults import parse_faults
+    from dokimasia.simulation.serving.server import serve as serve_models
 
     planted = parse_faults(faults)
     library = default_library().overridden(*prompts) if prompts else None

@@ -13,6 +13,9 @@ WORDS = 400
 MOST_WORDS = 1_200
 """Words from which a report is sent back, and, written once more, cut."""
 
+EVERYONE = ""
+"""The subject of the report across models."""
+
 FaultKind = Literal["literal_digit", "no_such_place", "no_test"]
 """Why a sentence is unverified: a number that its writer wrote; a place that leads to nothing; a comparison of two cells
 that no paired test compares."""

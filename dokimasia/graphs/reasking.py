@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
 from dokimasia.agents import Asked
-from dokimasia.domain.judgement import Rejected
 from dokimasia.errors import CallFailed, Interrupted
 
 T = TypeVar("T")
@@ -42,11 +41,3 @@ def within_budget(asked: Asked[T]) -> Asked[T]:
     if asked.failed is not None and asked.failed.kind == "budget":
         raise CallFailed("budget", asked.failed.reason)
     return asked
-
-
-async def mended(ask: Callable[[Rejected | None], Awaitable[Asked[T]]]) -> Asked[T]:
-    """Ask, and send a reply that cannot be used back once; the calls of both are in what is returned."""
-    first = await ask(None)
-    if first.value is not None or first.rejected is None:
-        return first
-    return first.then(await ask(first.rejected), sent_back=first.rejected)

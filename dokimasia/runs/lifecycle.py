@@ -46,7 +46,7 @@ AnyMethod = Method[Any, Any]
 
 
 class RunResult(Value):
-    """A finished, or unfinished, run: its id, whether it is complete, and its figures ready for JSON."""
+    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures."""
 
     run: str
     complete: bool
@@ -177,8 +177,7 @@ async def keep_accepted(
     plan = accepted.plan
     if request.fresh:
         plan = next_fresh(method, home, plan)
-    asked = {name: plan.models[name] for name in accepted.estimate.models}
-    check_prices(asked, max_cost=request.max_cost)
+    check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
     store = SqliteRunStore(home)
     for value in accepted.values:
         await store.put(value)
@@ -282,8 +281,9 @@ async def carry_out(
         complete = await unless_spent(_work(method, job))
         if complete and method.ended is not None:
             await method.ended(job)
-    finished = await finish(home, run, complete=complete and not job.held_open, told=not job.held_open)
-    return RunResult(run=run.id, complete=finished.status == "done", summary=method.figures(home, finished))
+    held = complete and job.held_open
+    finished = await finish(home, run, complete=complete and not held, told=not job.held_open)
+    return RunResult(run=run.id, complete=held or finished.status == "done", summary=method.figures(home, finished))
 
 
 async def _work(method: AnyMethod, job: Any) -> None:

@@ -20,7 +20,7 @@ from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
     from dokimasia.report.data import Drawing, Make, ReportData
-    from dokimasia.runs.exporting import ColumnType, Export
+    from dokimasia.runs.reading.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
     from dokimasia.runs.work import Job, Stage
 

@@ -64,7 +64,7 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
     Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
     """
     from dokimasia.gateway.direct.transport import DirectTransport
-    from dokimasia.simulation.transport import SimTransport
+    from dokimasia.simulation.serving.transport import SimTransport
 
     return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport(library=prompts)}
 

@@ -17,9 +17,9 @@ from dokimasia.runs.requests import DataRequest
 from dokimasia.runs.samples import read_data
 from dokimasia.runs.services import with_known_price
 from dokimasia.settings import Settings, resolve_model
+from dokimasia.storage.content.putting import PutAside
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
-from dokimasia.storage.putting import PutAside
 from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
 
 PAGE = 500

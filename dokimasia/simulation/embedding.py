@@ -11,8 +11,8 @@ from dokimasia.domain.identity import digest
 from dokimasia.errors import NotFound
 from dokimasia.simulation.draws import bare_name, count_tokens
 from dokimasia.simulation.foreign import content_words
-from dokimasia.simulation.tree_lexicon import every
-from dokimasia.simulation.tree_sense import sense
+from dokimasia.simulation.tree.lexicon import every
+from dokimasia.simulation.tree.sense import sense
 
 EMBEDDERS = ("sim/embedding",)
 DIMENSIONS = 64

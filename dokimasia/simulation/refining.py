@@ -9,9 +9,9 @@ from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import Outcome, fixed, put, step_outcome
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.hinting import guides, tells
+from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, stated
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.scoring import HEDGED, RIGHT, stated
 
 PROMPTS = ("retry", "self_feedback", "peer_feedback")
 """The prompts that ask for the answer once more."""

@@ -7,10 +7,12 @@ from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary, Recognised
-from dokimasia.simulation import candidates, describing, foreign, hinting, judges, panel, refining, rubric_judging
+from dokimasia.simulation import candidates, describing, foreign, hinting, panel, refining
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
-from dokimasia.simulation.judges import View
+from dokimasia.simulation.judging import judges
+from dokimasia.simulation.judging import rubrics as rubric_judging
+from dokimasia.simulation.judging.judges import View
 from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.probing import answer_probe
 from dokimasia.simulation.profiles import CandidateProfile, Profile, as_candidate, as_judge, find_profile

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from dokimasia.storage.packing import unpack
+from dokimasia.storage.content.packing import unpack
 
 __all__ = ["BUSY_TIMEOUT", "JOURNAL_SIZE_LIMIT", "connect_reader", "connect_writer", "enter_wal"]
 

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dokimasia.errors import NotFound, StorageError
-from dokimasia.storage.blobs import FileBlobs
 from dokimasia.storage.connection import connect_reader, connect_writer
+from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import storage_error
 from dokimasia.storage.lock import WriterLock
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other

@@ -10,10 +10,10 @@ import orjson
 from dokimasia.domain.call import Answer, ModelCall, ModelReply, canonical_request
 from dokimasia.domain.identity import canonical_json, digest
 from dokimasia.errors import NotFound, StorageError
-from dokimasia.storage.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
+from dokimasia.storage.content.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
+from dokimasia.storage.content.packing import pack, unpack
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.packing import pack, unpack
 
 __all__ = ["CallFigures", "Problem", "SqliteLedger"]
 

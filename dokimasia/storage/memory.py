@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar, cast
 from dokimasia.domain.call import Answer, ModelCall, ModelReply
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import NotFound, StorageError
-from dokimasia.storage.blobs import MemoryBlobs
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.ledger import CallFigures
 
 __all__ = ["MemoryAttempt", "MemoryBlobs", "MemoryLedger", "MemoryStore"]

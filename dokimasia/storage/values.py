@@ -10,7 +10,7 @@ from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.storage.packing import pack, unpack
+from dokimasia.storage.content.packing import pack, unpack
 
 __all__ = ["SHELVES", "as_stored", "insert_statement", "lifted_of", "read_value", "row_of", "shelf_of"]
 

@@ -13,8 +13,8 @@ from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.domain.diagnosis_report import Sentence, WrittenSentence
 from dokimasia.parsing.reports import parse_report
-from dokimasia.simulation.diagnosing import planned
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.diagnosing import planned
 from dokimasia.simulation.profiles import JudgeProfile
 from tests.algorithms.report_tables import MODELS, columns, leaf_row, random_tables
 

@@ -13,8 +13,8 @@ from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks,
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.diagnosis.ties import ties, top_ties
 from dokimasia.methods.tree.reading.view import Measured
-from dokimasia.simulation.tree_lexicon import made_up, parent_of
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 WEAK = parent_of(next(iter(made_up())))
 SURE = {"weak", "strong", "better", "worse"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dokimasia.runs.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.differences import Answer, Place, Side, compare
 
 
 def places(*names: str) -> list[Place]:

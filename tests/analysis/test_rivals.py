@@ -3,8 +3,8 @@
 from dokimasia.methods.evaluation.repeats import means_by_repeat
 from dokimasia.methods.evaluation.rivals import rival_differences
 from dokimasia.methods.evaluation.scores import Row
-from dokimasia.runs.differences import Answer, Place, Side
-from dokimasia.runs.selection import choose
+from dokimasia.runs.reading.differences import Answer, Place, Side
+from dokimasia.runs.reading.selection import choose
 
 PLACES = [Place(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 

@@ -10,7 +10,7 @@ import pytest
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.retry import RetryPolicy
 from dokimasia.runs import services as workshop
-from dokimasia.simulation import faults
+from dokimasia.simulation.serving import faults
 from dokimasia.simulation.world import write_world
 
 SAMPLES = 84

@@ -17,9 +17,9 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import load_settings
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results

@@ -21,7 +21,7 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import understand
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

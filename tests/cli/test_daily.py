@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.faults import Faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import Faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 
 Verb = Callable[..., tuple[int, str, str]]
@@ -134,13 +134,13 @@ def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: p
     """A finished run with refusals is mended by --retry-failed; show still tells what had failed."""
     write_world(tmp_path / "world.jsonl", 6, 2)
     monkeypatch.setattr(
-        "dokimasia.simulation.transport.SimTransport",
+        "dokimasia.simulation.serving.transport.SimTransport",
         lambda **_: SimTransport(faults=Faults(rates={"content_filter": 0.4})),
     )
     code, out, _ = verb("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong", "--json")
     first = json.loads(out)
     assert first["models"]["sim/strong"]["failures"]["refused"] > 0
-    monkeypatch.setattr("dokimasia.simulation.transport.SimTransport", SimTransport)
+    monkeypatch.setattr("dokimasia.simulation.serving.transport.SimTransport", SimTransport)
     assert verb("resume", first["run"], "--kinds", "refused")[0] == 2
     assert verb("resume", first["run"], "--retry-failed", "--kinds", "lazy")[0] == 2
     code, out, err = verb("resume", first["run"], "--retry-failed", "--kinds", "refused", "--json")

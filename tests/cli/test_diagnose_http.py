@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from tests.cli.conftest import CONFIG, Program, write_config
 from tests.killing import Witness, committed
 from tests.processes import start_program

@@ -8,8 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from tests.cli.conftest import Program, write_config
 from tests.killing import Witness, committed, sent_requests

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.simulation.profiles import profiles
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 
 CONFIG = """
 [models.good]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 from tests.cli.conftest import Program, write_config
 from tests.killing import Witness, committed
@@ -46,12 +46,12 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     for arm in ("original", "again", "retry", "self", "peer"):
         assert arm in out
     listed = shown(capsys, "runs", "--home", home)
-    assert [one["graph"] for one in listed] == ["refine", "evaluate"]
+    assert [one["method"] for one in listed] == ["refine", "evaluate"]
     first = shown(capsys, "refine", listed[1]["id"], "--home", home)
     assert first["source"] == listed[1]["id"]
     for verb in ("refine", "show", "resume"):
         assert shown(capsys, verb, listed[0]["id"], "--home", home) == first
-    assert "to retry" not in said(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home, code=2)[1]
+    assert shown(capsys, "resume", listed[0]["id"], "--retry-failed", "--home", home) == first
 
 
 def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,6 +75,16 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "before · " in out
     view = shown(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert view["sample"]["id"] == sample
+
+
+def test_a_dry_run_and_a_fork_say_what_would_be(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--dry-run says what is asked at most and keeps nothing; a fork says what to do instead."""
+    expected = shown(capsys, "refine", "last", "--rounds", "3", "--dry-run", "--home", home)
+    assert expected["calls"] == sum(one["calls"] for one in expected["models"].values()) > 0
+    assert said(capsys, "show", expected["run"], "--home", home, code=2)[1].startswith("error: no run of")
+    run = shown(capsys, "refine", "last", "--strategy", "self", "--home", home)["run"]
+    _, err = said(capsys, "fork", run, "--judge", "sim/judge-noisy", "--home", home, code=2)
+    assert "fork that run, then refine the fork" in err
 
 
 def test_nothing_to_refine_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_described
 from tests.cli.conftest import CONFIG, Program
 from tests.killing import Witness

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from tests.cli.conftest import Program, write_config
 from tests.killing import Witness, committed
 from tests.processes import start_program

@@ -83,7 +83,7 @@ def test_a_tree_is_shown_with_scores(planted: Planted, capsys: pytest.CaptureFix
 
 def test_scores_are_the_means_of_the_judgements(planted: Planted, capsys: pytest.CaptureFixture[str]) -> None:
     """A model's mean at the root of the tree before its pruning is the mean of all its criteria's scores in the export."""
-    from dokimasia.runs.exporting import export_rows
+    from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 

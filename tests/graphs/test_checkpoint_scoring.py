@@ -14,7 +14,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.storage.blobs import MemoryBlobs
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryStore
 
 IMAGE = ImageRef(sha256="cd" * 32, media_type="image/png", width=8, height=8)

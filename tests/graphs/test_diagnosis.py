@@ -18,11 +18,11 @@ from dokimasia.methods.diagnosis.measured import Answered, Material
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.prompts import recognise
-from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
-from dokimasia.simulation.tree_lexicon import made_up, parent_of
-from dokimasia.simulation.tree_world import planted_criteria, planted_scores
+from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 from dokimasia.storage.memory import MemoryStore
 
 WEAK = parent_of(next(iter(made_up())))

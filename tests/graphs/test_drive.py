@@ -57,7 +57,7 @@ class Ledger(ScriptedGateway):
 
 
 async def whole(saver: InMemorySaver, gateway: Ledger, store: MemoryStore) -> dict[str, Any]:
-    graph = drive.checkpointed("cognitive_replay", saver)
+    graph = drive.compiled(drive.GRAPHS["cognitive_replay"], saver)
     context = Context(gateway, store, OPTIONS)
     return await drive.start_or_resume(graph, {"sample": value_id(SAMPLE)}, context=context, thread="t")
 

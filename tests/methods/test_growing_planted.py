@@ -20,9 +20,9 @@ from dokimasia.methods.tree.reading.figures import weaknesses_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.tree_lexicon import every, made_up, named, parent_of
-from dokimasia.simulation.tree_world import PlantedCriterion, categories_of, planted_criteria, planted_scores
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.tree.lexicon import every, made_up, named, parent_of
+from dokimasia.simulation.tree.world import PlantedCriterion, categories_of, planted_criteria, planted_scores
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

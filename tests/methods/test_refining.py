@@ -17,14 +17,14 @@ from dokimasia.methods.density import FilterRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import METHOD, RefinementRequest, refine, refinement_rows
 from dokimasia.methods.refinement.results import refined_sample
-from dokimasia.runs.comparing import compare_runs
-from dokimasia.runs.exporting import export_rows
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import transport_error
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import transport_error
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import earlier_outcomes

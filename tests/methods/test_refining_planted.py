@@ -16,7 +16,7 @@ from dokimasia.simulation.hinting import guides
 from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
 from dokimasia.simulation.refining import reason
 from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truth_refining import ARMS, Arm, Rates, expected_rates
+from dokimasia.simulation.truths.refining import ARMS, Arm, Rates, expected_rates
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -22,13 +22,13 @@ from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
 from dokimasia.prompts import recognise
-from dokimasia.runs.exporting import export_rows
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.rubric_judging import holds
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.judging.rubrics import holds
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -10,10 +10,10 @@ import pytest
 from dokimasia.domain.ports import Transport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.report.data import ReportData
-from dokimasia.runs.reporting import report_data
+from dokimasia.runs.reading.reporting import report_data
 from dokimasia.settings import load_settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import resolve_run

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.methods.fingerprints import blocks as fingerprints
-from dokimasia.runs.reporting import report_data, write_report
+from dokimasia.runs.reading.reporting import report_data, write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import resolve_run

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dokimasia.cli.main import run
-from dokimasia.runs.reporting import write_report
+from dokimasia.runs.reading.reporting import write_report
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import resolve_run
 from tests.report.chromium import opened

@@ -14,7 +14,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs import concurrency as crowd
 from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from tests.runner.conftest import SAMPLES
 
 MODELS = """

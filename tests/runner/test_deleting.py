@@ -11,7 +11,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, create_run, list_runs, set_status

@@ -20,8 +20,8 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.files import import_tree
 from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events
 from dokimasia.storage.runs import get_run

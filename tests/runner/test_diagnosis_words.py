@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dokimasia.methods.diagnosis.plan import WordsRequest
+from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
 
 from dokimasia.domain.diagnosis_report import MOST_WORDS
 from dokimasia.methods.diagnosis import words as diagnosis_words
 from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
 from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.material import gather
-from dokimasia.methods.diagnosis.plan import WordsRequest
 from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.diagnosing import diagnosis_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run, list_runs

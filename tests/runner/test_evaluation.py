@@ -13,14 +13,14 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
-from dokimasia.runs.inspection import sample_of_run
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

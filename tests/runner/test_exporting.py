@@ -12,11 +12,11 @@ import pytest
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.rows import COLUMNS as OWN
-from dokimasia.runs.export_formats import FORMATS, Format, encode, format_of, write_whole
-from dokimasia.runs.exporting import FIRST, LAST, Export, export_rows
+from dokimasia.runs.reading.export_formats import FORMATS, Format, encode, format_of, write_whole
+from dokimasia.runs.reading.exporting import FIRST, LAST, Export, export_rows
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dokimasia.methods.diagnosis.plan import FingerprintRequest
+from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints, resume_fingerprints
+from dokimasia.methods.fingerprints.matching import tasks_of
 from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import InputError, Interrupted, NotFound, TransportError
-from dokimasia.methods.diagnosis.plan import FingerprintRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints.by_hand import DATA, SHEET, TRIALS, take_matches, write_bundle
-from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints, resume_fingerprints
-from dokimasia.methods.fingerprints.matching import tasks_of
 from dokimasia.methods.fingerprints.results import export_figures, fingerprint_summary
 from dokimasia.methods.fingerprints.tasks import halves
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run

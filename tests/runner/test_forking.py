@@ -20,7 +20,7 @@ from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results

@@ -21,7 +21,7 @@ from dokimasia.methods.graph import items as graph_items
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
 

@@ -11,7 +11,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
 from dokimasia.runs.lifecycle import resume
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
 

@@ -14,7 +14,7 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.probing import colours
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import list_profiles, load_profile

@@ -16,8 +16,8 @@ from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.retrying import RETRYABLE, retryable
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import LASTING_FAULTS, spoil, transport_error
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import LASTING_FAULTS, spoil, transport_error
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, results
 from dokimasia.storage.retries import retries

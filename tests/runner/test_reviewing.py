@@ -16,7 +16,7 @@ from dokimasia.errors import ConfigError, DataError, Interrupted
 from dokimasia.methods.review import METHOD, ReviewRequest, items
 from dokimasia.prompts import recognise
 from dokimasia.runs.lifecycle import RunResult, resume, run
-from dokimasia.runs.reporting import Format, write_report
+from dokimasia.runs.reading.reporting import Format, write_report
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home

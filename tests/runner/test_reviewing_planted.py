@@ -15,8 +15,8 @@ from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.truth_reviewing import Facts, count_facts, expected_self_preference
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.truths.reviewing import Facts, count_facts, expected_self_preference
 from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values

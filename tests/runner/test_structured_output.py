@@ -14,8 +14,8 @@ from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings, resolve_model
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 

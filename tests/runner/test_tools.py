@@ -13,15 +13,15 @@ from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
-from dokimasia.runs.inspection import sample_of_run
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import as_judge, find_profile, profiles
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.truth import expected_chain_right, expected_mean, is_small
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.truths.evaluation import expected_chain_right, expected_mean, is_small
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

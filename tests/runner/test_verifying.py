@@ -9,7 +9,7 @@ import pytest
 
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.verifying import Verification, Wrong, verify
+from dokimasia.runs.reading.verifying import Verification, Wrong, verify
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 

@@ -10,20 +10,20 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.runs.comparing import compare_runs
 from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.export_formats import FORMATS, encode
-from dokimasia.runs.exporting import export_rows
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare as prepare_run
+from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.export_formats import FORMATS, encode
+from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import results

@@ -14,7 +14,7 @@ from dokimasia.simulation.profiles import PanelProfile, as_member, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.truth_reviewing import count_facts, expected_facts, read_rubric
+from dokimasia.simulation.truths.reviewing import count_facts, expected_facts, read_rubric
 from dokimasia.simulation.world import make_described, write_described
 
 SCENES = [make_scene(domain, seed) for domain in DOMAINS for seed in range(25)]

@@ -5,7 +5,7 @@ import pytest
 from dokimasia.domain.call import ChatReply, ModelSpec, Usage
 from dokimasia.errors import ConfigError, TransportError
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.faults import (
+from dokimasia.simulation.serving.faults import (
     CONTENT_FAULTS,
     HUGE_BYTES,
     KINDS,
@@ -16,7 +16,7 @@ from dokimasia.simulation.faults import (
     parse_faults,
     spoil,
 )
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.transport import SimTransport
 
 LINES = "1 | score: [5]\n2 | score: [1]"
 REPLY = ChatReply(

@@ -14,12 +14,12 @@ from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import HEDGE
 from dokimasia.simulation.capabilities import CAPABILITIES
 from dokimasia.simulation.draws import bare_name, request_hash
+from dokimasia.simulation.judging.scoring import same_answer, true_score
 from dokimasia.simulation.picture import draw
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
 from dokimasia.simulation.reading import read_choices
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scoring import same_answer, true_score
 from dokimasia.simulation.world import make_world
 
 PERFECT = CandidateProfile(name="sim/perfect", base=1.0)

@@ -18,7 +18,7 @@ from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.truth_reviewing import count_facts, expected_self_preference, vote_chances
+from dokimasia.simulation.truths.reviewing import count_facts, expected_self_preference, vote_chances
 from dokimasia.simulation.world import make_described
 
 SCENES = [make_scene(domain, 400 + seed) for domain in DOMAINS for seed in range(12)]

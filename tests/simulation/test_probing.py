@@ -15,9 +15,9 @@ from dokimasia.prompts import render, with_form
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.probing import colours
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.server import running_server
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.wire import read_request
 from dokimasia.simulation.structured import fitting
-from dokimasia.simulation.wire import read_request
 
 SCHEMA = {
     "type": "object",

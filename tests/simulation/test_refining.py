@@ -9,11 +9,11 @@ import pytest
 from dokimasia.simulation import candidates, hinting, refining
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.hinting import VERBOSE_WORDS, guides, tells
+from dokimasia.simulation.judging.scoring import planted_score, stated
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
 from dokimasia.simulation.refining import reason
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.scoring import planted_score, stated
-from dokimasia.simulation.truth_refining import ARMS, expected_rates, expected_refinement, usable_hint
+from dokimasia.simulation.truths.refining import ARMS, expected_rates, expected_refinement, usable_hint
 from dokimasia.simulation.world import make_world
 
 GUIDANCE = "Look closer at the spot."

@@ -12,13 +12,13 @@ from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.simulation.depicted import depicted, statements
 from dokimasia.simulation.describing import describe
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.rubrics import holds, listed
 from dokimasia.simulation.picture import draw
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, as_judge, profiles
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.rubric_judging import holds, listed
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.truth_reviewing import expected_audit, true_gated_score, true_results
+from dokimasia.simulation.truths.reviewing import expected_audit, true_gated_score, true_results
 
 SCENES = [make_scene(domain, 700 + seed) for domain in DOMAINS for seed in range(6)]
 POOL = ("sim/strong", "sim/steady", "sim/nearsighted", "sim/weak", "sim/panel-c")

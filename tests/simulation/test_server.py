@@ -13,10 +13,10 @@ from dokimasia.domain.call import Message, Sampling
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.faults import parse_faults
 from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.server import running_server, serve
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.server import running_server, serve
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from dokimasia.domain.criterion import Box
 from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile, profiles
 from dokimasia.simulation.scene import Step
 from dokimasia.simulation.sight import WHOLE, looks_closer, sees
-from dokimasia.simulation.truth import expected_chain_right, expected_mean, expected_score, is_small
+from dokimasia.simulation.truths.evaluation import expected_chain_right, expected_mean, expected_score, is_small
 from dokimasia.simulation.world import make_world
 
 SMALL = Box(x0=0.4, y0=0.4, x1=0.5, y1=0.5)

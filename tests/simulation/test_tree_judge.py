@@ -10,15 +10,15 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.transport import DirectTransport
 from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals
 from dokimasia.prompts import render
-from dokimasia.simulation import tree_lexicon
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.server import running_server
-from dokimasia.simulation.transport import SimTransport
-from dokimasia.simulation.tree_judge import tree_reply
-from dokimasia.simulation.tree_world import planted_criteria
-from dokimasia.storage.blobs import MemoryBlobs
+from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.judge import tree_reply
+from dokimasia.simulation.tree.world import planted_criteria
+from dokimasia.storage.content.blobs import MemoryBlobs
 
 JUDGE = JudgeProfile(name="sim/test")
 EMPTY = "\n".join(f"<{name}>" for name in CATEGORIES)

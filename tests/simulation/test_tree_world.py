@@ -6,12 +6,12 @@ from statistics import fmean
 import pytest
 
 from dokimasia.domain.capability import CapabilityPath
-from dokimasia.simulation import tree_lexicon
 from dokimasia.simulation.capabilities import CAPABILITIES
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.tree_sense import Sense, foreign_path, sense, sense_of_name
-from dokimasia.simulation.tree_world import categories_of, planted_criteria, planted_scores
+from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.sense import Sense, foreign_path, sense, sense_of_name
+from dokimasia.simulation.tree.world import categories_of, planted_criteria, planted_scores
 
 
 def trigrams(text: str) -> set[str]:

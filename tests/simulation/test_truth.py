@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from dokimasia.errors import NotFound
-from dokimasia.simulation import truth
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.respond import respond
+from dokimasia.simulation.truths import evaluation as truth
 
 SPOTTED = CandidateProfile(
     name="sim/spotted",

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
-from dokimasia.storage.blobs import FileBlobs
+from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.home import Home
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dokimasia.domain.sample import Sample
+from dokimasia.storage.content.packing import SHORTEST, pack, unpack
 from dokimasia.storage.home import Home
-from dokimasia.storage.packing import SHORTEST, pack, unpack
 from dokimasia.storage.runs import SqliteRunStore
 
 PROSE = "The third shelf from the door holds what the question is about; count the cups that stand on it. " * 12

@@ -8,9 +8,9 @@ import pytest
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
-from dokimasia.storage import putting
-from dokimasia.storage.blobs import FileBlobs, MemoryBlobs
-from dokimasia.storage.putting import PutAside
+from dokimasia.storage.content import putting
+from dokimasia.storage.content.blobs import FileBlobs, MemoryBlobs
+from dokimasia.storage.content.putting import PutAside
 
 
 def image(number: int, size: int = 1000) -> tuple[bytes, ImageRef]:

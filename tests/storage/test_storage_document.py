@@ -9,9 +9,9 @@ from pathlib import Path
 from dokimasia.domain.call import Chat, ChatReply, call_key
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
+from dokimasia.storage.content.packing import unpack
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.packing import unpack
 from dokimasia.storage.results import ResultRow, record_result
 from dokimasia.storage.runs import Run, SqliteRunStore, create_run
 

@@ -30,7 +30,7 @@ def export(settings: "Settings", tree: str, version: str | None, name: str | Non
 
     from dokimasia.methods.tree.reading.files import export_tree, format_of
     from dokimasia.methods.tree.reading.trees import load_tree
-    from dokimasia.runs.export_formats import write_whole
+    from dokimasia.runs.reading.export_formats import write_whole
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -20,25 +20,22 @@ from typing import Literal, TypedDict, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, failure
-from dokimasia.agents.reporter import Drafted, Picks, pick_salient, write_across, write_report
+from dokimasia.agents import Ask, Asked, failure
+from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_across, write_report
 from dokimasia.algorithms.diagnosis.asset_tables import rows_of, tables_text
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.domain.diagnosis_report import Draft, Report, Salience, Sentence, Written
+from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
 from dokimasia.domain.judgement import Failed, Rejected
-from dokimasia.errors import CallFailed, ConfigError
+from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered, within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "diagnosis"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
-
-EVERYONE = ""
-"""The subject of the report across models."""
 
 ALWAYS = "models"
 """The table of overall results: a subject's own rows are shown to its writer in any case."""
@@ -94,18 +91,8 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     subjects = [*models, EVERYONE] if len(models) > 1 else models
 
     async def one(subject: str) -> Asked[Picks]:
-        return await _asked(
-            context,
-            lambda rejected: pick_salient(
-                subject,
-                tables_text(_tables(context.tables.assets, subject)),
-                row_of=context.printable.row,
-                gateway=context.gateway,
-                judge=context.judge,
-                rejected=rejected,
-                library=context.prompts,
-            ),
-        )
+        tables = tables_text(_tables(context.tables.assets, subject))
+        return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
 
     salient: dict[str, str] = {}
     failed: dict[str, list[str]] = {}
@@ -128,8 +115,7 @@ async def write(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     subjects = [subject for subject in state.get("salient", {}) if subject != EVERYONE]
 
     async def one(subject: str) -> Asked[Drafted]:
-        tables = await _picked(context, state, subject)
-        return await _asked(context, lambda rejected: _write_one(context, subject, tables, rejected))
+        return await _asked(context, write_report(subject, await _picked(context, state, subject)))
 
     return await _drafted(context, state, subjects, await gathered(map(one, subjects)))
 
@@ -144,10 +130,10 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one != EVERYONE]
 
-    async def ask(subject: str, rejected: Rejected) -> Asked[Drafted]:
-        return await _write_one(context, subject, await _picked(context, state, subject), rejected)
+    async def asked_before(subject: str) -> Ask[Drafted]:
+        return write_report(subject, await _picked(context, state, subject))
 
-    return await _mend(context, state, subjects, ask)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
@@ -155,8 +141,7 @@ async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     if EVERYONE not in state.get("salient", {}):
         return {}
-    tables, reports = await _across(context, state)
-    asked = await _asked(context, lambda rejected: _write_across(context, tables, reports, rejected))
+    asked = await _asked(context, write_across(*await _across(context, state)))
     return await _drafted(context, state, [EVERYONE], [asked])
 
 
@@ -170,11 +155,10 @@ async def mend_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     context = runtime.context
     subjects = [one for one in state.get("reports", {}) if one == EVERYONE]
 
-    async def ask(subject: str, rejected: Rejected) -> Asked[Drafted]:
-        tables, reports = await _across(context, state)
-        return await _write_across(context, tables, reports, rejected)
+    async def asked_before(subject: str) -> Ask[Drafted]:
+        return write_across(*await _across(context, state))
 
-    return await _mend(context, state, subjects, ask)
+    return await _mend(context, state, subjects, asked_before)
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
@@ -246,45 +230,15 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
     return await _picked(context, state, EVERYONE, beside=rows), "\n\n".join(parts) or "none"
 
 
-async def _write_one(context: DiagnosisContext, subject: str, tables: str, rejected: Rejected | None) -> Asked[Drafted]:
-    return await write_report(
-        subject,
-        tables,
-        gateway=context.gateway,
-        judge=context.judge,
-        rejected=rejected,
-        library=context.prompts,
-    )
-
-
-async def _write_across(
-    context: DiagnosisContext, tables: str, reports: str, rejected: Rejected | None
-) -> Asked[Drafted]:
-    return await write_across(
-        tables,
-        reports,
-        gateway=context.gateway,
-        judge=context.judge,
-        rejected=rejected,
-        library=context.prompts,
-    )
-
-
-async def _asked(context: DiagnosisContext, ask: Callable[[Rejected | None], Awaitable[Asked[T]]]) -> Asked[T]:
-    """Ask, and send a reply that cannot be used back once.
+async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> Asked[T]:
+    """Ask, and tell that one more is done.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
     """
-    asked = await mended(ask)
-    _within_budget(asked.failed)
+    asked = within_budget(await context.ask(what, rejected=rejected))
     context.told(1)
     return asked
-
-
-def _within_budget(failed: Failed | None) -> None:
-    if failed is not None and failed.kind == "budget":
-        raise CallFailed("budget", failed.reason)
 
 
 async def _drafted(
@@ -322,7 +276,7 @@ async def _mend(
     context: DiagnosisContext,
     state: State,
     subjects: Sequence[str],
-    ask: Callable[[str, Rejected], Awaitable[Asked[Drafted]]],
+    asked_before: Callable[[str], Awaitable[Ask[Drafted]]],
 ) -> State:
     """Send reports with unverified sentences back; a second one that is no better changes nothing but the count of calls."""
     reports, calls = dict(state.get("reports", {})), _calls(state)
@@ -332,10 +286,8 @@ async def _mend(
     async def one(subject: str) -> Asked[Drafted]:
         draft = await context.store.get(Draft, state.get("drafts", {})[subject])
         problem = _problem(before[subject].unverified)
-        asked = await ask(subject, Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call))
-        _within_budget(asked.failed)
-        context.told(1)
-        return asked
+        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
+        return await _asked(context, await asked_before(subject), rejected=rejected)
 
     for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
         calls.setdefault(subject, []).extend(asked.calls)

@@ -12,14 +12,13 @@ from typing import TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.matcher import match_reports
+from dokimasia.agents.diagnosis import match_reports
 from dokimasia.algorithms.text.anonymising import anonymise_report
 from dokimasia.domain.diagnosis_report import Report
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import value_id
-from dokimasia.errors import CallFailed
 from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.reasking import mended
+from dokimasia.graphs.reasking import within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "fingerprinting"
@@ -47,18 +46,7 @@ async def match(state: State, runtime: Runtime[Context]) -> State:
     task = await context.store.get(FingerprintTask, state["task"])
     first, second = [await context.store.get(Report, state[name]) for name in ("first", "second")]
     reports = shown_reports(task, first, second)
-    asked = await mended(
-        lambda rejected: match_reports(
-            reports,
-            task.answers,
-            gateway=context.gateway,
-            judge=context.judge,
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
-    if asked.failed is not None and asked.failed.kind == "budget":
-        raise CallFailed("budget", asked.failed.reason)
+    asked = within_budget(await context.ask(match_reports(reports, task.answers)))
     if asked.value is None or asked.provenance is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     said = FingerprintMatch.model_validate(
@@ -86,9 +74,7 @@ def shown_reports(task: FingerprintTask, first: Report, second: Report) -> tuple
         )
         for report in (first, second)
     }
-    return texts[task.one] or "(no sentence of this report is verified)", texts[
-        task.two
-    ] or "(no sentence of this report is verified)"
+    return texts[task.one] or NOTHING, texts[task.two] or NOTHING
 
 
 def build() -> StateGraph[State, Context]:

@@ -10,7 +10,7 @@ from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Arm, Fallback, FoundLeak, Hint, Point
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, mended
+from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement.leak_checking import Checked, Secrets, check_text
 
 
@@ -72,17 +72,8 @@ async def ask_hints(points: Sequence[PointState], sample: Sample, criteria: Crit
         if not wants_hint(point):
             return point, None
         own = (await context.store.get(Response, point.get("answer", ""))).text
-        asked = await mended(
-            lambda rejected: give_hint(
-                sample,
-                _question(point, criteria),
-                own,
-                gateway=context.gateway,
-                peer=context.options.spec(point.get("peer", "")),
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+        what = give_hint(sample, _question(point, criteria), own)
+        asked = await context.ask(what, model=point.get("peer", ""))
         return await _hinted(point, asked, sample, context), asked
 
     return _done(await gathered(map(one, points)))
@@ -96,19 +87,8 @@ async def ask_rewritten(points: Sequence[PointState], sample: Sample, criteria: 
             return point, None
         own = (await context.store.get(Response, point.get("answer", ""))).text
         first = await context.store.get(Hint, point.get("hints", [""])[0])
-        asked = await mended(
-            lambda rejected: rewrite_hint(
-                sample,
-                _question(point, criteria),
-                own,
-                first.text,
-                first.leaks,
-                gateway=context.gateway,
-                peer=context.options.spec(point.get("peer", "")),
-                rejected=rejected,
-                library=context.prompts,
-            )
-        )
+        what = rewrite_hint(sample, _question(point, criteria), own, first.text, first.leaks)
+        asked = await context.ask(what, model=point.get("peer", ""))
         return await _hinted(point, asked, sample, context, rewritten=True), asked
 
     return _done(await gathered(map(one, points)))

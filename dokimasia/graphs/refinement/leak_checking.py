@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dokimasia.agents.leak_judge import judge_leak
+from dokimasia.agents.hinter import judge_leak
 from dokimasia.algorithms.criteria import leaks as question_leaks
 from dokimasia.algorithms.leaks.check import find_leaks
 from dokimasia.domain.criterion import CriteriaSet
@@ -11,7 +11,6 @@ from dokimasia.domain.judgement import Failed
 from dokimasia.domain.refinement import FoundLeak
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import mended
 
 EXCERPT = 200
 
@@ -92,17 +91,7 @@ async def check_text(
     leaks = leaks_by_rule(text, sample, secrets, asks=asks)
     if leaks or not judge or not secrets.all:
         return Checked(leaks)
-    asked = await mended(
-        lambda rejected: judge_leak(
-            sample,
-            text,
-            secrets.all,
-            gateway=context.gateway,
-            judge=context.judge_of("leak_check"),
-            rejected=rejected,
-            library=context.prompts,
-        )
-    )
+    asked = await context.ask(judge_leak(sample, text, secrets.all), node="leak_check")
     if asked.failed is not None and asked.failed.kind == "budget":
         return Checked(calls=tuple(asked.calls), failed=asked.failed)
     if asked.value:

@@ -8,8 +8,8 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.exporting import ColumnType
 from dokimasia.runs.figures import paid, shown_name, simulated, summed
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results

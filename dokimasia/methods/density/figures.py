@@ -5,7 +5,7 @@ from typing import Any
 
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.domain.density import DOMAIN_TITLES, HIGHEST, LOWEST, DensityRating
-from dokimasia.runs.rates import share
+from dokimasia.runs.reading.rates import share
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import result_failures, results
 from dokimasia.storage.reviews import Made, made_values

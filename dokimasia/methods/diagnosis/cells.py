@@ -6,7 +6,7 @@ from typing import Final
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis import AssetColumn, Figure, Mark
-from dokimasia.methods.tree.reading.view import LEVEL, rounded
+from dokimasia.methods.tree import LEVEL, rounded
 
 NOTHING: Final = Figure()
 """Nothing was measured here."""

@@ -9,8 +9,8 @@ from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.diagnosis.cells import ADJUSTED, NOTHING, POINTS, VERDICT, mark_of, mean_of, number, text
 from dokimasia.methods.diagnosis.leaves import leaves_in_order, name_of
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
-from dokimasia.methods.tree.reading.view import BEST, WORST, mapping_of
-from dokimasia.runs.differences import Place
+from dokimasia.methods.tree import BEST, WORST, mapping_of
+from dokimasia.runs.reading.differences import Place
 
 FEWEST = 5
 """A leaf with fewer samples in both runs is shown, and not tested."""

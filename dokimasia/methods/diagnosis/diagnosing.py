@@ -10,10 +10,10 @@ from dokimasia.methods.diagnosis.changes import change_tables
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.tables import assets_of
-from dokimasia.methods.evaluation.results import simulated_models
-from dokimasia.methods.tree.reading.scores import measured_of
-from dokimasia.methods.tree.reading.trees import LoadedTree
-from dokimasia.runs.differences import Place, match_places
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import LoadedTree, measured_of
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.differences import Place, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event
@@ -62,7 +62,7 @@ def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
         position=stored.position if stored else 0,
         version=stored.id if stored else "",
         models=material.models,
-        simulated=tuple(simulated_models(run)),
+        simulated=tuple(simulated(EVALUATION.read(run)[0].models.values())),
         notes=gathered.notes,
         assets=assets_of(material),
     )

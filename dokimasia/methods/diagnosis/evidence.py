@@ -13,7 +13,7 @@ from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
 from dokimasia.domain.judgement import Response
 from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.material import Gathered
-from dokimasia.methods.tree.reading.view import mapping_of, members_below
+from dokimasia.methods.tree import mapping_of, members_below
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import orjson
 
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.blocks.pictures import picture_of
-from dokimasia.runs.export_formats import csv_cell, write_whole
+from dokimasia.runs.reading.export_formats import csv_cell, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -28,23 +27,53 @@ def export(diagnosis: Diagnosis, folder: Path, *, further: Sequence[Asset] = ())
     Raises:
         InputError: the folder cannot be written.
     """
+    whole = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
+    figures = whole.model_dump(mode="json")
+    return write_tables(folder, "diagnosis", figures, whole.assets, simulated=bool(diagnosis.simulated))
+
+
+def write_tables(
+    folder: Path, name: str, figures: Mapping[str, Any], assets: Iterable[Asset], *, simulated: bool
+) -> list[Path]:
+    """Write tables as CSV and PNG, and all figures as one JSON, into a folder, and return the files, sorted.
+
+    Args:
+        folder: made where there is none.
+        name: of the JSON file.
+        figures: what it holds.
+        assets: the tables.
+        simulated: whether every picture says that models are simulated.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    from dokimasia.methods.diagnosis.blocks.pictures import picture_of
+
+    make_folder(folder)
+    written = [folder / f"{name}.json"]
+    write_whole(written[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
+    names: set[str] = set()
+    for asset in assets:
+        stem = file_name(asset.id, names)
+        written.append(folder / f"{stem}.csv")
+        write_whole(written[-1], table_csv(asset))
+        drawn = picture_of(asset, simulated=simulated)
+        if drawn is not None:
+            written.append(folder / f"{stem}.png")
+            write_whole(written[-1], drawn)
+    return sorted(written)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, where there is none.
+
+    Raises:
+        InputError: it cannot be made.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder with --export") from error
-    written = [folder / "diagnosis.json"]
-    whole = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
-    write_whole(written[0], orjson.dumps(whole.model_dump(mode="json"), option=orjson.OPT_INDENT_2) + b"\n")
-    names: set[str] = set()
-    for asset in whole.assets:
-        name = file_name(asset.id, names)
-        written.append(folder / f"{name}.csv")
-        write_whole(written[-1], table_csv(asset))
-        drawn = picture_of(asset, simulated=bool(diagnosis.simulated))
-        if drawn is not None:
-            written.append(folder / f"{name}.png")
-            write_whole(written[-1], drawn)
-    return sorted(written)
 
 
 def table_csv(asset: Asset) -> bytes:

@@ -23,7 +23,7 @@ from dokimasia.methods.diagnosis.cells import (
     text,
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
-from dokimasia.methods.tree.reading.view import BEST, WORST, in_order, mapping_of, members_below, rounded
+from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
 
 GROUPS = {
     "perception and comprehension": ("Perception", "Understanding"),

@@ -13,11 +13,17 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import shown_name
-from dokimasia.methods.tree.reading.scores import measured_of
-from dokimasia.methods.tree.reading.trees import LoadedTree, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import Measured, mapping_of
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import (
+    LoadedTree,
+    Measured,
+    find_tree_of_run,
+    load_stored,
+    load_tree,
+    mapping_of,
+    measured_of,
+)
+from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -151,7 +157,7 @@ def _tree(home: Home, run: Run, named: str | None) -> LoadedTree | None:
 
 def _measured(home: Home, run: Run) -> Measured:
     """Return a run's scores without those of the arms that did not see the image."""
-    read_plan(run)
+    EVALUATION.read(run)
     found = measured_of(home, run)
     measured = Measured(
         scores={name: each for name, each in found.scores.items() if ARM not in name},
@@ -172,7 +178,7 @@ def _material(home: Home, run: Run, measured: Measured, tree: "Tree", grouping: 
         measured=measured,
         models=_ranked(measured),
         answers=_answers(home, run),
-        repeats=read_plan(run)[0].repeats,
+        repeats=EVALUATION.read(run)[0].repeats,
         seed=run.seed if seed is None else seed,
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from dokimasia.domain.diagnosis import Grouping
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.tree import Measured
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree

@@ -7,8 +7,8 @@ from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
-from dokimasia.methods.diagnosis.words import latest_words, words_summary
-from dokimasia.methods.tree.reading.trees import find_tree_of_run
+from dokimasia.methods.diagnosis.results import latest_words, words_summary
+from dokimasia.methods.tree import find_tree_of_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -25,7 +25,7 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
 
     Returns:
         What `domain.diagnosis.Diagnosis` holds, with a note where the tree was changed since, `evidence` {`ASSET:ROW`:
-        what `runner.diagnosis_evidence.evidence` returns}, `words` (what `runner.diagnosis_words.words_summary` returns of
+        what `methods.diagnosis.evidence.evidence` returns}, `words` (what `methods.diagnosis.results.words_summary` returns of
         the newest report in words; None without one), and `cited`, the rows that places of the words lead to (none where
         the words are of other tables).
     """

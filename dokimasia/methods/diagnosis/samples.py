@@ -22,9 +22,10 @@ from dokimasia.methods.diagnosis.cells import (
     text,
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
-from dokimasia.methods.evaluation.scores import HIGHEST, LOWEST
-from dokimasia.methods.tree.reading.view import BEST, WORST
+from dokimasia.methods.tree import BEST, WORST
+from dokimasia.runs.reading.differences import ATOMS
 
+LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST
 TIE = 1e-9
 """Two scores that differ by no more than this are equal."""

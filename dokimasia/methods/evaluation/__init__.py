@@ -9,10 +9,10 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
 from dokimasia.methods.evaluation.rows import COLUMNS, cells
 from dokimasia.methods.evaluation.taken_over import reached
-from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.reading.differences import ATOMS
 from dokimasia.runs.sync import run_sync
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(

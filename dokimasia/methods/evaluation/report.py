@@ -10,8 +10,8 @@ from dokimasia.methods.evaluation.repeats import means_by_repeat
 from dokimasia.methods.evaluation.rivals import rival_differences
 from dokimasia.methods.evaluation.sample_view import view_of
 from dokimasia.report.data import ReportData
-from dokimasia.runs.differences import Answer, Place, Side
-from dokimasia.runs.reporting import chosen, pictures_of
+from dokimasia.runs.reading.differences import Answer, Place, Side
+from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.retries import Retry, earlier_outcomes

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from dokimasia.algorithms.statistics import false_discovery_rate
-from dokimasia.runs.differences import Side, compare
+from dokimasia.runs.reading.differences import Side, compare
 
 DIGITS = 6
 
@@ -20,7 +20,7 @@ def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: 
 
     Returns:
         One mapping a pair, in the order of the models: `better` and `worse` (the names), what
-        `dokimasia.runs.differences.compare` returns with `first` and `second` as mean scores of `worse` and
+        `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
         `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without).
     """
     pairs = [

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.runs.exporting import ColumnType
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteRunStore

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval
-from dokimasia.runs.differences import ATOMS, LEVEL
+from dokimasia.runs.reading.differences import ATOMS, LEVEL
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = ATOMS

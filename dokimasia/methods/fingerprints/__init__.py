@@ -1,1 +1,52 @@
-"""Fingerprints: whether reports without names can be matched to responses (ATOM, H)."""
+"""Fingerprints: whether reports without names can be matched to the models' answers (ATOM, G.1)."""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.fingerprints.accepting import accept
+from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan, FingerprintRequest
+from dokimasia.methods.fingerprints.results import COLUMNS, MATCH, cells, fingerprint_summary, latest_fingerprints
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Addition, Method, later, lazily
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+write_all = lazily("dokimasia.methods.fingerprints.files", "write_all")
+"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields what to tell the user."""
+
+
+def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:
+    return () if request.export is None else write_all(home, run, request.export)
+
+
+def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
+    test = latest_fingerprints(home, run.id)
+    return None if test is None else fingerprint_summary(home, test)
+
+
+METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
+    name=NAME,
+    title="a test of fingerprints",
+    request=FingerprintRequest,
+    plan=FingerprintPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.fingerprints.work", "stages"),
+    drawing=later("dokimasia.methods.fingerprints.blocks", "DRAWING"),
+    adds=Addition(_of_evaluation, later("dokimasia.methods.fingerprints.blocks", "section")),
+    figures=fingerprint_summary,
+    shape=later("dokimasia.methods.fingerprints.shape", "FingerprintFigures"),
+    graphs=versions_of("diagnosis", "fingerprinting"),
+    after=_after,
+    row_kind=MATCH,
+    row_name="trials",
+    columns=COLUMNS,
+    cells=cells,
+    scale=(0.0, 1.0),
+)
+
+match_fingerprints = partial(run_method, METHOD)
+"""Match reports to answers: `await match_fingerprints(FingerprintRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "FingerprintPlan", "FingerprintRequest", "match_fingerprints", "write_all"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dokimasia.methods.diagnosis.blocks.charts import heat_map
+from dokimasia.methods.diagnosis import heat_map
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
@@ -87,8 +87,8 @@ def _matched(matcher: str, counted: Mapping[str, Any], asset: Mapping[str, Any])
 def _waiting(found: Mapping[str, Any]) -> Iterator[Block]:
     """Yield what stands in the way of a test that is not over: models without a report, trials without a match."""
     for model, report in found["reports"].items():
-        if report is None or not report["kept"]:
-            what = "there is no report" if report is None else "nothing of the report stands"
+        if report is None or not report["verified"]:
+            what = "there is no report" if report is None else "no sentence of the report is verified"
             yield Paragraph(f"{model}: {what}; its trials cannot be told.", "warning")
     if found["waiting"]:
         resume, matches = (

@@ -14,11 +14,11 @@ from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import InputError, NotFound
 from dokimasia.graphs.diagnosis.fingerprinting import shown_reports
-from dokimasia.methods.diagnosis.plan import FINGERPRINT
-from dokimasia.methods.diagnosis.words import reports_of
-from dokimasia.methods.fingerprints.matching import item_of, read_fingerprint_plan, tasks_of
-from dokimasia.methods.fingerprints.results import BY_HAND, make_folder
-from dokimasia.runs.export_formats import write_whole
+from dokimasia.methods.diagnosis import make_folder, reports_of
+from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
+from dokimasia.methods.fingerprints.results import BY_HAND
+from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
+from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, record_results, results
@@ -57,7 +57,7 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
         InputError: there are no reports to match, the folder has the sheet of another test, or it cannot be written.
     """
     reports = reports_of(home, run.id)
-    seed = read_fingerprint_plan(run)[0].seed
+    seed = run.seed
     tasks = [(id, task) for id, task in tasks_of(home, run) if task.first in reports and task.second in reports]
     tasks.sort(key=lambda one: (unit_interval("bundle", seed, one[0]), one[0]))
     if not tasks:
@@ -179,16 +179,15 @@ def _wrong(
 
 def _test_of(home: Home, text: str, ids: set[str]) -> Run:
     """Return the test that a text means: itself, or of an evaluation the newest whose trials the file names."""
-    tests = [run for run in list_runs(home) if run.options.get("kind") == FINGERPRINT]
+    tests = [run for run in list_runs(home) if run.method == NAME]
     run = (tests or [None])[0] if text == "last" else resolve_run(home, text)
     if run is None:
         raise NotFound(
             f"{home.path} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
         )
-    if run.options.get("kind") == FINGERPRINT:
+    if run.method == NAME:
         return run
-    plans: list[tuple[Run, Any]] = [(one, one.options["plan"]) for one in tests]
-    own = [one for one, plan in plans if plan["source"] == run.id]
+    own = [one for one in tests if FingerprintPlan.model_validate(one.options["plan"]).source == run.id]
     if not own:
         raise NotFound(
             f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"

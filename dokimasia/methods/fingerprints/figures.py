@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import clopper_pearson, rate_interval
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
-from dokimasia.methods.tree.reading.view import LEVEL, rounded
+from dokimasia.methods.tree import LEVEL, rounded
 
 CHANCE = 0.5
 """What guessing reaches."""

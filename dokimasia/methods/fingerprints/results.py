@@ -1,28 +1,39 @@
-"""What a test of fingerprints came to: figures of every matcher, notes, and the tables that are drawn and exported."""
+"""What a test of fingerprints came to: figures of every matcher, notes, the tables that are drawn, and an export's rows."""
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import orjson
-
-from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
-from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.files import file_name, table_csv
-from dokimasia.methods.diagnosis.plan import FINGERPRINT, FingerprintPlan
-from dokimasia.methods.diagnosis.words import reports_of
+from dokimasia.methods.diagnosis import reports_of, written_from
 from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
-from dokimasia.methods.fingerprints.matching import ITEM, read_fingerprint_plan, tasks_of
-from dokimasia.runs.export_formats import write_whole
+from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
+from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, list_runs
 
+MATCH = "match"
+"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models, its digest the task's id."""
+
 BY_HAND = "match by hand"
 """The kind of a result row of a person's."""
+
+COLUMNS: dict[str, ColumnType] = {
+    "task": "text",
+    "samples": "texts",
+    "said": "text",
+    "truth": "text",
+    "removed": "integer",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a trial of the judge's; a score of 1 says that both reports were given to the right models."""
 
 FEW = 30
 """Fewer responses of each model than the paper's 30 to 50 are said to be so."""
@@ -41,8 +52,7 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         `analysis.fingerprints.fingerprint_figures`), `by_hand` {name: the same}, and assets, ready to be drawn: the
         judge's, then each person's.
     """
-    plan, _ = read_fingerprint_plan(run)
-    diagnosis = find_values(home, Diagnosis, [plan.diagnosis])[plan.diagnosis]
+    plan, diagnosis = _plan(run), written_from(home, run)
     tasks = [task for _, task in tasks_of(home, run)]
     rows = results(home, run.id)
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.kind == BY_HAND])
@@ -50,23 +60,23 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
     for row in rows:
         if row.kind == BY_HAND:
             by_hand.setdefault(matches[row.value_ids[1]].by, []).append(_trial(row))
-    judged = [_trial(row) for row in rows if row.kind == ITEM]
+    judged = [_trial(row) for row in rows if row.kind == MATCH]
     figures = fingerprint_figures(judged, diagnosis.models)
     hands = {name: fingerprint_figures(each, diagnosis.models) for name, each in sorted(by_hand.items())}
     reports = reports_of(home, run.id)
-    simulated = "sim" in plan.judge.ref.model.split("/")[:-1]
-    left: Any = run.options.get("untested", [])
-    untested: list[dict[str, Any]] = [{"first": one[0], "second": one[1], "samples": one[2]} for one in left]
+    untested: list[dict[str, Any]] = [
+        dict(zip(("first", "second", "samples"), one, strict=True)) for one in untested_of(run)
+    ]
     judge = plan.judge.ref.name
     return {
         "run": run.id,
         "source": plan.source,
         "status": run.status,
         "judge": judge,
-        "simulated": sorted({*diagnosis.simulated, *((judge,) if simulated else ())}),
+        "simulated": sorted({*diagnosis.simulated, *simulated((plan.judge,))}),
         "seed": plan.seed,
         "models": list(diagnosis.models),
-        "notes": [*diagnosis.notes, *_notes(plan, tasks, untested)],
+        "notes": [*diagnosis.notes, *_notes(plan, len(diagnosis.models), tasks, untested)],
         "responses": plan.responses,
         "shown": {
             "low": min(len(task.samples) for task in tasks),
@@ -101,53 +111,51 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
 def latest_fingerprints(home: Home, source: str) -> Run | None:
     """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
     for run in list_runs(home):
-        plan: Any = run.options.get("plan")
-        own = run.options.get("kind") == FINGERPRINT and plan["source"] == source
-        if own and any(row.kind in (ITEM, BY_HAND) for row in results(home, run.id)):
+        own = run.method == NAME and _plan(run).source == source
+        if own and any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
             return run
     return None
 
 
-def export_figures(summary: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write a test's tables as CSV and PNG, and its summary as JSON, into a folder; equal summaries give equal bytes.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    from dokimasia.methods.diagnosis.blocks.pictures import picture_of
-
-    make_folder(folder)
-    written = [folder / "fingerprints.json"]
-    write_whole(written[0], orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
-    taken = {"fingerprints.json"}
-    for asset in (Asset.model_validate(one) for one in summary["assets"]):
-        name = file_name(asset.id, taken)
-        written.append(folder / f"{name}.csv")
-        write_whole(written[-1], table_csv(asset))
-        drawn = picture_of(asset, simulated=bool(summary["simulated"]))
-        if drawn is not None:
-            written.append(folder / f"{name}.png")
-            write_whole(written[-1], drawn)
-    return sorted(written)
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each trial; of one that failed what there is not is null."""
+    judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
+    return [
+        {
+            **dict.fromkeys(COLUMNS),
+            "task": row.value_ids[0],
+            "samples": list(tasks[row.value_ids[0]].samples),
+            "truth": tasks[row.value_ids[0]].truth,
+            "removed": tasks[row.value_ids[0]].removed,
+            "judge": judge,
+            **(_said(matches[row.value_ids[1]]) if row.outcome == "scored" else {}),
+        }
+        for row in rows
+    ]
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where there is none.
+def _said(match: FingerprintMatch) -> dict[str, Any]:
+    origin = match.provenance
+    return {
+        "said": match.said,
+        "prompt": origin and origin.prompt,
+        "prompt_version": origin and origin.prompt_version,
+        "prompt_hash": origin and origin.prompt_hash,
+    }
 
-    Raises:
-        InputError: it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder with --export") from error
+
+def _plan(run: Run) -> FingerprintPlan:
+    return FingerprintPlan.model_validate(run.options["plan"])
 
 
 def _trial(row: ResultRow) -> Trial:
     return Trial(row.model, row.arm, None if row.score is None else row.score > 0, row.failure)
 
 
-def _notes(plan: FingerprintPlan, tasks: Sequence[FingerprintTask], untested: Sequence[Mapping[str, Any]]) -> list[str]:
+def _notes(
+    plan: FingerprintPlan, models: int, tasks: Sequence[FingerprintTask], untested: Sequence[Mapping[str, Any]]
+) -> list[str]:
     notes: list[str] = []
     if plan.responses < FEW:
         notes.append(f"{plan.responses} answers of each model are fewer than the paper's 30 to 50.")
@@ -163,7 +171,7 @@ def _notes(plan: FingerprintPlan, tasks: Sequence[FingerprintTask], untested: Se
             f"{one['first']} and {one['second']} have no trial: there are {one['samples']} samples that both answered in "
             "the half that is shown."
         )
-    pairs = plan.models * (plan.models - 1) // 2
+    pairs = models * (models - 1) // 2
     if len(tasks) < FEW_TRIALS * pairs:
         notes.append(
             f"{len(tasks)} trials for {pairs} pairs: the run has too few samples for more that share none, so the intervals "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dokimasia.algorithms.text.anonymising import anonymise
 from dokimasia.domain.criterion import CriteriaSet
@@ -12,10 +12,10 @@ from dokimasia.domain.identity import canonical_json, unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.measured import Material
-from dokimasia.methods.evaluation.evaluation import read_plan
-from dokimasia.methods.evaluation.results import shown_name
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.diagnosis import Material
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import Measured
+from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -43,6 +43,24 @@ class Halves(NamedTuple):
 
     reports: frozenset[str]
     answers: tuple[str, ...]
+
+
+def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
+    """Return the trials of a test with their ids, in their order."""
+    ids: Any = run.options["tasks"]
+    found = find_values(home, FingerprintTask, ids)
+    return [(id, found[id]) for id in ids]
+
+
+def untested_of(run: Run) -> list[list[str | int]]:
+    """Return the pairs of a test that have no trial, each with how many samples both answered."""
+    untested: Any = run.options["untested"]
+    return list(untested)
+
+
+def item_of(task: FingerprintTask) -> str:
+    """Return the name of a trial's result row."""
+    return f"match/{task.first}/{task.second}/{task.trial}"
 
 
 def halves(home: Home, run: Run, seed: int) -> Halves:
@@ -208,7 +226,7 @@ def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answe
 def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return by shown name what each of the run's models is called, aliases and the names that they are reached by."""
     found: dict[str, tuple[str, ...]] = dict.fromkeys(models, ())
-    for spec in read_plan(run)[0].specs():
+    for spec in EVALUATION.read(run)[0].models.values():
         found[spec.ref.name] = tuple(dict.fromkeys((spec.ref.name, spec.ref.model)))
     return found
 

@@ -8,9 +8,9 @@ from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.request import RefinementRequest
 from dokimasia.methods.refinement.results import refined_sample, refinement_rows, refinement_summary
 from dokimasia.methods.refinement.rows import COLUMNS, cells
-from dokimasia.runs.differences import ATOMS
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.reading.differences import ATOMS
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     name=NAME,

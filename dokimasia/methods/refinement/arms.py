@@ -7,7 +7,7 @@ from typing import Any, Literal
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.runs.rates import share
+from dokimasia.runs.reading.rates import share
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0

@@ -19,7 +19,7 @@ from dokimasia.graphs.refinement.one_refinement import refine_answer
 from dokimasia.log import Redactor
 from dokimasia.runs.services import check_prices, transports_for_models, with_known_price
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
-from dokimasia.storage.blobs import MemoryBlobs
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
 
 

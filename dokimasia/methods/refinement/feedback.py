@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.domain.refinement import SOLVED, Point, RefinementRow
-from dokimasia.runs.rates import share
+from dokimasia.runs.reading.rates import share
 
 DIGITS = 6
 FEEDBACK = ("self", "peer")

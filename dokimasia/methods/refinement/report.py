@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dokimasia.methods.refinement.results import refined_samples, refinement_rows
 from dokimasia.report.data import ReportData
-from dokimasia.runs.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run

@@ -7,7 +7,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.refinement import FinalAnswer, RefinementRow
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.results import refinement_rows
-from dokimasia.runs.exporting import ColumnType
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow

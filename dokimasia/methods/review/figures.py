@@ -14,7 +14,7 @@ from dokimasia.algorithms.self_preference import (
     self_preference,
 )
 from dokimasia.domain.review import Candidate, GoldenCaption, PeerReview, PeerVote, ReviewRecord
-from dokimasia.runs.rates import share
+from dokimasia.runs.reading.rates import share
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import Made, golden_captions, made_values

@@ -14,11 +14,11 @@ from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets
 from dokimasia.methods.rubrics.request import PROMPTS, RubricPlan, RubricRequest
 from dokimasia.methods.rubrics.sources import Captions, read_captions
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.exporting import ColumnType
 from dokimasia.runs.figures import failures, paid, simulated
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.runs.session import Session, hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value

@@ -13,7 +13,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, polarity_of
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.checks import checked_texts
-from dokimasia.runs.export_formats import write_whole
+from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run

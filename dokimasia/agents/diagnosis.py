@@ -1,0 +1,85 @@
+"""The roles of a diagnosis: a judge picks what is salient in tables, writes it down, and matches reports without names."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dokimasia.agents.asking import Ask
+from dokimasia.domain.diagnosis_report import Written
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.matching import parse_match
+from dokimasia.parsing.reports import parse_picks, parse_report
+
+ALL_MODELS = "all models"
+"""The subject of what is written across models, as the judge is told it."""
+
+
+class Picks(NamedTuple):
+    """References to rows that are there, and how many of those that were named are not."""
+
+    rows: tuple[str, ...]
+    unknown: int
+
+
+class Drafted(NamedTuple):
+    """A report as it was read, and the reply as it stands, so that it can be sent back."""
+
+    written: Written
+    text: str
+
+
+def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | None]) -> Ask[Picks]:
+    """Ask which rows of tables are worth reporting (ATOM, 3.4).
+
+    Args:
+        subject: the model that is reported on; empty for all.
+        tables: the tables as text.
+        row_of: a reference's row in its one form, or None where it leads nowhere.
+    """
+    return Ask(
+        "diagnosis_salient",
+        {"subject": subject or ALL_MODELS, "tables": tables},
+        ("tables",),
+        lambda text: _known(parse_picks(text), row_of),
+    )
+
+
+def write_report(subject: str, tables: str) -> Ask[Drafted]:
+    """Ask for a report on one model, written from the rows that were picked; one that was sent back is cut if too long."""
+    return Ask("diagnosis_report", {"subject": subject, "tables": tables}, ("tables",), _whole, parse_again=_cut)
+
+
+def write_across(tables: str, reports: str) -> Ask[Drafted]:
+    """Ask for the report across models, written from the rows that were picked and what is verified of each report."""
+    return Ask(
+        "diagnosis_across", {"tables": tables, "reports": reports}, ("tables", "reports"), _whole, parse_again=_cut
+    )
+
+
+def match_reports(reports: tuple[str, str], answers: str) -> Ask[str]:
+    """Ask whether the first of two reports is about the model called A or B (ATOM, appendix G.1).
+
+    The judge is shown both reports, and for each question the reference answer, the points of its criteria and both
+    answers; no image, no score, and no name of a model.
+    """
+    return Ask(
+        "fingerprint_match",
+        {"report_one": reports[0], "report_two": reports[1], "answers": answers},
+        ("reports", "question", "reference answer", "criteria", "responses"),
+        parse_match,
+    )
+
+
+def _whole(text: str) -> Drafted:
+    return Drafted(parse_report(text, cut=False), text)
+
+
+def _cut(text: str) -> Drafted:
+    return Drafted(parse_report(text, cut=True), text)
+
+
+def _known(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:
+    found = [row_of(ref) for ref in refs]
+    rows = tuple(dict.fromkeys(row for row in found if row is not None))
+    if not rows:
+        raise UnparsableReply(f"none of the {len(refs)} references names a row that is there, such as [{refs[0][:80]}]")
+    return Picks(rows, found.count(None))

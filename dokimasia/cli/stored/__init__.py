@@ -1,0 +1,1 @@
+"""Verbs on stored runs: resume, fork, list, show, compare, export, report, verify."""

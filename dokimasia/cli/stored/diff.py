@@ -1,0 +1,164 @@
+"""`dokimasia diff`: two judges, two models or two prompts on the same samples, pair by pair."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--models", help="A,B: compare A of FIRST with B of SECOND (default: all models of the same name).")
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
+@json_option
+@common
+def command(
+    settings: "Settings", first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
+) -> None:
+    """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
+
+    Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
+    run: dokimasia diff RUN RUN --models A,B.
+    """
+    from dokimasia.runs.reading.comparing import compare_runs
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import resolve_run
+
+    pair = _pair(models)
+    with Home.open(settings.home, write=False) as home:
+        found = compare_runs(home, resolve_run(home, first), resolve_run(home, second), models=pair, top=top, seed=seed)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found, console())
+
+
+def _pair(models: str | None) -> tuple[str, str] | None:
+    if models is None:
+        return None
+    names = [name.strip() for name in models.split(",")]
+    if len(names) != 2 or not all(names):
+        raise click.UsageError("--models takes two names: A,B")
+    return names[0], names[1]
+
+
+def _print(found: dict[str, Any], out: Any) -> None:
+    from rich.markup import escape
+
+    from dokimasia.report.data import SIMULATED_NOTE
+
+    if found["simulated"]:
+        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    for name in ("first", "second"):
+        one = found[name]
+        state = "" if one["status"] == "done" else f" · [bold red]{one['status']}[/bold red]"
+        out.print(f"[bold]{name:<6}[/bold] run {one['run']} · judge {escape(one['judge'])}{state}")
+    for one in found["differs"]:
+        out.print(f"[dim]differs: {escape(one['what'])}: {_short(one['first'])} → {_short(one['second'])}[/dim]")
+    out.print(_table(found["pairs"]))
+    for one in found["pairs"]:
+        _print_pair(one, out, alone=len(found["pairs"]) == 1)
+    for name in ("first", "second"):
+        if found["unpaired"][name]:
+            out.print(f"[dim]only in {name}: {escape(', '.join(found['unpaired'][name]))}[/dim]")
+    several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
+    out.print(
+        "[dim]difference: second minus first on the samples scored in both, in points of the scale from 1 to 5; 95 % "
+        "bootstrap interval and two-sided sign-flip test, both clustered by samples that share an image."
+        f"{several}[/dim]"
+    )
+
+
+def _table(pairs: list[dict[str, Any]]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model", overflow="fold")
+    for name in ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in pairs:
+        changed = [str(one["changed"][name]) for name in ("higher", "equal", "lower")]
+        paired = f"{one['n_paired']}/{one['n_shared']}"
+        gap = one["difference"]
+        if gap is None:
+            table.add_row(_name(one), paired, *["–"] * 5, *changed)
+            continue
+        style = "bold green" if gap["low"] > 0 else "bold red" if gap["high"] < 0 else "bold"
+        table.add_row(
+            _name(one),
+            paired,
+            f"{one['first']:.2f}",
+            f"{one['second']:.2f}",
+            f"[{style}]{gap['mean']:+.2f}[/{style}]",
+            f"{gap['low']:+.2f} – {gap['high']:+.2f}",
+            _p_text(one["p_value"], one["permutations"]["exact"]),
+            *changed,
+        )
+    return table
+
+
+def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not alone:
+        out.print(f"[bold]{_name(one)}[/bold]")
+    if one["lost"]:
+        lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
+        out.print(f"not paired: [red]{escape(lost)}[/red]")
+        if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:
+            bounds = one["bounds"]
+            out.print(
+                f"[dim]whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
+                f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
+            )
+    if one["n_paired"]:
+        out.print(
+            f"[dim]the same criteria on both sides in {one['same_criteria']} of {one['n_paired']} samples, the same "
+            f"answers in {one['same_answers']}[/dim]"
+        )
+    agreement = one["agreement"]
+    if agreement is not None:
+        exact = agreement["exact"]
+        out.print(
+            f"the judges agree exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
+            f"(95 % {exact['low']:.0%} – {exact['high']:.0%}), within one point on {agreement['within_one']:.0%}"
+        )
+    if one["most_changed"]:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("changed most", overflow="fold")
+        for name in ("first", "second", "difference"):
+            table.add_column(name, justify="right")
+        for sample in one["most_changed"]:
+            named = sample["sample"] + (f" ({sample['in_second']})" if "in_second" in sample else "")
+            gap = f"{sample['difference']:+.2f}"
+            table.add_row(escape(named), f"{sample['first']:.2f}", f"{sample['second']:.2f}", gap)
+        out.print(table)
+
+
+def _name(one: dict[str, Any]) -> str:
+    from rich.markup import escape
+
+    names = dict.fromkeys((one["first_model"], one["second_model"]))
+    return escape(" → ".join(names))
+
+
+def _p_text(value: float, exact: bool) -> str:
+    if value < 0.001 and not exact:
+        return "<0.001"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
+
+
+def _short(value: Any) -> str:
+    from rich.markup import escape
+
+    text = "–" if value is None else str(value)
+    return escape(text if len(text) <= 60 else f"{text[:57]}…")

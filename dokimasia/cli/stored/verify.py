@@ -1,0 +1,60 @@
+"""`dokimasia verify`: hold everything in a home against its hashes, and say what is damaged and the way out."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.runs.reading.verifying import Verification
+    from dokimasia.settings import Settings
+
+SHOWN = 20
+
+
+@click.command()
+@json_option
+@common
+def command(settings: "Settings", as_json: bool) -> int:
+    """Re-hash every image, text, call and value of the home, and check that every result finds what it names.
+
+    Nothing is changed. The exit code is 1 if anything is not as it was written.
+    """
+    from dokimasia.runs.reading.verifying import verify
+    from dokimasia.storage.home import Home
+
+    with Home.open(settings.home, write=False) as home:
+        found = verify(home)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        _print(found, console())
+    return 0 if found.ok else 1
+
+
+def _print(found: "Verification", out: Any) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("part")
+    table.add_column("checked", justify="right")
+    table.add_column("wrong", justify="right")
+    for part in found.parts:
+        wrong = f"[bold red]{len(part.wrong)}[/bold red]" if part.wrong else "[green]0[/green]"
+        table.add_row(part.name, f"{part.checked:,}", wrong)
+    out.print(table)
+    if found.ok:
+        out.print("[green]everything is as it was written[/green]")
+        return
+    for part in found.parts:
+        for one in part.wrong[:SHOWN]:
+            out.print(f"[bold red]{escape(one.where)} {escape(one.key)}[/bold red]: {escape(one.what)}")
+            out.print(f"  runs: {', '.join(one.runs) or 'none'}")
+            out.print(f"  way out: {escape(one.way_out)}")
+        if len(part.wrong) > SHOWN:
+            out.print(f"[red]… and {len(part.wrong) - SHOWN} more in {part.name} (--json lists all)[/red]")
+    runs = ", ".join(found.runs) or "none"
+    out.print(f"[bold red]damaged.[/bold red] Runs that it touches: {runs}. Other runs can be used as they are.")

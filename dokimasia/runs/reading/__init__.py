@@ -1,0 +1,1 @@
+"""What is read from stored runs: figures, comparisons, exports, reports, single samples."""

@@ -1,0 +1,227 @@
+"""Two runs, or two models of one, compared sample by sample, and what differs between what the runs are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.errors import InputError
+from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.plans import RunPlan, identity
+from dokimasia.runs.reading.differences import Answer, Place, Side, compare, match_places
+from dokimasia.runs.reading.exporting import exported
+from dokimasia.runs.registry import method_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, judgement_scores, run_samples
+
+Models = tuple[str, str]
+
+LISTED = 20
+"""Items of other content that are named, at most."""
+
+
+def compare_runs(
+    home: Home, first: Run, second: Run, *, models: Models | None = None, top: int = 10, seed: int | None = None
+) -> dict[str, Any]:
+    """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
+
+    Args:
+        home: where both runs are.
+        first: one run.
+        second: the other of the same method, or the same.
+        models: a model of the first run and one of the second, as they are shown (`NAME#blind` for the arm without the
+            image); by default every model of the same name.
+        top: how many of the samples that changed most are listed for each pair.
+        seed: of the intervals and the tests; by default that of the first run.
+
+    Returns:
+        first and second {run, status, judge}, simulated, seed, differs [{what, first, second}], pairs [{first_model,
+        second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a method without scores, n_shared,
+        same, different, failed {first, second} and items of other content}], unpaired {first, second}.
+
+    Raises:
+        InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
+    """
+    method = method_of(first)
+    if isinstance(method.diff, str):
+        raise InputError(f"{method.title} is not compared so: {method.diff}")
+    if first.method != second.method:
+        raise InputError(
+            f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
+        )
+    plans = [method.read(run)[0] for run in (first, second)]
+    rows = {run.id: exported(method, results(home, run.id)) for run in (first, second)}
+    names = [_models(rows[run.id]) for run in (first, second)]
+    _check(first, second, names, models)
+    wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
+    seed = first.seed if seed is None else seed
+    sides = {run.id: _sides(home, run, rows[run.id]) for run in (first, second)} if method.scale else {}
+    return {
+        **{
+            name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
+            for name, run, plan in zip(("first", "second"), (first, second), plans, strict=True)
+        },
+        "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
+        "seed": seed,
+        "differs": list(_differences(*map(_identity, (first, second), plans))),
+        "pairs": [
+            {
+                "first_model": one,
+                "second_model": other,
+                **(
+                    compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=method.scale)
+                    if method.scale
+                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (one, other))
+                ),
+            }
+            for one, other in wanted
+        ],
+        "unpaired": {
+            "first": [name for name in names[0] if name not in {one for one, _ in wanted}],
+            "second": [name for name in names[1] if name not in {other for _, other in wanted}],
+        },
+    }
+
+
+def _identity(run: Run, plan: RunPlan) -> dict[str, Any]:
+    return {**identity(plan), "versions": run.options["versions"]}
+
+
+def _models(rows: Sequence[ResultRow]) -> list[str]:
+    return sorted({shown_name(row.model, row.arm) for row in rows})
+
+
+def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
+    ours, theirs = names
+    if models is None:
+        if first.id == second.id:
+            raise InputError(
+                f"run {first.id} does not differ from itself; compare two of its models with --models A,B "
+                f"({', '.join(ours)})"
+            )
+        if not set(ours) & set(theirs):
+            raise InputError(
+                f"no model is in both runs: {first.id} has {', '.join(ours)}; {second.id} has {', '.join(theirs)}. "
+                "Pair one of each with --models A,B"
+            )
+        return
+    for name, run, known in ((models[0], first, ours), (models[1], second, theirs)):
+        if name not in known:
+            raise InputError(
+                f"run {run.id} has no results of {name!r}; it has those of {', '.join(known) or 'no model'}"
+            )
+    if first.id == second.id and models[0] == models[1]:
+        raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
+
+
+def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
+    places, scores = _places(home, run), judgement_scores(home, run.id)
+    digests = {row.item: row.sample_digest for row in rows}
+    answers: dict[str, list[Answer]] = {}
+    for row in rows:
+        answers.setdefault(shown_name(row.model, row.arm), []).append(
+            Answer(
+                sample_id=row.sample_id or row.item,
+                repeat=row.repeat,
+                score=row.score,
+                failure=row.failure,
+                response=row.response_id,
+                criteria=row.criteria_id,
+                criteria_scores=scores.get(row.judgement_id or "", ()),
+            )
+        )
+    return {
+        name: Side.of(_taken_up(run, places, listed) if places else _items(listed, digests), listed)
+        for name, listed in sorted(answers.items())
+    }
+
+
+def _items(answers: Sequence[Answer], digests: Mapping[str, str]) -> list[Place]:
+    """Return the items of a run that has no samples as what is paired: each by what its row says that it is about."""
+    return [Place(one.sample_id, digests[one.sample_id] or one.sample_id, one.sample_id) for one in answers]
+
+
+def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:
+    """Return the samples that have items of a model: in a run that is done all others were not asked about."""
+    if run.status != "done":
+        return places
+    named = {answer.sample_id for answer in answers}
+    return [place for place in places if place.sample_id in named]
+
+
+def _places(home: Home, run: Run) -> list[Place]:
+    return [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+
+
+def _contents(
+    home: Home, runs: tuple[Run, Run], rows: tuple[Sequence[ResultRow], Sequence[ResultRow]], models: Models
+) -> dict[str, Any]:
+    """Return how many items came to the same in two runs without scores, and which did not."""
+    ours, theirs = (
+        {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
+        for listed, name in zip(rows, models, strict=True)
+    )
+    shared, _ = match_places(*(_places(home, run) for run in runs))
+    partner = {one.sample_id: other.sample_id for one, other in shared}
+    same = 0
+    different: list[dict[str, Any]] = []
+    for (sample, repeat), row in ours.items():
+        other = theirs.get((partner.get(sample, sample), repeat))
+        if other is None:
+            continue
+        alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
+        same += alike
+        if not alike:
+            different.append({"sample": sample, "first": _came_to(row), "second": _came_to(other)})
+    return {
+        "n_shared": same + len(different),
+        "same": same,
+        "different": len(different),
+        "failed": {
+            name: sum(row.failure is not None for row in listed.values())
+            for name, listed in (("first", ours), ("second", theirs))
+        },
+        "items": different[:LISTED],
+    }
+
+
+def _came_to(row: ResultRow) -> str:
+    return row.failure or row.outcome
+
+
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
+    names = [{one["name"] for one in plan.get("candidates", ())} for plan in (first, second)]
+    alone = names[0] ^ names[1]
+    ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
+    for what in sorted(ours.keys() | theirs.keys()):
+        one, other = _of(ours, what), _of(theirs, what)
+        if what not in {"fresh", "fork", "fork.redone", "fork.taken"} and one != other:
+            yield {"what": what, "first": one, "second": other}
+
+
+def _of(flat: Mapping[str, Any], what: str) -> Any:
+    """Return what an identity says; a step for which a fork names no judge of its own is served by the run's judge."""
+    if what not in flat and what.startswith("judges."):
+        return flat.get(f"judge.{what.split('.', 2)[2]}")
+    return flat.get(what)
+
+
+def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
+    """Return an identity without some candidates: that only one of two runs has them is said elsewhere."""
+    if "candidates" not in plan:
+        return dict(plan)
+    return {**plan, "candidates": [one for one in plan["candidates"] if one["name"] not in models]}
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a nested mapping as one level; a list of named things is taken apart by name."""
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        name = f"{prefix}{key}"
+        if isinstance(inner, Sequence) and inner and all(isinstance(one, Mapping) and "name" in one for one in inner):
+            inner = {one["name"]: one for one in inner}
+        if isinstance(inner, Mapping):
+            flat |= _flat(inner, f"{name}.")
+        else:
+            flat[name] = inner
+    return flat

@@ -1,0 +1,114 @@
+"""Rows of an export as bytes: JSON lines, CSV or Parquet; the same rows, the same bytes."""
+
+import csv
+import io
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.runs.reading.exporting import Export
+
+Format = Literal["jsonl", "csv", "parquet"]
+FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def format_of(name: str | None, path: Path | None) -> Format:
+    """Return the format that is asked for: by name, else by the file's ending, else JSON lines."""
+    ending = path.suffix.lower().lstrip(".") if path is not None else ""
+    for known in FORMATS:
+        if known == (name or ending):
+            return known
+    return "jsonl"
+
+
+def encode(export: Export, format: Format) -> bytes:
+    """Return an export in a format.
+
+    Raises:
+        ConfigError: Parquet is asked for, and pyarrow is not installed.
+    """
+    encoders: Mapping[Format, Callable[[Export], bytes]] = {
+        "jsonl": _jsonl,
+        "csv": _csv,
+        "parquet": _parquet,
+    }
+    return encoders[format](export)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; one of that name is replaced only by a whole one.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written: {error.strerror}; name another file with -o") from error
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _jsonl(export: Export) -> bytes:
+    lines = ({name: row[name] for name in export.columns} for row in export.rows)
+    return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+
+
+def _csv(export: Export) -> bytes:
+    """Comma-separated UTF-8 with a header; lists are JSON, null is an empty cell.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front: answers are written by models, and
+    nothing of theirs may run on the reader's machine. Numbers stay as they are. JSON lines and Parquet are exact.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(export.columns)
+    writer.writerows([csv_cell(row[name]) for name in export.columns] for row in export.rows)
+    return out.getvalue().encode()
+
+
+def csv_cell(value: Any) -> Any:
+    """Return a value as a cell of comma-separated text; what a spreadsheet would take for a formula is quoted."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else value
+    return orjson.dumps(value).decode() if isinstance(value, Sequence) else value
+
+
+def _parquet(export: Export) -> bytes:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigError("Parquet needs pyarrow: pip install 'dokimasia[parquet]', or choose jsonl or csv") from None
+    types = {
+        "text": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "truth": pa.bool_(),
+        "integers": pa.list_(pa.int64()),
+        "texts": pa.list_(pa.string()),
+    }
+    schema = pa.schema([(name, types[kind]) for name, kind in export.columns.items()])
+    out = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(export.rows, schema=schema), out, compression="zstd")
+    return out.getvalue()

@@ -1,0 +1,1 @@
+"""How a simulated judge works: criteria, scores, leaks, rubrics, diagnoses."""

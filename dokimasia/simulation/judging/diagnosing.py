@@ -1,0 +1,166 @@
+"""How a simulated judge picks rows from a diagnosis's tables, writes reports with planted faults, and matches reports."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.matching import match_reply
+from dokimasia.simulation.profiles import JudgeProfile
+
+PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")
+
+RAMBLING = 10_000
+"""Words of the report of one that rambles."""
+
+MOST_PICKS = 16
+_VERDICTS = ("weak", "strong", "better", "worse")
+_NUMBER = re.compile(r"(?P<value>[+\N{MINUS SIGN}]?[\d.,]+)(?: %)?(?: \(.* to .*\))?")
+_FIGURE = re.compile(r"\{(?P<ref>(?P<table>[^\s:{}]+):(?P<row>\d+)\.(?P<column>(?!verdict)[^{}]+))\}")
+_UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
+_OTHER = ("reasons", "ranks", "stability", "failures")
+
+
+class Row(NamedTuple):
+    """A row of a shown table: the table's id, the row's number, and its cells by column."""
+
+    table: str
+    number: str
+    cells: dict[str, str]
+
+    def value(self, column: str) -> re.Match[str] | None:
+        """Return the number of a cell, None where it holds none."""
+        return _NUMBER.fullmatch(self.cells.get(column, ""))
+
+    def place(self, column: str) -> str:
+        """Return a place that prints a cell."""
+        return f"{{{self.table}:{self.number}.{column}}}"
+
+    @property
+    def verdict(self) -> str:
+        """What the rule says of it."""
+        return self.cells.get("verdict", "")
+
+
+class Planned(NamedTuple):
+    """A sentence as it is written, and what was planted in it (empty: nothing)."""
+
+    text: str
+    fault: str = ""
+
+
+def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], draws: Draws) -> str:
+    """Return the judge's reply to one of the prompts of a diagnosis; it goes by what it is shown alone."""
+    if prompt == "fingerprint_match":
+        return match_reply(inputs, draws)
+    if prompt == "diagnosis_salient":
+        return "\n".join(f"[{row.table}:{row.number}]" for row in _picked(read_tables(inputs["tables"])))
+    if draws.chance(profile.rambles, "rambles"):
+        return _rambling()
+    return "\n".join(one.text for one in planned(profile, inputs.get("subject", ""), inputs["tables"], draws))
+
+
+def planned(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[Planned]:
+    """Return a report's sentences with what was planted in each; `subject` is empty in a report across models."""
+    found: list[Planned] = []
+    rows = read_tables(tables)
+    for row in rows:
+        for text in _sentences(subject, row, rows):
+            key = (row.table, row.number, len(found))
+            unit = draws.unit("fault", *key)
+            if unit < profile.misreports:
+                found.append(Planned(_numbered(text, rows, draws, *key), "literal digit"))
+            elif unit < profile.misreports + profile.untested:
+                found.append(Planned(_untested(text, rows), "no test"))
+            elif unit < profile.misreports + profile.untested + profile.invents:
+                found.append(Planned(_FIGURE.sub(r"{atlantis:\g<row>.\g<column>}", text, count=1), "no such place"))
+            else:
+                found.append(Planned(text))
+    return found or [Planned("The tables that were picked hold nothing to report.")]
+
+
+def read_tables(text: str) -> list[Row]:
+    """Return the rows of tables as a judge is shown them."""
+    rows: list[Row] = []
+    for block in text.split("\n\n"):
+        lines = block.splitlines()
+        if len(lines) < 4 or not lines[0].startswith("asset "):
+            continue
+        table = lines[0].removeprefix("asset ").partition(": ")[0]
+        columns = [_UNIT.sub("", name) for name in lines[2].split(" | ")[1:-1]]
+        for line in lines[3:]:
+            number, *cells = line.split(" | ")
+            if number.isdigit() and len(cells) == len(columns) + 1:
+                rows.append(Row(table, number, dict(zip(columns, cells, strict=False))))
+    return rows
+
+
+def _picked(rows: Sequence[Row]) -> list[Row]:
+    """Return what a rule marks first, own tables before others, then the overall results."""
+    marked = [row for row in rows if row.verdict in _VERDICTS]
+    order = ("leaves", "pairs", "contrasts", "nodes")
+    marked.sort(key=lambda row: order.index(family) if (family := row.table.partition("/")[0]) in order else len(order))
+    overall = [row for row in rows if row.table == "models"]
+    other = [row for row in rows if row.table in _OTHER and row.cells.get("answers") != "0"]
+    return [*marked[: MOST_PICKS - 4], *overall[:3], *other][:MOST_PICKS] or list(rows[:1])
+
+
+def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
+    """Return what is said of a row; in each sentence at least one place prints a figure."""
+    family = row.table.partition("/")[0]
+    name = next(iter(row.cells.values()), "")
+    model = row.cells.get("model", subject)
+    if family in ("leaves", "nodes") and subject and row.verdict in ("weak", "strong"):
+        return [
+            f"{subject} is {row.place('verdict')} at {name}, where it scores {row.place('score')}.",
+            f"At {name} its difference from its other capabilities is {row.place('against the rest')}.",
+        ]
+    if family == "contrasts" and row.verdict in ("better", "worse"):
+        leaf, gap = list(row.cells.values())[1], row.place("against the others")
+        return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
+    if family == "pairs" and row.value("difference"):
+        return _pair_sentence(row, rows)
+    column, said = {
+        "models": ("criteria score", "{model} has a mean of {place} over all its criteria."),
+        "ranks": ("mean rank", "The mean rank of {model} is {place}."),
+        "failures": ("share of answers", "Of the answers of {model}, {place} have no score."),
+        "stability": ("same score", "From one repeat to the next, {model} keeps its score on {place} of samples."),
+        "reasons": ("of these, wrong reason", "Of the right answers of {model}, {place} rest on failed atoms."),
+    }.get(family, ("", ""))
+    return [said.format(model=model, place=row.place(column))] if row.value(column) else []
+
+
+def _pair_sentence(pair: Row, rows: Sequence[Row]) -> list[str]:
+    """Return how two models compare, where both have a row among the overall results."""
+    first, second = pair.cells.get("first", ""), pair.cells.get("second", "")
+    overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
+    if first not in overall or second not in overall:
+        return []
+    cells = " ".join(overall[name].place("score").strip("{}") for name in (first, second))
+    return [
+        f"The score of {first} is {{compare {cells}}} that of {second}, a difference of {pair.place('difference')}."
+    ]
+
+
+def _numbered(text: str, rows: Sequence[Row], draws: Draws, *key: str | int) -> str:
+    """Return the sentence with a number of the writer's own in the place of a figure: the table's, or one near it."""
+    match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
+    row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
+    value = row.value(match["column"])
+    number = float(value["value"].replace(",", "").replace("\N{MINUS SIGN}", "-")) if value else 0.0
+    off = draws.pick((0.0, 0.2, 1.0, 2.5, 10.0), "off", *key)
+    return f"{text[: match.start()]}{number + off:.1f}{text[match.end() :]}"
+
+
+def _untested(text: str, rows: Sequence[Row]) -> str:
+    """Return the sentence with a comparison of its figure with that of another row, which no test compares."""
+    match = next(_FIGURE.finditer(text))
+    same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))
+    beside = [row.number for row in same if row.number != match["row"]]
+    other = f"{match['table']}:{beside[0] if beside else match['row']}.{match['column']}"
+    return f"{text[:-1]}, {{compare {match['ref']} {other}}} elsewhere."
+
+
+def _rambling() -> str:
+    line = "It may be said, and has been said before, that there is much to say about this and little to add."
+    return "\n".join([line] * (RAMBLING // len(line.split()) + 1))

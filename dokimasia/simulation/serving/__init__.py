@@ -1,0 +1,1 @@
+"""Simulated models at work: in process, and behind an HTTP server, with faults to order."""

@@ -1,0 +1,78 @@
+"""Simulated models in process: the same replies and faults as behind the simulated server, without a wire."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import NotFound, TransportError
+from dokimasia.prompts import PromptLibrary
+from dokimasia.simulation.draws import request_hash
+from dokimasia.simulation.embedding import embed, embedding_hash
+from dokimasia.simulation.profiles import Profile
+from dokimasia.simulation.respond import respond
+from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
+
+
+class SimTransport:
+    """A `domain.ports.Transport` for models called `sim/...`."""
+
+    def __init__(
+        self,
+        latency: float = 0.0,
+        faults: Faults | None = None,
+        *,
+        known: Mapping[str, Profile] | None = None,
+        library: PromptLibrary | None = None,
+    ) -> None:
+        """Plant a latency in seconds, faults, and, in place of the models and prompts that ship, others."""
+        self._latency = latency
+        self._tries = Tries(faults)
+        self._known = known
+        self._library = library
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Return the simulated model's reply; `api_key` is not looked at, and in no error.
+
+        Raises:
+            TransportError: a planted fault, a model that there is not, or a call that asks for an image.
+        """
+        if call.kind == "image_edit":
+            raise TransportError("unsupported", "simulated models make no images", retryable=False)
+        if self._latency:
+            await asyncio.sleep(self._latency)
+        fault = self._tries.next_fault(request_hash(call) if call.kind == "chat" else embedding_hash(call))
+        if fault == "timeout":
+            await asyncio.sleep(spec.timeout)
+        if fault is not None:
+            raise transport_error(fault)
+        try:
+            if call.kind == "embedding":
+                return embed(call)
+            reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
+        except NotFound as error:
+            raise TransportError("not_found", str(error), retryable=False, status=404) from None
+        return self._tries.spoil(reply, call)
+
+    async def aclose(self) -> None:
+        """Close nothing: there is no connection."""
+
+
+class _Images(Mapping[str, bytes]):
+    """A call's images, read from the blob store only when they are looked at."""
+
+    def __init__(self, call: ModelCall, blobs: BlobStore) -> None:
+        messages = call.messages if call.kind == "chat" else ()
+        self._hashes = list(dict.fromkeys(image.sha256 for message in messages for image in message.images))
+        self._blobs = blobs
+
+    def __getitem__(self, sha256: str) -> bytes:
+        if sha256 not in self._hashes:
+            raise KeyError(sha256)
+        return self._blobs.get(sha256)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hashes)
+
+    def __len__(self) -> int:
+        return len(self._hashes)

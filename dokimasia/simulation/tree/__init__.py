@@ -1,0 +1,1 @@
+"""The planted tree of capabilities, and the simulated judge that works on it."""

@@ -1,0 +1,192 @@
+"""How a simulated judge proposes capabilities, tells which are one under several names, and maps criteria to them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.capability import CATEGORIES, DEEPEST
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.sense import Sense, foreign_path, sense, sense_of_name
+
+PROMPTS = ("tree_propose", "tree_merge", "tree_map")
+
+_PATH = re.compile(r"(?:<[^<>\n]{1,200}>){1,3}")
+_NUMBERED = re.compile(r"\s*(?P<n>\d+)\s*[.):|]\s*(?P<text>.+)")
+_STEM = 6
+_VAGUE = frozenset(
+    {"general", "skill", "ability", "capability", "quality", "other", "miscellaneou", "competence", "excellence"}
+    | {category.casefold() for category in CATEGORIES}
+)
+
+
+class Listed(NamedTuple):
+    """A criterion as it is shown: its number, and what it probes."""
+
+    n: int
+    sense: Sense
+
+
+def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], draws: Draws) -> str:
+    """Return the judge's reply to one of the prompts on the tree.
+
+    It sees what stands in the prompt and nothing else. Criteria, names and parents of the planted world it understands
+    by their planted meaning; others by a key word.
+    """
+    if prompt == "tree_propose":
+        return _proposals(inputs["tree"], read_listed(inputs["criteria"]), draws)
+    if prompt == "tree_merge":
+        return _groups(profile, inputs["capabilities"], draws)
+    return _mapping(profile, inputs["paths"], read_listed(inputs["criteria"]), draws)
+
+
+def read_listed(text: str) -> list[Listed]:
+    """Return the criteria of a list: JSON objects a line or in an array, or numbered lines."""
+    found: list[Listed] = []
+    for at, row in enumerate(_rows(text), 1):
+        question = str(row.get("criterion") or row.get("text") or "")
+        found.append(Listed(int(row.get("n", at)), sense(question, str(row.get("ground_truth") or ""))))
+    return found
+
+
+def fits(meant: Sense, name: str) -> bool:
+    """Return whether a leaf of that name is one for what a criterion probes."""
+    leaf = sense_of_name(name)
+    if meant.planted is not None:
+        return leaf.planted == meant.planted
+    return leaf.planted is None and None not in (meant.word, leaf.word) and _stem(meant.word) == _stem(leaf.word)
+
+
+def _proposals(tree: str, criteria: Iterable[Listed], draws: Draws) -> str:
+    """Reuse a leaf that fits; else propose one of the capability's names, below a parent of the tree that fits."""
+    paths = sorted(set(_PATH.findall(tree)))
+    leaves = [path for path in paths if path.count("<") == DEEPEST]
+    parents = {_above(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
+    new_parents: dict[str, None] = {}
+    lines: list[str] = []
+    for one in criteria:
+        if one.sense == Sense(None):
+            lines.append(f"{one.n} | none")
+            continue
+        fitting = [path for path in leaves if fits(one.sense, _last(path))]
+        if fitting:
+            lines.append(f"{one.n} | {_best(one.sense, fitting)}")
+            continue
+        wanted = one.sense.planted or foreign_path(one.sense.word)
+        parent = _parent(wanted, parents, draws)
+        if parent not in parents:
+            new_parents[f"<ADD,{_above(parent)},{_last(parent)}>"] = None
+            parents.add(parent)
+        known = tree_lexicon.every().get(wanted)
+        name = draws.pick(known.names, "name", wanted) if known else _last(wanted)
+        lines.append(f"{one.n} | <ADD,{parent},{name}>")
+    return "\n".join([*new_parents, *lines])
+
+
+def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
+    """Return a parent of the tree that is one for the wanted path, else a name for one, which may be any that it has."""
+    above = _above(wanted)
+    names = tree_lexicon.parent_names().get(above, (_last(above),))
+    possible = [f"{_above(above)}<{name}>" for name in names]
+    return next((path for path in possible if path in parents), draws.pick(possible, "parent", above))
+
+
+def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
+    """Group the names that stand for one capability, the best supported first; name those that say nothing."""
+    groups: dict[str, list[tuple[int, int]]] = {}
+    vague: list[int] = []
+    for at, row in enumerate(_rows(capabilities), 1):
+        n, path = int(row.get("n", at)), str(row.get("path", ""))
+        meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
+        meant = sense_of_name(_last(path)) if meant.planted is None else meant
+        if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
+            vague.append(n)
+        elif not draws.chance(profile.misses_synonym, "synonym", n):
+            key = meant.planted or f"{_above(path)} {_stem(meant.word)}"
+            groups.setdefault(key, []).append((-int(row.get("support") or 0), n))
+    lines = [
+        f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
+    ]
+    if vague:
+        lines.append(f"vague: {', '.join(map(str, vague))}")
+    return "\n".join(lines) or "none"
+
+
+def _planted_parent(path: str) -> str | None:
+    """Return the planted parent that a path of a category and a parent names, under whatever name."""
+    names = tree_lexicon.parent_names()
+    return next(
+        (above for above, known in names.items() if _last(path) in known and _above(above) == _above(path)), None
+    )
+
+
+def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[Listed], draws: Draws) -> str:
+    """Give each criterion the path that fits, or none; or, at the planted rate, any other capability of the list."""
+    listed = sorted(set(_PATH.findall(paths)))
+    senses = {path: sense_of_name(_last(path)) for path in listed if path.count("<") == DEEPEST}
+    by_meaning: dict[Sense, str] = {}
+    for path in sorted(senses, key=lambda path: (path not in tree_lexicon.every(), path)):
+        by_meaning.setdefault(_key(senses[path]), path)
+    lines: list[str] = []
+    for one in criteria:
+        path = by_meaning.get(_key(one.sense)) if one.sense != Sense(None) else None
+        if path is None:
+            path = _branch(one.sense, [path for path in listed if path not in senses])
+        others = [other for other in senses if other != path]
+        if others and draws.chance(profile.misplaces, "misplaced", one.n):
+            path = draws.pick(others, "misplaced-to", one.n)
+        lines.append(f"{one.n} | {path or 'none'}")
+    return "\n".join(lines)
+
+
+def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
+    """Return the deepest branch of a list under which a planted, or a foreign, capability falls."""
+    if meant == Sense(None):
+        return None
+    above = _above(meant.planted or foreign_path(meant.word))
+    possible = {f"{_above(above)}<{name}>" for name in tree_lexicon.parent_names().get(above, (_last(above),))}
+    possible.add(_above(above))
+    return max((path for path in branches if path in possible), key=lambda path: (path.count("<"), path), default=None)
+
+
+def _best(meant: Sense, fitting: Iterable[str]) -> str:
+    return min(fitting, key=lambda path: (path != meant.planted, path))
+
+
+def _key(meant: Sense) -> Sense:
+    return meant if meant.planted is not None else Sense(None, _stem(meant.word))
+
+
+def _stem(word: str | None) -> str:
+    return (word or "")[:_STEM].casefold()
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
+    try:
+        whole = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        whole = None
+    if isinstance(whole, list):
+        return [one for one in whole if isinstance(one, dict)]
+    rows: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        try:
+            row = orjson.loads(line.strip().rstrip(","))
+        except orjson.JSONDecodeError:
+            numbered = _NUMBERED.fullmatch(line)
+            row = {"n": int(numbered["n"]), "text": numbered["text"]} if numbered else None
+        if isinstance(row, dict):
+            rows.append(row)
+    return rows
+
+
+def _last(path: str) -> str:
+    return path[path.rfind("<") + 1 :].rstrip(">")
+
+
+def _above(path: str) -> str:
+    return path[: max(0, path.rfind("<"))]

@@ -1,0 +1,1 @@
+"""The truth that estimates are compared with, from the planted parameters alone."""

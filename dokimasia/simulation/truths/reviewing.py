@@ -1,0 +1,264 @@
+"""The truth that reviews and audits are held against: facts counted in texts, and expectations from planted parameters.
+
+Nothing here asks, draws or reads a reply. The counts look for the sentences of a scene's facts as they stand; the
+expectations follow from the definitions of the profiles by the rules of probability, for replies that could be used.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.depicted import Depicted, Point, depicted
+from dokimasia.simulation.describing import LURE_SHARE, stance_of, wrong_rate
+from dokimasia.simulation.judging.rubrics import sensitivity_of
+from dokimasia.simulation.panel import read
+from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, PanelProfile, Profile, as_member
+from dokimasia.simulation.scene import Scene
+
+
+class Facts(NamedTuple):
+    """How many of a scene's facts a text tells: right, wrong, of those that are disputed, and how many it leaves out."""
+
+    true: int
+    false: int
+    disputed: int
+    untold: int
+
+
+class Audit(NamedTuple):
+    """What an audit of a model is expected to find, shares of 0 to 1; `overall` is the mean gated score."""
+
+    overall: float
+    gate_pass: float
+    must_right_item: float
+    easy_wrong_item: float
+    easy_wrong_mean: float
+
+
+def count_facts(text: str, scene: Scene) -> Facts:
+    """Return how many facts of a scene a text tells right and wrong; of what is said twice the first counts."""
+    true = false = open_ = untold = 0
+    plain = " ".join(text.split()).casefold()
+    for point in depicted(scene).points:
+        value = _told(plain, point.attribute, point.subject)
+        if value is None:
+            untold += 1
+        elif point.readings:
+            open_ += 1
+        elif value == " ".join(point.value.split()).casefold():
+            true += 1
+        else:
+            false += 1
+    return Facts(true, false, open_, untold)
+
+
+def expected_facts(profile: Profile, scene: Scene) -> tuple[float, float]:
+    """Return how many facts a model's description of a scene is expected to tell right, and how many wrong."""
+    member = as_member(profile, scene.domain)
+    settled = depicted(scene).settled
+    false = sum(member.telling * wrong_rate(member, point) for point in settled)
+    return member.telling * len(settled) - false, false
+
+
+def vote_chances(voter: PanelProfile, texts: Mapping[str, str], scene: Scene) -> dict[str, float]:
+    """Return the probability of a vote for each author's text, over all orders in which the texts may be shown.
+
+    Args:
+        voter: the member who votes.
+        texts: the candidates by author's name; the voter's own is the one under its name.
+        scene: what they describe.
+    """
+    chosen = _deliberate(voter, texts, depicted(scene))
+    own = voter.self_preference if voter.name in texts else 0.0
+    first = voter.position_bias / len(texts)
+    return {
+        author: own * (author == voter.name) + (1 - own) * (first + (1 - voter.position_bias) * chosen[author])
+        for author in texts
+    }
+
+
+def expected_self_preference(
+    voter: str, panel: Sequence[PanelProfile], rounds: Iterable[tuple[Mapping[str, str], Scene]]
+) -> float:
+    """Return a voter's expected self-preference over rounds: its chance to vote for its text less that of the others.
+
+    Args:
+        voter: the name of the member.
+        panel: all members.
+        rounds: the texts that were voted on, by author, each with its scene.
+
+    Raises:
+        ValueError: there is no round.
+    """
+    differences: list[float] = []
+    for texts, scene in rounds:
+        chances = {member.name: vote_chances(member, texts, scene)[voter] for member in panel}
+        others = [chance for name, chance in chances.items() if name != voter]
+        differences.append(chances[voter] - sum(others) / len(others))
+    if not differences:
+        raise ValueError("a self-preference needs at least one round of votes")
+    return sum(differences) / len(differences)
+
+
+def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:
+    """Return whether a text meets each rubric, by the sentences of facts that stand in it.
+
+    Raises:
+        ValueError: a rubric is not about one fact in the words of simulated judges.
+    """
+    plain = " ".join(text.split()).casefold()
+    results: list[bool] = []
+    for rubric in rubrics:
+        attribute, subject, value, forbidden = read_rubric(rubric)
+        results.append((_told(plain, attribute, subject) == value) != forbidden)
+    return results
+
+
+def true_gated_score(text: str, must_right: Sequence[str], easy_wrong: Sequence[str]) -> float:
+    """Return the gated score of a text by the planted truth, 0 to 1."""
+    if not all(true_results(text, must_right)):
+        return 0.0
+    finer = true_results(text, easy_wrong)
+    return sum(finer) / len(finer) if finer else 1.0
+
+
+def read_rubric(statement: str) -> tuple[str, str, str, bool]:
+    """Return what a rubric is about (attribute, subject, value, in lower case) and whether it forbids to say so.
+
+    Raises:
+        ValueError: it is not put in the words of simulated judges.
+    """
+    plain = " ".join(statement.split()).casefold().rstrip(".")
+    for opening, forbidden in (
+        ("the response must not say that the ", True),
+        ("the response must say that the ", False),
+    ):
+        about, found, value = plain.removeprefix(opening).partition(' is "')
+        attribute, between, subject = about.partition(" of the ")
+        if plain.startswith(opening) and found and between and value.endswith('"'):
+            return attribute, subject, value[:-1], forbidden
+    raise ValueError(f"not a rubric of the planted world: {statement!r}")
+
+
+def expected_audit(
+    profile: Profile,
+    judge: JudgeProfile,
+    sets: Iterable[tuple[Scene, Sequence[str], Sequence[str]]],
+) -> Audit:
+    """Return what an audit of a model's descriptions is expected to find under a judge.
+
+    Args:
+        profile: the model that describes; its replies are not cut.
+        judge: who assesses, by its planted sensitivity and false alarms.
+        sets: scenes with their must-right and easy-wrong rubrics, by statement.
+
+    Raises:
+        ValueError: there is no scene, a rubric is not of the planted world, or the model truncates its replies.
+    """
+    if isinstance(profile, CandidateProfile) and profile.truncated:
+        raise ValueError(f"{profile.name} cuts some replies short: what those tell has no closed form")
+    silent = profile.refusal + profile.malformed if isinstance(profile, CandidateProfile) else 0.0
+    overall: list[float] = []
+    gates: list[float] = []
+    shares: list[float] = []
+    items: tuple[list[float], list[float]] = ([], [])
+    for scene, must_right, easy_wrong in sets:
+        chances = _Chances(as_member(profile, scene.domain), judge, depicted(scene), silent)
+        gates.append(chances.all_pass(must_right))
+        finer = [chances.all_pass([rubric]) for rubric in easy_wrong]
+        items[0].extend(chances.all_pass([rubric]) for rubric in must_right)
+        items[1].extend(finer)
+        if easy_wrong:
+            shares.append(_mean(finer))
+            overall.append(_mean([chances.all_pass([*must_right, rubric]) for rubric in easy_wrong]))
+        else:
+            overall.append(gates[-1])
+    return Audit(_mean(overall), _mean(gates), _mean(items[0]), _mean(items[1]), _mean(shares))
+
+
+class _Chances:
+    """The chances that a model's description passes rubrics under a judge: facts are independent of one another."""
+
+    def __init__(self, member: PanelProfile, judge: JudgeProfile, picture: Depicted, silent: float) -> None:
+        self._member, self._judge, self._silent = member, judge, silent
+        self._points = {(point.attribute.casefold(), point.subject.casefold()): point for point in picture.points}
+
+    def all_pass(self, rubrics: Sequence[str]) -> float:
+        """The probability that the judge finds every one of these rubrics met."""
+        by_fact: dict[tuple[str, str], list[str]] = {}
+        for rubric in rubrics:
+            attribute, subject, _, _ = read_rubric(rubric)
+            by_fact.setdefault((attribute, subject), []).append(rubric)
+        spoken = prod(
+            sum(chance * self._judged(about, value) for value, chance in self._outcomes(key).items())
+            for key, about in by_fact.items()
+        )
+        return (1 - self._silent) * spoken + self._silent * self._judged(rubrics, None)
+
+    def _outcomes(self, key: tuple[str, str]) -> dict[str | None, float]:
+        """The values that the description gives a fact (None: it leaves it out), with their probabilities."""
+        point = self._points.get(key)
+        if point is None:
+            return {None: 1.0}
+        if point.readings:
+            return {point.readings[stance_of(self._member) % len(point.readings)].casefold(): 1.0}
+        member = self._member
+        wrong = member.telling * wrong_rate(member, point)
+        outcomes: dict[str | None, float] = {None: 1 - member.telling, point.value.casefold(): member.telling - wrong}
+        for value, chance in _mistakes(point).items():
+            outcomes[value] = outcomes.get(value, 0.0) + wrong * chance
+        return outcomes
+
+    def _judged(self, rubrics: Sequence[str], value: str | None) -> float:
+        """The probability that the judge passes these rubrics, given the value that is told of their fact."""
+        chance = 1.0
+        for rubric in rubrics:
+            _, _, wanted, forbidden = read_rubric(rubric)
+            met = (value == wanted) != forbidden
+            chance *= 1 - self._judge.false_alarm if met else 1 - sensitivity_of(self._judge, rubric)
+        return chance
+
+
+def _mistakes(point: Point) -> dict[str, float]:
+    each = (1 - LURE_SHARE if point.hard else 1.0) / len(point.false)
+    chances: dict[str, float] = {}
+    for value in point.false:
+        chances[value.casefold()] = chances.get(value.casefold(), 0.0) + each
+    if point.hard:
+        chances[point.false[0].casefold()] += LURE_SHARE
+    return chances
+
+
+def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: Depicted) -> dict[str, float]:
+    """The chance that each text is chosen by somebody who votes for neither their own nor the first place's sake."""
+    found = {author: read(text, picture) for author, text in texts.items()}
+    for point in picture.disputed:
+        told = {author: one.values.get(point.key, "").casefold() for author, one in found.items()}
+        present = [reading.casefold() for reading in point.readings if reading.casefold() in told.values()]
+        own = point.readings[stance_of(voter) % len(point.readings)].casefold()
+        if own in present:
+            turned = present.index(own) + int(unit_interval("turn", picture.id) * len(present))
+            holders = [author for author in texts if told[author] == present[turned % len(present)]]
+            chosen = min(holders, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
+            return {author: float(author == chosen) for author in texts}
+    best = min(found, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
+    charming = max(found, key=lambda author: found[author].charm)
+    looks = voter.detects_false
+    return {author: looks * (author == best) + (1 - looks) * (author == charming) for author in texts}
+
+
+def _told(plain: str, attribute: str, subject: str) -> str | None:
+    """The value that a text in lower case gives a fact, or None."""
+    opening = f'the {attribute} of the {subject} is "'.casefold()
+    at = plain.find(opening)
+    if at < 0:
+        return None
+    value, closed, _ = plain[at + len(opening) :].partition('"')
+    return value if closed else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    if not values:
+        raise ValueError("an expectation needs at least one scene with rubrics")
+    return sum(values) / len(values)
