@@ -31,8 +31,6 @@ Cost = Annotated[
 ]
 Failures = Annotated[dict[FailureKind, Count], Field(description="how many failed, by kind of failure")]
 Coverage = Annotated[Fraction | None, Field(description="the part of n with an outcome, 0 to 1; null where n is 0")]
-PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
-Adjusted = Annotated[Fraction | None, Field(description="the p-value after Benjamini and Hochberg")]
 
 
 class Heading(Value):
@@ -41,13 +39,6 @@ class Heading(Value):
     run: str = Field(description="the run's id")
     status: RunStatus
     simulated: tuple[str, ...] = Field(description="names of its models that are simulated")
-
-
-class ForkedFrom(Value):
-    """The run that a run was forked from."""
-
-    run: str = Field(description="its id")
-    node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
 class Bounds(Value):
@@ -108,7 +99,7 @@ def published(method: Method[Any, Any]) -> dict[str, Any]:
         schema["properties"]["items"] = {
             "type": "array",
             "items": {"type": "object"},
-            "description": "every item of the run that has a result, as `show RUN --sample ID` prints it, less the details",
+            "description": "the items of the run that have a result",
         }
         schema["required"].append("items")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -14,8 +14,8 @@ from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.sync import run_sync
 from dokimasia.settings import Settings
-from dokimasia.simulation.faults import parse_faults
-from dokimasia.simulation.transport import SimTransport
+from dokimasia.simulation.serving.faults import parse_faults
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from tests.runs.conftest import Prepare

@@ -11,7 +11,6 @@ from dokimasia.runs.shapes import (
     Counts,
     Coverage,
     Failures,
-    Fraction,
     Heading,
     Interval,
     Judge,

@@ -35,7 +35,7 @@ class DomainKept(Kept):
     given: Count = Field(description="samples whose domain the data gave")
 
 
-class FilterFigures(Heading, Kept):
+class FilterFigures(Kept, Heading):
     """The figures of a run of the density filter."""
 
     judge: Judge

@@ -10,7 +10,6 @@ from dokimasia.runs.shapes import (
     Count,
     Coverage,
     Failures,
-    ForkedFrom,
     Heading,
     Interval,
     Judge,
@@ -49,7 +48,7 @@ class Usage(Value):
     cost: Cost
 
 
-class ModelScores(Scores, Usage):
+class ModelScores(Usage, Scores):
     """One model's scores, and what its answers and their scoring used."""
 
     by_category: dict[str, Scores] = Field(description="by the data's own categories")
@@ -61,6 +60,13 @@ class Surviving(Value):
     n: Count = Field(description="samples scored with and without")
     share: float | None = Field(description="of the score above the floor of 1; null where there is none")
     difference: Interval | None = Field(description="score with the image less without; null with a single cluster")
+
+
+class ForkedFrom(Value):
+    """The run that a run was forked from."""
+
+    run: str = Field(description="its id")
+    node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
 class EvaluationFigures(Heading):

@@ -25,6 +25,8 @@ class GraphFigures(Heading):
     open_items: OpenItems
     judge: Judge
     seed: Seed
-    models: dict[str, Walked] = Field(description="by name, which is empty where a sample is walked once, whatever the models")
+    models: dict[str, Walked] = Field(
+        description="by name, which is empty where a sample is walked once, whatever the models"
+    )
     calls: Calls
     cost: Cost

@@ -1,13 +1,12 @@
 """The figures of a refinement, typed: what `--json` prints."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.refinement import Answered, AnswerRule, Arm, Fallback, Stopped
 from dokimasia.runs.shapes import (
-    Adjusted,
     Bounds,
     Cost,
     Count,
@@ -19,11 +18,18 @@ from dokimasia.runs.shapes import (
     Heading,
     Interval,
     Judge,
-    PValue,
     Rate,
     Seed,
     Share,
 )
+
+PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
+Adjusted = Annotated[
+    Fraction | None,
+    Field(
+        description="the p-value after Benjamini and Hochberg, over all gains of one measure, in parts over all parts"
+    ),
+]
 
 
 class AtomScores(Value):
@@ -88,7 +94,7 @@ class Gain(Value):
     difference: Interval | None = Field(description="in shares, or in points of 1 to 5; clustered by image")
     bounds: Bounds | None = Field(description="of the difference over all n")
     p_value: PValue
-    adjusted: Adjusted = Field(description="the p-value after Benjamini and Hochberg, over all gains of one measure")
+    adjusted: Adjusted
 
 
 class GainsOfPart(Value):
@@ -122,7 +128,7 @@ class TakenUp(Value):
 
 
 class Placed(Value):
-    """How many failed atoms have a place in the tree."""
+    """How many failed atoms have a place in the tree; the others are at no node."""
 
     failed_atoms: Count
     on_the_tree: Count
@@ -138,7 +144,8 @@ class RefinedModel(TakenUp):
     by_capability: dict[str, PartFigures] = Field(default_factory=dict, description="by node; only with a tree")
     placed: Placed | None = Field(default=None, description="only with a tree")
     apart: dict[Answered, TakenUp] = Field(
-        default_factory=dict, description="by whether the answer was right before; only with a threshold"
+        default_factory=dict,
+        description="by whether the answer was right before, since a right one cannot be mended; only with a threshold",
     )
 
 
@@ -164,7 +171,9 @@ class TableRow(Value):
 
     model: str
     strategy: Arm
-    measure: Literal["accuracy", "atom score"] = Field(description="accuracy 0 to 1, atom score 1 to 5")
+    measure: Literal["accuracy", "atom score"] = Field(
+        description="accuracy 0 to 1, atom score 1 to 5; that of the original answer is by the judgement it was chosen by"
+    )
     cells: dict[str, Cell | None] = Field(description="by column; null where nothing failed there")
     average: Cell | None
     gain: GainOverRetry | None = Field(description="null for arms that are no correction, and without a pair")
@@ -199,7 +208,10 @@ class HintFigures(Value):
 
 
 class LeakFigures(Value):
-    """How much of what was to be said was found to leak, every text counted once; 95 % intervals by Clopper and Pearson."""
+    """How much of what was to be said was found to leak, every text counted once; 95 % intervals by Clopper and Pearson.
+
+    It speaks of what was found: what the check misses no count of its own findings can say.
+    """
 
     questions: CountedRate = Field(description="questions of failed atoms")
     hints: CountedRate = Field(description="first wordings of hints")
@@ -210,7 +222,9 @@ class LeakFigures(Value):
     found_by: dict[Literal["rules", "judge"], Count] = Field(description="what was found, by who found it")
     judge: bool = Field(description="whether a judge looked at what the rules let pass")
     not_looked_for: tuple[str, ...] = Field(description="forms that were not looked for, where no judge did")
-    unjudged: Count = Field(description="texts on which the judge gave no verdict that could be read")
+    unjudged: Count = Field(
+        description="texts that passed on the word of the rules alone, since the judge gave no verdict that could be read"
+    )
 
 
 class Steadiness(Value):

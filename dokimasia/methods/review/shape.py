@@ -36,7 +36,9 @@ class Preference(Value):
 class OwnVotes(Value):
     """Which part of a member's votes goes to its own text whatever it says, the others' vanity allowed for."""
 
-    share: float | None = Field(description="-1 to 1; below 0 it shuns its own text; null where votes do not determine it")
+    share: float | None = Field(
+        description="-1 to 1; below 0 it shuns its own text; null where votes do not determine it"
+    )
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     n: Count = Field(description="rounds")
@@ -96,7 +98,9 @@ class Golden(Value):
     words: Words | None = Field(description="their lengths; null without a caption")
     last_author: Counts = Field(description="captions by the member that wrote them last")
     sentences: Count = Field(description="sentences of all captions")
-    in_draft_of: Counts = Field(description="sentences by member in whose draft they stand, a sentence for each such member")
+    in_draft_of: Counts = Field(
+        description="sentences by member in whose draft they stand, a sentence for each such member"
+    )
     only_in_draft_of: Counts = Field(description="sentences that stand in the draft of this member alone")
     added_in_rewrites: Count = Field(description="sentences that stand in no draft")
     checked: dict[Literal["unverified", "accepted", "edited", "rejected"], Count] = Field(
