@@ -16,7 +16,7 @@ def reference() -> str:
     context = click.Context(group, info_name="dokimasia", max_content_width=100)
     lines = ["| command | |", "|---|---|"]
     for name, (_, line) in VERBS.items():
-        lines.append(f"| [`dokimasia {name}`](#{name}) | {_cell(line)} |")
+        lines.append(f"| [`dokimasia {name}`](#{name}) | {cell(line)} |")
     lines += ["", "## Common options", ""]
     lines += _options(_common(group.get_command(context, "runs")))
     lines += [
@@ -61,7 +61,7 @@ def _options(options: list[click.Option]) -> Iterator[str]:
         value = _value(option)
         shown = f"`{option.default}`" if option.show_default and option.default is not None else ""
         default = "**required**" if option.required else shown
-        yield f"| `{names}{f' {value}' if value else ''}` | {_cell(option.help or '')} | {default} |"
+        yield f"| `{names}{f' {value}' if value else ''}` | {cell(option.help or '')} | {default} |"
     yield ""
 
 
@@ -85,5 +85,6 @@ def _common(command: click.Command | None) -> list[click.Option]:
     return found if len(found) == len(COMMON) else []
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Return a text as it stands in a cell of a table."""
     return " ".join(text.split()).replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")

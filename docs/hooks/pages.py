@@ -1,7 +1,7 @@
-"""Fill the pages' marks with what is made from the program: commands, graphs with their pictures, modules.
+"""Fill the pages' marks with what is made from the program: commands, figures, graphs with their pictures, modules.
 
-A mark is a comment on a line of its own: `<!-- commands -->`, `<!-- graphs -->`, `<!-- sections -->` or
-`<!-- modules PACKAGE -->`.
+A mark is a comment on a line of its own: `<!-- commands -->`, `<!-- figures -->`, `<!-- graphs -->`, `<!-- sections -->`
+or `<!-- modules PACKAGE -->`.
 """
 
 import importlib
@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from commands import reference
+import commands
+import figures
 from drawing import draw, label
 
 from dokimasia.graphs.drive import GRAPHS, compiled
-from dokimasia.report.sections import SECTIONS
+from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.registry import own_method
 
-MARK = re.compile(r"^<!-- (commands|graphs|sections|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
+MARK = re.compile(r"^<!-- (commands|figures|graphs|sections|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -29,7 +31,9 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def fill(kind: str, name: str | None) -> str:
     """Return what stands in the place of a mark."""
     if kind == "commands":
-        return reference()
+        return commands.reference()
+    if kind == "figures":
+        return figures.reference()
     if kind == "graphs":
         return "\n".join(line for graph in GRAPHS.values() for line in _graph(graph))
     if kind == "sections":
@@ -74,10 +78,16 @@ def _graph(graph: Any) -> Iterator[str]:
 
 
 def _sections() -> Iterator[str]:
-    """List the report's sections in their order, each with the first sentence of its file."""
-    for number, section in enumerate(SECTIONS, start=1):
+    """List the sections of an evaluation's report in their order, each with the first sentence of its file."""
+    drawing = own_method("evaluate").drawing()
+    added = [(name, adds.section()) for name in OWN if (adds := own_method(name).adds) is not None]
+    sections: list[tuple[str, Any]] = []
+    for section in drawing.sections:
+        sections.append((section.__module__.rpartition(".")[2], section))
+        sections += added if section is drawing.before_added else []
+    for number, (name, section) in enumerate(sections, start=1):
         told = (inspect.getdoc(importlib.import_module(section.__module__)) or "").split("\n\n")[0]
-        yield f"{number}. **{label(section.__module__.rpartition('.')[2])}**: {' '.join(told.split())}"
+        yield f"{number}. **{label(name)}**: {' '.join(told.split())}"
 
 
 def _prose(module: ModuleType) -> Iterator[str]:

@@ -24,6 +24,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, or delete one."),
     "show": ("dokimasia.cli.stored.show", "Show a run's results, or one sample of it."),
     "export": ("dokimasia.cli.stored.export", "Write a run's results as JSON lines, CSV or Parquet."),
+    "schema": ("dokimasia.cli.schema", "Print the JSON schema of a method's figures."),
     "report": ("dokimasia.cli.stored.report", "Write a report on a run: one page without network, or Markdown."),
     "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),

@@ -107,6 +107,8 @@ class Method(Generic[Q, P]):
         stages: the work: stages one after another, each of units that may be done in any order; it is asked for the next
             stage when the one before is done, and may look at the rows that it left.
         figures: a finished or unfinished run's figures, ready for JSON; equal rows give equal bytes.
+        shape: the model that describes these figures, loaded when it is asked for; the published schema of what `--json`
+            prints is made from it. None publishes none.
         graphs: its graphs with their versions, read without LangGraph.
         graphs_of: the same from a plan, where the plan says which graph it is.
         library: the prompts that a run asks by, from its request and what a program handed in beside it.
@@ -142,6 +144,7 @@ class Method(Generic[Q, P]):
     accept: "Callable[[Q, Session], Awaitable[Accepted[P]]]"
     stages: "Callable[[Job[P]], AsyncIterator[Stage[Any]]]"
     figures: Callable[[Home, Run], dict[str, Any]]
+    shape: Callable[[], type[Value]] | None = None
     graphs: Mapping[str, int] = field(default_factory=dict[str, int])
     graphs_of: Callable[[P], Mapping[str, int]] = field(default=lambda plan: {})
     library: Callable[[Q, Any], PromptLibrary] = shipped_prompts

@@ -15,7 +15,7 @@ HOOKS = Path(__file__).parent.parent.parent / "docs" / "hooks"
 @pytest.fixture
 def hook() -> Iterator[dict[str, ModuleType]]:
     """The hooks by name, imported as MkDocs imports them: with their own folder on the path."""
-    names = ("drawing", "commands", "pages")
+    names = ("drawing", "commands", "figures", "pages")
     sys.path.insert(0, str(HOOKS))
     try:
         yield {name: importlib.import_module(name) for name in names}
@@ -72,3 +72,27 @@ def test_a_page_without_marks_is_left_as_it_is(hook: dict[str, ModuleType]) -> N
     assert "::: dokimasia.parsing.verdicts" in pages.on_page_markdown("<!-- modules dokimasia.parsing -->")
     with pytest.raises(ValueError, match="needs the name of a package"):
         pages.on_page_markdown("<!-- modules -->")
+
+
+def test_types_of_figures_are_told_in_words(hook: dict[str, ModuleType]) -> None:
+    """A number with its range, a choice, a list, a mapping with its keys, and a link to a part; each may be null."""
+    typed = hook["figures"].typed
+    assert typed({"type": "integer", "minimum": 0}) == "integer ≥ 0"
+    assert (
+        typed({"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "null"}]}) == "number 0 to 1 or null"
+    )
+    assert typed({"type": "array", "items": {"$ref": "#/$defs/Row"}}) == "list of [Row](#Row)"
+    counts = {"type": "object", "additionalProperties": {"type": "integer"}}
+    assert typed(counts) == "by name: integer"
+    assert typed({**counts, "propertyNames": {"enum": ["", "refused"]}}) == "by name (empty, `refused`): integer"
+
+
+def test_two_parts_of_one_name_are_refused(hook: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link to a part leads to one table, so two methods may share a part, and not its name alone."""
+    figures = hook["figures"]
+    fields = iter((["mean"], ["share"]))
+    monkeypatch.setattr(
+        figures, "published", lambda method: {"properties": {}, "$defs": {"Part": {"properties": next(fields)}}}
+    )
+    with pytest.raises(ValueError, match="two methods have a part Part"):
+        figures.reference()

@@ -77,7 +77,8 @@ def test_every_page_is_there_and_filled(site: Path, pages: dict[Path, Page]) -> 
     assert not (site / "hooks").exists()
     for path, page in pages.items():
         assert not re.search(
-            r"&lt;!-- (commands|graphs|sections|modules)|<!-- (commands|graphs|sections|modules)", page.text
+            r"&lt;!-- (commands|figures|graphs|sections|modules)|<!-- (commands|figures|graphs|sections|modules)",
+            page.text,
         ), path
         assert "Sentinel" not in page.text, path
 

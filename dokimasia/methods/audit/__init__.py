@@ -18,6 +18,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     stages=lazily("dokimasia.methods.audit.work", "stages"),
     drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
     figures=audit_summary,
+    shape=later("dokimasia.methods.audit.shape", "AuditFigures"),
     report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
     graphs=versions_of("rubric_audit"),
     items=audit_items,

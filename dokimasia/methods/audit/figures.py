@@ -90,13 +90,7 @@ def audit_figures(rows: Iterable[AuditRow], *, seed: int) -> dict[str, Any]:
         seed: of the bootstrap.
 
     Returns:
-        `models.{NAME}` with n, n_scored, coverage; overall, gate_pass, easy_wrong_mean (means over samples, a sample's
-        the mean over its scored repeats) and must_right_item, easy_wrong_item (shares of all judged rubrics), each
-        {mean, low, high} with its 95 % interval clustered by samples that share an image, or None; reliability_gap
-        (must_right_item less gate_pass); bounds of the first five: what they would be if every failed judgement had
-        failed every rubric, or passed it; spread (mean standard deviation of the gated score over repeats); failures
-        {kind: n} of samples and failed_answers {kind: n}; by_domain.{DOMAIN} with n, n_scored, coverage, overall, bounds;
-        `domains` {name: samples}; `blind.{NAME}` with what survives without the image: share of the overall score, n.
+        `models`, `domains` and `blind` of `shape.AuditFigures`.
     """
     models = judged_samples(rows)
     domains: dict[str, set[str]] = {}
@@ -116,7 +110,7 @@ def audit_figures(rows: Iterable[AuditRow], *, seed: int) -> dict[str, Any]:
 
 
 def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
-    """Return the figures of one model over its samples, as `audit_figures` describes them."""
+    """Return the figures of one model over its samples, as `shape.AuditedModel` describes them."""
     scored = [sample for sample in samples if sample.overall]
     items = {
         name: rate([hit for one in scored for hit in one.hits[group]], _each(scored, group))

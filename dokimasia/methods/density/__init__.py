@@ -103,6 +103,7 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     stages=stages,
     drawing=later("dokimasia.methods.density.blocks", "DRAWING"),
     figures=figures,
+    shape=later("dokimasia.methods.density.shape", "FilterFigures"),
     graphs=versions_of("density_filter"),
     items=items,
     after=after,

@@ -18,9 +18,7 @@ def filter_figures(home: Home, run_id: str) -> dict[str, Any]:
     """Return the figures of a run of the filter, ready for JSON.
 
     Returns:
-        `n`, `n_rated`, `coverage` (0..1), `failures` {kind: n}, `kept` (see `share`: of the rated, with a 95 % interval
-        clustered by image; its bounds are of all n), `domains` {name: the same, with mean ratings 1..10 as {mean, low,
-        high} and how many domains were given by the data}.
+        What `shape.FilterFigures` describes, less what all runs say.
     """
     places = run_samples(home, run_id)
     rated = made_values(home, run_id, DensityRating)

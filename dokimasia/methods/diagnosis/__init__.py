@@ -26,6 +26,7 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
         later("dokimasia.methods.diagnosis.blocks.tables", "section"),
     ),
     figures=words_summary,
+    shape=later("dokimasia.methods.diagnosis.shape", "DiagnosisFigures"),
     graphs=versions_of("diagnosis"),
     row_kind=REPORT,
     row_name="reports",

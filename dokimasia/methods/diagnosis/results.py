@@ -78,11 +78,7 @@ def words_summary(home: Home, run: Run) -> dict[str, Any]:
     """Return what a diagnosis in words came to, ready for JSON; the same stored rows give the same bytes.
 
     Returns:
-        run, source, status, judge, simulated, models, notes, totals {sentences, verified, unverified,
-        unverified_at_first, failed, by_kind}, and reports: one for each model, in order, and last the one across models
-        (subject empty), each {subject, failed {kind, reason} or None, picked [references], unknown_picks, calls, words,
-        cut, repaired, verified, unverified, unverified_at_first, sentences [{written, text, paragraph, heading, places
-        [{written, start, end, row}], faults [{kind, reason}]}]}: see `domain.diagnosis_report.Sentence`.
+        What `shape.DiagnosisFigures` describes.
     """
     plan, diagnosis = _plan(run), written_from(home, run)
     rows = {row.model: row for row in results(home, run.id) if row.kind == REPORT}

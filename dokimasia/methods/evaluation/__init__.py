@@ -25,6 +25,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
     report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
     figures=summary_of,
+    shape=later("dokimasia.methods.evaluation.shape", "EvaluationFigures"),
     graphs_of=graphs_of,
     reaches=reached,
     previews=lazily("dokimasia.methods.evaluation.previews", "previews"),

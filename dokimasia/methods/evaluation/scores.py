@@ -79,11 +79,7 @@ def summarise(
         preparation: what those used that made chains and criteria.
 
     Returns:
-        `models.{NAME}` with n, n_scored, coverage (0..1), score {mean, low, high} (1..5, higher is better; 95 %
-        bootstrap clustered by shared images; None where nothing was scored), bounds {low, high} of the mean over all n,
-        spread (mean standard deviation over repeats, None without repeats), failures {kind: n}, failed_answers
-        {kind: n}, calls, tokens {input, output, unknown}, cost (None: unknown), by_category; `preparation` with calls,
-        tokens, cost; `blind` with the share of the score above the floor that survives without the image.
+        `models`, `preparation` and `blind` of `shape.EvaluationFigures`.
     """
     models, categories = answers.models, answers.categories
     summary: dict[str, Any] = {

@@ -36,6 +36,7 @@ METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
     drawing=later("dokimasia.methods.fingerprints.blocks", "DRAWING"),
     adds=Addition(_of_evaluation, later("dokimasia.methods.fingerprints.blocks", "section")),
     figures=fingerprint_summary,
+    shape=later("dokimasia.methods.fingerprints.shape", "FingerprintFigures"),
     graphs=versions_of("diagnosis", "fingerprinting"),
     after=_after,
     row_kind=MATCH,

@@ -29,10 +29,7 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
         models: in the order of the tables.
 
     Returns:
-        n, right, accuracy, low, high (95 %, clustered by pairs), failures {kind: n}, bounds {low, high} (what the failures
-        leave open), pairs_apart (matched right in more than half of their trials), pairs_surely_apart (lower end above
-        one half), n_pairs, and pairs [{first, second, trials, n, right, accuracy, low, high (Clopper and Pearson), failures,
-        bounds, apart, surely}].
+        What `shape.MatcherFigures` describes.
     """
     rows = [
         _pair(one, [trial for trial in trials if {trial.first, trial.second} == set(one)]) for one in _pairs(models)

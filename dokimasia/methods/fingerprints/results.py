@@ -46,11 +46,7 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
     """Return what a test of fingerprints came to, ready for JSON; the same stored rows give the same bytes.
 
     Returns:
-        run, source, status, judge, simulated, seed, models, notes, responses (asked of each model in a trial), shown {low,
-        high} (there were), tasks, waiting (trials that the judge has not matched), untested [{first, second, samples}],
-        reports {model: {verified, unverified} or None}, removed (pieces that anonymising took out of answers), `by_judge` (see
-        `analysis.fingerprints.fingerprint_figures`), `by_hand` {name: the same}, and assets, ready to be drawn: the
-        judge's, then each person's.
+        What `shape.FingerprintFigures` describes.
     """
     plan, diagnosis = _plan(run), written_from(home, run)
     tasks = [task for _, task in tasks_of(home, run)]

@@ -134,6 +134,7 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
     stages=stages,
     drawing=later("dokimasia.methods.graph.blocks", "DRAWING"),
     figures=figures,
+    shape=later("dokimasia.methods.graph.shape", "GraphFigures"),
     graphs_of=lambda plan: {plan.graph: plan.version},
     library=library_of_graph,
     resumable=resumable,

@@ -22,6 +22,7 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     drawing=later("dokimasia.methods.refinement.blocks", "DRAWING"),
     report=lazily("dokimasia.methods.refinement.report", "with_refined"),
     figures=refinement_summary,
+    shape=later("dokimasia.methods.refinement.shape", "RefinementFigures"),
     graphs=versions_of("refinement"),
     resumable=resumable,
     sample=refined_sample,

@@ -72,13 +72,7 @@ def arm_figures(
         used: what the arm's ledger entries used.
 
     Returns:
-        `n`, `n_known` (answers with a verdict), `coverage` (0..1), `right`, `accuracy` {share, low, high} (0..1; 95 %,
-        clustered by image; None without a verdict), `bounds` of it over all n; `atoms`, `shown` and `withheld`, each
-        {n, n_scored, before, after {mean, low, high} (1..5), bounds, solved (of the atoms that had failed: k, n, share,
-        low, high, bounds)}; `spoilt`, of the atoms that were solved before those that now fail; `failures` and `stopped`
-        {kind: n}; and with `used` `calls`, `cost` (US dollars, None: unknown) and `per_repaired` {calls, cost}, each
-        {mean, low, high}, the limits those of the accuracy. In the arm `original`, "after" is the judge's second look at
-        the same answer: how far atoms move on their own.
+        What `shape.ArmFigures` describes; calls and cost with `used` alone.
     """
     hits = [row.answered == "right" for row in rows if row.answered != "unknown"]
     clusters = [row.cluster for row in rows if row.answered != "unknown"]
@@ -127,9 +121,7 @@ def gain_figures(
         permutations: how many random sign patterns the test draws.
 
     Returns:
-        `n` (answers that the measure is about), `n_paired` (known in both arms), `coverage`, `difference` {mean, low,
-        high} (95 %, clustered by image; in shares, or in points of 1 to 5; None without a pair), `bounds` {low, high} of
-        the mean over all n (None without any), `p_value` (two-sided sign flips of whole images; None without a pair).
+        What `shape.Gain` describes, less the adjusted p-value.
     """
     others = {_key(row): row for row in control}
     pairs = [

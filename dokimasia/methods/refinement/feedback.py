@@ -24,9 +24,7 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
     """Return what became of the points that the arms `self` and `peer` had to make, over all rounds.
 
     Returns:
-        By arm: `points`, `hinted` (with a hint that was passed on), `leaking`, `rewritten`, `dropped` (whose question
-        itself leaks: left out), `asked` (hints asked of peers), `fallbacks` {why a point carries no hint: n}, and
-        `peers` {name: points, hinted}.
+        What `shape.HintFigures` describes, by arm.
     """
     counted: dict[str, Any] = {}
     for arm in FEEDBACK:
@@ -56,12 +54,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, An
     """Return how much of what was to be said was found to leak, every text counted once; `judged`: a judge looked, too.
 
     Returns:
-        `questions` (of failed atoms), `hints` (first wordings) and `rewritings` (second wordings of those that leaked),
-        each {k, n, share, low, high}: how many leak; 95 % by Clopper and Pearson, None without a text; `high` is the
-        upper bound. `dropped` hints in the end, `passed_on` hints, `forms` {form: n} and `found_by` {rules, judge: n} of
-        what was found; `judge`, whether a judge looked at what the rules let pass, `not_looked_for`, the forms that were
-        left out where none did, and `unjudged`, the texts on which it gave no verdict that could be read: they passed on
-        the word of the rules. It speaks of what was found: what the check misses no count of its own findings can say.
+        What `shape.LeakFigures` describes.
     """
     questions: dict[tuple[str, int], bool] = {}
     hints: dict[tuple[str, ...], Point] = {}
@@ -109,9 +102,7 @@ def steadiness(rows: Sequence[RefinementRow]) -> dict[str, Any]:
     """Return how often the judge, asked again about one and the same answer, solves an atom that it failed, or the reverse.
 
     Returns:
-        Over atoms of answers with two judgements or more: `turned` of `n`, `share` {share, low, high} (0..1; 95 %,
-        clustered by image; None without such an answer), `answers`, and `spread`, the mean difference between an atom's
-        highest and lowest score in points (None without one).
+        What `shape.Steadiness` describes.
     """
     turned: list[bool] = []
     spreads: list[int] = []

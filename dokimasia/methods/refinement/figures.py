@@ -54,15 +54,7 @@ def refinement_figures(
             the parent that kept it when its leaf was dropped; None without a tree.
 
     Returns:
-        `models.{NAME}` with `failed` (answers taken up), `arms` {ARM: see `arm_figures`}, `gains` {"self over retry":
-        {accuracy, atoms, shown, withheld: see `gain_figures`, and `adjusted`}}, `by_category` and, with a tree,
-        `by_capability` {category or node: n, arms, gains over retry} and `placed`
-        {failed_atoms, on_the_tree} (the others are at no node); with a threshold `apart` {what the final answer was
-        before: failed, arms, gains}, since what was taken up with a right answer cannot be mended; and `table`, see
-        `refinement_table.table_of`.
-
-        `adjusted` is the p-value after Benjamini and Hochberg, over all models and comparisons of one measure; in the
-        parts, over all models, parts and comparisons of one measure.
+        `models` and `table` of `shape.RefinementFigures`.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
     measured: dict[str, Figures] = {}

@@ -20,11 +20,7 @@ def table_of(
         branches: the tree's categories in order, where the criteria are mapped to a tree; None takes the data's own.
 
     Returns:
-        `by` ("capability" or "category"), `columns` (the categories, in order), and `rows`, two for each model and
-        strategy: `model`, `strategy`, `measure` ("accuracy", 0..1, or "atom score", 1..5), `cells` {category: cell},
-        `average` (a cell), and `gain` over `retry` {mean, low, high, p_value, adjusted} (None for the arms that are no
-        correction, and without a pair). A cell is {n, n_known, value, low, high}, None where nothing failed there. The
-        atom score of the original answer is that of the judgement which it was chosen by.
+        What `shape.RefinementTable` describes: two rows for each model and strategy.
     """
     kind = "by_category" if branches is None else "by_branch"
     named = {name for model in models.values() for name in model.get(kind, {})}

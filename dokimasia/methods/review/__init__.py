@@ -136,6 +136,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     ended=open_checks,
     drawing=later("dokimasia.methods.review.blocks", "DRAWING"),
     figures=figures,
+    shape=later("dokimasia.methods.review.shape", "ReviewFigures"),
     graphs=versions_of("peer_review"),
     items=items,
     row_name="reviews",

@@ -27,15 +27,7 @@ def review_figures(home: Home, run_id: str, *, panel: Sequence[str], seed: int) 
     """Return the figures of a review, ready for JSON.
 
     Returns:
-        `n` samples, `n_complete` (accepted or discarded), `coverage` (0..1), `verdicts` {accepted, discarded,
-        incomplete: n}, `accepted` and `discarded` (see `analysis.rates.share`: of the complete ones, 95 % intervals
-        clustered by image, bounds over all n), `agreement` {unanimous, majority: n}, `accepted_by_cycle`,
-        `failures` {kind: n}, `failed_members` {name: n}; `self_preference` by votes and by first ranks: over the
-        `panel` and for each member {own, others (rates, 0..1), difference, low, high, n}, with `own_votes` {share, low,
-        high, n}, the members' vanity told apart (three or more members); `places` of votes (rate of
-        choosing what is shown at each place); `golden` captions (number, words, author, and whose draft their sentences
-        came from; how many a person has `checked`, by state: `in_draft_of` counts a sentence for every
-        member in whose draft it stands, `only_in_draft_of` where it stands in no other).
+        What `shape.ReviewFigures` describes, less what all runs say.
     """
     places = run_samples(home, run_id)
     clusters = {place.sample_id: place.cluster for place in places}

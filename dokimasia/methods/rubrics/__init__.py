@@ -172,6 +172,7 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     ended=open_checks,
     drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
     figures=figures,
+    shape=later("dokimasia.methods.rubrics.shape", "RubricsFigures"),
     graphs=versions_of("rubric_making"),
     items=items,
     after=after,

@@ -14,12 +14,7 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
     """Return the figures of rubric sets, ready for JSON.
 
     Returns:
-        `sets` (how many), `rubrics`, `must_right`, `easy_wrong` (counts), `per_image` with the means of the three,
-        `distribution` of each (number of rubrics: number of images), `caption_words` {mean, median, longest}, `domains`
-        and `kinds` (counts), `negative` (how many forbid), `repaired`, `evidence` (share of rubrics whose quoted evidence
-        stands in the caption word for word; None without any), `support` (mean number of pool members that make an
-        easy-wrong error), `dropped` {rules, panel}, `unheard` (times that a member of pool or panel had nothing to say),
-        `verified` (sets whose caption a person stands behind) and `checked` (whose rubrics one decided on).
+        What `shape.RubricsFigures` describes, from `sets` on.
     """
     rubrics = [rubric for one in sets for rubric in one.rubrics]
     streams = {

@@ -142,6 +142,7 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
     adds=Addition(of_evaluation, later("dokimasia.methods.tree.blocks.capabilities", "section")),
     figures=growth_summary,
+    shape=later("dokimasia.methods.tree.shape", "TreeFigures"),
     graphs=versions_of("taxonomy_growth"),
     resumable=resumable,
     row_name="criteria",

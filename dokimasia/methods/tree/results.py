@@ -40,11 +40,7 @@ COLUMNS: "dict[str, ColumnType]" = {
 
 
 def growth_summary(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a growth, ready for JSON; the same stored rows give the same bytes.
-
-    `moved` are the criteria that the tree which was grown on had a place for, or had none for, and that are elsewhere
-    now: from (None: nowhere) and to.
-    """
+    """Return the figures of a growth, as `shape.TreeFigures` describes them; the same stored rows give the same bytes."""
     plan = GrowthPlan.model_validate(run.options["plan"])
     phases = versions_of_run(home, run.id)
     judge = plan.judge.ref
