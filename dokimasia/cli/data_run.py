@@ -26,9 +26,9 @@ def data_options(function: Callable[..., R]) -> Callable[..., R]:
         help="What to do with a line of the data that cannot be used.",
     )
     @click.option("--allow-fetch", is_flag=True, help="Fetch images that the data names by https URL.")
-    @click.option("--max-cost", type=click.FloatRange(0), help="Spend at most so many US dollars in this sitting.")
-    @click.option("--max-calls", type=click.IntRange(0), help="Send at most so many requests in this sitting.")
-    @click.option("--max-tokens", type=click.IntRange(0), help="Use at most so many tokens in this sitting.")
+    @click.option("--max-cost", type=click.FloatRange(0), help="Spend at most so many US dollars in this invocation.")
+    @click.option("--max-calls", type=click.IntRange(0), help="Send at most so many requests in this invocation.")
+    @click.option("--max-tokens", type=click.IntRange(0), help="Use at most so many tokens in this invocation.")
     @click.option("--fresh", is_flag=True, help="Make a new run; what the ledger has is still not asked again.")
     @functools.wraps(function)
     def wrapped(*arguments: Any, prompts: tuple[str, ...], **options: Any) -> R:
