@@ -66,6 +66,7 @@ class Watched:
         """Answer as the model, with its name around the answer of a candidate."""
         if spec.ref.model in self._silent:
             raise TransportError("auth", "planted", retryable=False, status=401)
+        await asyncio.sleep(0)  # as any endpoint does, so that a stop is noticed between replies
         reply = await self.inner.send(call, spec, api_key=api_key, blobs=blobs)
         text = "\n".join(message.text for message in call.messages) if call.kind == "chat" else ""
         self.sent.append(f"{spec.ref.model} {text}")
