@@ -24,7 +24,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events
 from dokimasia.storage.runs import get_run
-from tests.runner.conftest import Finished
+from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 

@@ -127,18 +127,6 @@ async def test_killed_between_the_last_step_and_its_rows(
     assert silent.asked == []
 
 
-async def test_a_budget_leaves_the_rest_for_a_resume(settings: Settings, request_of: Requests) -> None:
-    """Out of calls, the reports are unfinished and say so; with more they are those that were never cut short."""
-    run = (await evaluate(request_of(), settings=settings)).run
-    half = await written(settings, run, max_calls=2)
-    assert not half.complete
-    assert half.summary["status"] == "interrupted"
-    whole = await written(settings, run)
-    assert whole.complete
-    assert whole.run == half.run
-    assert whole.summary["totals"]["failed"] == 0
-
-
 async def test_a_writer_that_invents(settings: Settings, request_of: Requests) -> None:
     """Numbers of its own, tables that are not there, a comparison without a test: each unverified, with its reason."""
     run = (await evaluate(request_of(), settings=settings)).run

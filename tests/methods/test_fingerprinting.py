@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.domain.ports import BlobStore
-from dokimasia.errors import InputError, Interrupted, NotFound, TransportError
+from dokimasia.errors import InputError, NotFound, TransportError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints import FingerprintRequest, match_fingerprints
 from dokimasia.methods.fingerprints.by_hand import DATA, SHEET, TRIALS, take_matches, write_bundle
@@ -21,14 +20,13 @@ from dokimasia.methods.fingerprints.files import export_figures
 from dokimasia.methods.fingerprints.results import fingerprint_summary
 from dokimasia.methods.fingerprints.tasks import halves, tasks_of
 from dokimasia.methods.tree import grow_tree
-from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, get_run
+from dokimasia.storage.runs import get_run
 
 Requests = Callable[..., EvaluationRequest]
 
@@ -150,45 +148,6 @@ async def test_no_report_is_written_from_a_sample_whose_answers_are_shown(
     assert {task.a == task.first for task in tasks} == {True, False}
 
 
-async def test_a_stopped_test_goes_on_to_the_same_bytes_and_asks_nothing_twice(
-    evaluated: tuple[Settings, str, Watched], tmp_path: Path
-) -> None:
-    """Stopped while the reports are written, and again while they are matched, it ends where an undisturbed one does."""
-    made, run, _ = evaluated
-    (tmp_path / "dokimasia.toml").write_text("[defaults]\nmax_concurrency = 2\n")
-    settings, other = (load_settings(home=tmp_path / name, cwd=tmp_path, env={}) for name in ("stopped", "whole"))
-    for one in (settings, other):
-        shutil.copytree(made.home, one.home)
-    asked = FingerprintRequest(run=run, judge="sim/judge-lenient", responses=8)
-    whole = await match_fingerprints(asked, settings=other, transports={"sim": Watched()})
-    seen: list[str] = []
-    for stops in (3, 14):
-        watched = Watched(stops_at=stops)
-        begun = None if stops == 3 else stored_run(settings, whole.run)
-        work = resume(begun, settings=settings, **watched.given) if begun else None
-        with pytest.raises(Interrupted):
-            await (work or match_fingerprints(asked, settings=settings, **watched.given))
-        seen += watched.sent
-        assert stored_run(settings, whole.run).status == "interrupted"
-        assert bool(watched.shown) == (begun is not None)
-    last = Watched()
-    done = await resume(stored_run(settings, whole.run), settings=settings, **last.given)
-    seen += last.sent
-    assert done.complete
-    assert last.shown
-    assert json.dumps(done.summary) == json.dumps(whole.summary)
-    assert len(seen) == len(set(seen))
-    idle = Watched()
-    again = await match_fingerprints(asked, settings=settings, **idle.given)
-    assert (again.summary, idle.sent) == (whole.summary, [])
-
-
-def stored_run(settings: Settings, id: str) -> Run:
-    """A run as a home has it."""
-    with Home.open(settings.home, write=False) as home:
-        return get_run(home, id)
-
-
 async def test_few_answers_make_smaller_trials_and_the_summary_says_so(
     settings: Settings, request_of: Requests, tmp_path: Path
 ) -> None:
@@ -275,18 +234,6 @@ async def test_without_a_report_a_model_cannot_be_told(settings: Settings, reque
     assert result.summary["reports"]["sim/weak"] is None
     with Home.open(settings.home, write=False) as home, pytest.raises(InputError, match="no reports to match"):
         write_bundle(home, get_run(home, result.run), settings.home / "out")
-
-
-async def test_a_budget_that_is_used_up_leaves_the_rest_for_later(settings: Settings, request_of: Requests) -> None:
-    """The run is open, says how many trials wait, and goes on with a larger budget."""
-    run = (await evaluate(request_of(), settings=settings)).run
-    asked = FingerprintRequest(run=run, judge=JUDGE, responses=2, max_calls=8)
-    first = await match_fingerprints(asked, settings=settings)
-    assert not first.complete
-    assert first.summary["status"] == "interrupted"
-    assert 0 < first.summary["waiting"] < first.summary["tasks"]
-    done = await match_fingerprints(asked.model_copy(update={"max_calls": None}), settings=settings)
-    assert (done.run, done.complete, done.summary["waiting"]) == (first.run, True, 0)
 
 
 async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests, tmp_path: Path) -> None:

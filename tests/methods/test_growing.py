@@ -80,14 +80,6 @@ async def test_the_planted_skills_come_back(settings: Settings) -> None:
         assert edit.provenance.call
 
 
-async def test_the_same_again_asks_nothing(settings: Settings) -> None:
-    """The same growth asked for again is answered by its rows, and in another home it has the same versions."""
-    first = await grown(settings)
-    judge = JudgeTransport()
-    assert (await grown(settings, judge)).summary == first.summary
-    assert judge.asked == []
-
-
 async def test_seed_and_order_of_arrival(settings: Settings, tmp_path: Path) -> None:
     """Replies that come in another order, and criteria given in another order, give the same bytes."""
     await grown(settings, subsample=6)
@@ -136,17 +128,6 @@ async def test_death_between_phases(
     with pytest.raises(Killed):
         await grown(other)
     monkeypatch.setattr(growing_walk, "put_version", kept)
-    assert (await grown(other)).complete
-    assert history(other) == history(settings)
-
-
-async def test_a_budget_leaves_the_phase_open(settings: Settings, tmp_path: Path) -> None:
-    """Out of budget the growth is incomplete and says so; with more it ends as it would have without a limit."""
-    await grown(settings)
-    other = elsewhere(tmp_path, "other")
-    first = await grown(other, max_calls=3)
-    assert not first.complete
-    assert first.summary["coverage"] is None or first.summary["status"] == "interrupted"
     assert (await grown(other)).complete
     assert history(other) == history(settings)
 

@@ -25,7 +25,7 @@ from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
-from tests.runner.test_graph_run import graph_file
+from tests.methods.test_graph_run import graph_file
 
 Said = Callable[..., str]
 KINDS = {name: own_method(name).drawing() for name in OWN}

@@ -16,7 +16,7 @@ from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from tests.runner.test_reviewing import Panel, write_images
+from tests.methods.test_reviewing import Panel, write_images
 
 
 def rating(complexity: int, informativeness: int) -> str:

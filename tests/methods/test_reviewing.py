@@ -15,7 +15,7 @@ from dokimasia.domain.review import Candidate, PeerReview, PeerVote, ReviewRecor
 from dokimasia.errors import ConfigError, DataError, Interrupted
 from dokimasia.methods.review import METHOD, ReviewRequest, items
 from dokimasia.prompts import recognise
-from dokimasia.runs.lifecycle import RunResult, resume, run
+from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.reading.reporting import Format, write_report
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -278,39 +278,6 @@ def test_another_request(tmp_path: Path, settings: Settings) -> None:
     review(settings, data, plain)
     assert all("request" not in inputs for _, prompt, inputs in plain.asked if prompt != "describe")
     assert not any("What is it?" in str(inputs) for _, _, inputs in plain.asked)
-
-
-def test_finished_asks_nothing(tmp_path: Path, settings: Settings) -> None:
-    """A finished review sends nothing, a new one of the same data neither, and both say the same."""
-    data = write_images(tmp_path, 3)
-    first = review(settings, data, Panel(each_for(vain)))
-    silent = Panel(each_for(vain))
-    assert review(settings, data, silent) == first
-    fresh = review(settings, data, silent, fresh=True)
-    assert fresh.run != first.run
-    assert fresh.summary | {"run": first.run} == first.summary
-    assert silent.asked == []
-
-
-@pytest.mark.parametrize("after", [1, 4, 8, 13])
-def test_stopped_and_resumed(tmp_path: Path, settings: Settings, after: int) -> None:
-    """Stopped anywhere and resumed, a review ends as one never stopped, and asks nothing twice."""
-    data, stop = write_images(tmp_path, 2), Stop()
-    panel = Panel(each_for(vain), stop=stop, after=after)
-    request = ReviewRequest(data=data, panel=PANEL)
-    with pytest.raises(Interrupted):
-        asyncio.run(run(METHOD, request, settings=settings, stop=stop, transports={"sim": panel}))
-    with Home.open(settings.home, write=False) as home:
-        (run_id,) = [id for (id,) in home.all("SELECT id FROM runs")]
-        row = get_run(home, run_id)
-    data.unlink()
-    before, panel = panel.asked, Panel(each_for(vain))
-    ended = asyncio.run(resume(row, settings=settings, transports={"sim": panel}))
-    assert ended.complete
-    assert ended.summary["verdicts"] == {"accepted": 0, "discarded": 2, "incomplete": 0}
-    assert len(before) + len(panel.asked) == 30, "two reviews of fifteen calls"
-    whole = review(settings, write_images(tmp_path, 2), Panel(each_for(vain)), fresh=True)
-    assert whole.summary | {"run": run_id} == ended.summary
 
 
 def test_a_panel_of_one_or_of_doubles(tmp_path: Path, settings: Settings) -> None:

@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, Interrupted
+from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.graph import GraphRequest, run_graph
@@ -137,49 +137,6 @@ async def test_without_models_a_sample_is_one_item(settings: Settings, world: Pa
     """Where no model is named the graph has the judge alone."""
     result = await run_graph(request_on(world, models=(), limit=3), given=graph_file(), settings=settings)
     assert result.summary["models"] == {"": {"n": 3, "made": 3, "scored": 0, "failures": {}}}
-
-
-@pytest.mark.parametrize("checkpointed", [False, True])
-async def test_a_stopped_run_goes_on(settings: Settings, world: Path, checkpointed: bool) -> None:
-    """Stopped again and again, a run resumes from what is committed, asks nothing twice, and leaves no thread behind."""
-    graph = graph_file(CHECKPOINTED=checkpointed)
-    whole = await run_graph(request_on(world), given=graph, settings=Settings(home=settings.home.with_name("whole")))
-    sent: list[str] = []
-    result = None
-    for number in range(40):
-        stop = Stop()
-        transport = Counting(stop=stop, after=7)
-        options: dict[str, Any] = {
-            "given": graph,
-            "settings": settings,
-            "stop": stop,
-            "transports": {"sim": transport},
-        }
-        try:
-            if number == 0:
-                result = await run_graph(request_on(world), **options)
-            else:
-                result = await resume(run_of(settings, whole.run), **options)
-        except Interrupted:
-            continue
-        finally:
-            sent += transport.sent
-        break
-    assert result is not None
-    assert result.summary == whole.summary
-    assert len(sent) == len(set(sent)) == 56
-    with Home.open(settings.home, write=False) as home:
-        assert home.all("SELECT * FROM threads") == []
-
-
-async def test_a_budget_leaves_items_open(settings: Settings, world: Path) -> None:
-    """What no money was left for is open, and resume completes it."""
-    part = await run_graph(request_on(world, max_calls=9), given=graph_file(), settings=settings)
-    assert not part.complete
-    assert sum(one["failures"].get("budget", 0) for one in part.summary["models"].values()) > 0
-    done = await resume(run_of(settings, part.run), given=graph_file(), settings=settings)
-    assert done.complete
-    assert done.summary["models"]["sim/strong"]["made"] == 14
 
 
 async def test_what_a_graph_says_is_kept(settings: Settings, world: Path) -> None:

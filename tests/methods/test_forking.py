@@ -25,7 +25,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run
-from tests.runner.conftest import Finished
+from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 OTHER = "sim/judge"
@@ -226,18 +226,6 @@ async def test_a_fork_is_interrupted_and_resumed_like_any_run(
     assert result is not None
     assert result.summary == whole.summary
     assert set(sent) == {OTHER}
-
-
-async def test_the_same_fork_again_sends_nothing(settings: Settings, request_of: Requests, finished: Finished) -> None:
-    """The same fork is the same run, printed again; another step makes another run."""
-    parent = await finished(request_of())
-    first, _ = await forked(settings, parent, "score", judge=OTHER)
-    second, sent = await forked(settings, parent, "score", judge=OTHER)
-    assert not sent
-    assert second == first
-    other, _ = await forked(settings, parent, "answer", judge=OTHER)
-    assert other.run != first.run
-    assert other.summary["models"] == first.summary["models"]
 
 
 async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests, finished: Finished) -> None:

@@ -17,7 +17,7 @@ from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from tests.runner.conftest import Finished
+from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 MODELS = ("sim/strong", "sim/weak")

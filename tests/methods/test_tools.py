@@ -26,7 +26,7 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
-from tests.runner.conftest import Finished
+from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 NEAR = "sim/judge-nearsighted"

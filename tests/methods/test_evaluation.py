@@ -8,12 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.errors import ConfigError, DataError, InputError, Interrupted
+from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
-from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
@@ -58,57 +57,11 @@ async def test_every_sample_is_scored_or_failed_and_counted(settings: Settings, 
     assert result.summary["simulated"] == ["sim/judge-noisy", "sim/strong", "sim/weak"]
 
 
-async def test_the_same_command_again_sends_nothing(settings: Settings, request_of: Requests) -> None:
-    """A finished run is printed, a fresh one answered by the ledger; both equal the first to the byte."""
-    first = await evaluate(request_of(), settings=settings)
-    transport = counting()
-    again = await evaluate(request_of(), settings=settings, transports={"sim": transport})
-    fresh = await evaluate(request_of(fresh=True), settings=settings, transports={"sim": transport})
-    assert transport.sent == []
-    assert again.run == first.run != fresh.run
-    assert as_bytes(again.summary) == as_bytes(fresh.summary) == as_bytes(first.summary)
-    assert again.summary == first.summary
-
-
 async def test_two_homes_give_the_same_bytes(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
     """The same data, models, options and seed give the same run id and the same figures anywhere."""
     first = await evaluate(request_of(), settings=settings)
     other = Settings(home=tmp_path / "elsewhere")
     assert await evaluate(request_of(), settings=other) == first
-
-
-async def test_a_stopped_run_goes_on_without_asking_anything_twice(settings: Settings, request_of: Requests) -> None:
-    """Stopped again and again, a run resumes from what is committed and ends with the figures of one never stopped."""
-    whole = await evaluate(request_of(), settings=Settings(home=settings.home.with_name("whole")))
-    sent: list[str] = []
-    for _ in range(40):
-        stop = Stop()
-        transport = counting(stop=stop, after=9)
-        try:
-            result = await evaluate(request_of(), settings=settings, stop=stop, transports={"sim": transport})
-        except Interrupted:
-            sent += [call.model_dump_json() for call in transport.sent]
-            continue
-        sent += [call.model_dump_json() for call in transport.sent]
-        break
-    assert result.summary == whole.summary
-    assert len(sent) == len(set(sent)) > 60
-
-
-async def test_a_budget_stops_the_run_and_resume_completes_it(settings: Settings, request_of: Requests) -> None:
-    """What no money was left for fails as `budget`, is open, and is taken up when there is more."""
-    transport = counting()
-    part = await evaluate(request_of(max_calls=30), settings=settings, transports={"sim": transport})
-    assert not part.complete
-    assert len(transport.sent) == 30
-    assert part.summary["status"] == "interrupted"
-    assert sum(model["failures"].get("budget", 0) for model in part.summary["models"].values()) > 0
-    with Home.open(settings.home, write=False) as home:
-        run = get_run(home, part.run)
-    done = await resume(run, settings=settings)
-    whole = await evaluate(request_of(), settings=Settings(home=settings.home.with_name("whole")))
-    assert done.complete
-    assert done.summary == whole.summary
 
 
 async def test_repeats_and_the_blind_arm(settings: Settings, request_of: Requests) -> None:

@@ -15,7 +15,7 @@ from dokimasia.runs import concurrency as crowd
 from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
-from tests.runner.conftest import SAMPLES
+from tests.methods.conftest import SAMPLES
 
 MODELS = """
 [models.quick]
