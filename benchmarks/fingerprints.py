@@ -53,12 +53,12 @@ def measure(options: Options) -> Report:
     figures = (
         Figure("matchings", sum(row["trials"] for row in rows), "", 0 if options.quick else 200, "at least"),
         Figure("pairs of different profiles told apart", _share(other, "apart"), "", APART, "at least"),
-        Figure("pairs of different profiles surely told apart", _share(other, "surely")),
+        Figure("pairs of different profiles told apart significantly", _share(other, "significant")),
         Figure("different profiles, share matched rightly", _accuracy(other), "", APART, "at least"),
         Figure("twins, share matched rightly", _accuracy(twins)),
         Figure("twins, lower end of the 95 % interval", round(half.low, 4), "", 0.5, "at most"),
         Figure("twins, upper end of the 95 % interval", round(half.high, 4), "", 0.5, "at least"),
-        Figure("twins surely told apart", _share(twins, "surely")),
+        Figure("twins told apart significantly", _share(twins, "significant")),
         Figure("matchings that failed", sum(row["failed"] for row in rows), "", 0, "at most"),
     )
     notes = (
@@ -95,7 +95,7 @@ async def matched(folder: Path, samples: int, seed: int) -> list[dict[str, Any]]
             "right": row["right"],
             "failed": row["trials"] - row["n"],
             "apart": row["apart"],
-            "surely": row["surely"],
+            "significant": row["significant"],
         }
         for row in result.summary["by_judge"]["pairs"]
     ]

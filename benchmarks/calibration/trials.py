@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics import Interval
 class Trial(NamedTuple):
     """An interval drawn at one seed, and the planted value of this seed's things.
 
-    The truth that intervals are held against is the mean of `planted` over all seeds: the value in the population that
+    The truth that intervals are compared with is the mean of `planted` over all seeds: the value in the population that
     every seed draws its things from.
     """
 

@@ -1,4 +1,4 @@
-"""What a text states, found by slow and simple means that share nothing with the parsers, and held against what they say."""
+"""What a text states, found by slow and simple means that share nothing with the parsers, and compared with what they say."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def said(text: str) -> str:
 
 
 def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[str, ...] = ()) -> None:
-    """Hold scores against the lines of the text: each stands in one for its criterion, and none says otherwise."""
+    """Compare scores with the lines of the text: each stands in one for its criterion, and none says otherwise."""
     _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another number or size")
     lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
     for number, score in enumerate(scores, start=1):
@@ -43,7 +43,7 @@ def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[st
 
 
 def check_structured_scores(text: str, scores: list[int], *, expected: int) -> None:
-    """Hold scores against the text's objects with `n` and `score`, and, where it has none of them, its lines."""
+    """Compare scores with the text's objects with `n` and `score`, and, where it has none of them, its lines."""
     rows = [(one.get("n"), one.get("score")) for one in _objects(said(text))]
     if all((number, score) in rows for number, score in enumerate(scores, start=1)):
         _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another size")
@@ -97,7 +97,7 @@ def check_chain(text: str, chain: ReferenceChain) -> None:
 
 
 def check_criteria(text: str, criteria: tuple[Criterion, ...], *, image_count: int) -> None:
-    """Hold criteria against the strings and numbers that stand in the text as JSON."""
+    """Compare criteria with the strings and numbers that stand in the text as JSON."""
     reply = said(text)
     strings, numbers = set(_strings(reply)), {float(one) for one in _NUMBER.findall(reply)}
     digits = set(re.findall(r"-?[0-9]+", reply))

@@ -46,7 +46,7 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
             at = max(0, at + step) if step is not None else len(items)
     except (click.Abort, EOFError, KeyboardInterrupt):
         out.print()
-    out.print(f"{decided} decided in this sitting")
+    out.print(f"{decided} decided in this invocation")
     return decided
 
 

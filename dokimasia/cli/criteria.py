@@ -94,7 +94,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
 
     out = console()
     if share is None:
-        out.print(f"run {found.id}: no sample with criteria has a reference answer to hold them against")
+        out.print(f"run {found.id}: no sample with criteria has a reference answer to compare them with")
         return
     out.print(
         f"[bold]run {found.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"

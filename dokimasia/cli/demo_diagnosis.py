@@ -26,7 +26,7 @@ def diagnosis_step(
 ) -> dict[str, Any]:
     """Diagnose the run, have a writer that is planted to err put it into words, print both, and return the figures.
 
-    Beside each leaf where a model is surely worse than the others stand its mean planted skill there, and theirs.
+    Beside each leaf where a model is significantly worse than the others stand its mean planted skill there, and theirs.
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -50,7 +50,7 @@ def diagnosis_step(
 def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return every leaf at which a model is surely better or worse than the others, with the planted skills there."""
+    """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
     from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home

@@ -19,7 +19,7 @@ def tree_step(
     models: Sequence[str],
     as_json: bool,
 ) -> dict[str, Any]:
-    """Grow a tree from a run's criteria, print it and where each model is surely weak, and return the figures.
+    """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
 
     Beside each weak node stands the mean planted skill at its criteria and at all others, from the models' profiles.
     """

@@ -98,7 +98,7 @@ class ProgressLine:
             logger(__name__).log(level, event.kind, **fields)
 
     def paid(self) -> str:
-        """Return a sentence on what this sitting sent and paid."""
+        """Return a sentence on what this invocation sent and paid."""
         if self.standing is None:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats

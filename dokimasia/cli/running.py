@@ -38,9 +38,13 @@ def run_to_end(work: Work[R], settings: Settings, *, quiet: bool = False) -> R:
         try:
             result = asyncio.run(_supervised(work, line))
         except (Interrupted, KeyboardInterrupt):
-            home = f" --home {settings.home}"
+            if not line.run_id:
+                raise Interrupted(
+                    "interrupted before the run was accepted; nothing was sent and nothing is kept"
+                ) from None
             raise Interrupted(
-                f"interrupted; everything finished is kept. Go on with: dokimasia resume {line.run_id}{home}"
+                f"interrupted; everything finished is kept. "
+                f"Go on with: dokimasia resume {line.run_id} --home {settings.home}"
             ) from None
     click.echo(line.paid(), err=True)
     if not result.complete:

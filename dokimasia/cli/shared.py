@@ -60,23 +60,6 @@ def json_option(function: Callable[..., R]) -> Callable[..., R]:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)
 
 
-def prompts_option(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --prompts to a verb, which receives the folders or names as they were given (see `prompt_folders`)."""
-    return click.option(
-        "--prompts",
-        multiple=True,
-        metavar="DIR",
-        help="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are recorded.",
-    )(function)
-
-
-def prompt_folders(named: tuple[str, ...]) -> tuple[Path, ...]:
-    """Return the folders that --prompts names, absolute: a folder there is, else that of a plug-in of the name."""
-    from dokimasia.plugins import prompt_folder
-
-    return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in named)
-
-
 def print_json(value: Any) -> None:
     """Print a value as JSON with sorted keys, redacted: the same value, the same bytes."""
     import orjson

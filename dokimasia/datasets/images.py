@@ -76,7 +76,7 @@ def read_image(
         data: the image file's bytes.
         where: file and line or id, for messages.
         name: the image's file name, if it has one; an extension that names another format is a disguise.
-        declared: the format that a data URI or a server declares, held against the content too.
+        declared: the format that a data URI or a server declares, compared with the content too.
         max_pixels: width times height that is allowed; Pillow's own limit (89 million) holds besides.
 
     Raises:

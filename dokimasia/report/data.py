@@ -122,8 +122,8 @@ class ReportData:
         summary: the figures, the very ones of `show --json`.
         planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
             where nothing is known to be planted.
-        differences: the paired differences of every two models, from `dokimasia.methods.evaluation.rivals.rival_differences`.
-        repeats: each model's mean by repeat, from `dokimasia.methods.evaluation.repeats.means_by_repeat`.
+        differences: the paired differences of every two models, from the method.
+        repeats: each model's mean by repeat, from the method.
         reasons: an example of what was said, by kind of failure.
         selection: which samples are shown.
         samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
@@ -190,11 +190,11 @@ class Drawing:
 
     `sample` draws one sample whole from its items in `show RUN --sample ID --json`, long texts cut; None where there is none
     to show. What
-    other methods add stands after the section `before_added`.
+    other methods add stands after the section `added_after`.
     """
 
     name: str
     sections: tuple[Make, ...]
     terminal: tuple[Make, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
-    before_added: Make | None = None
+    added_after: Make | None = None

@@ -119,7 +119,7 @@ def measured(one: Mapping[str, float] | None, place: str = "", *, digits: int = 
 
 
 def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
-    """A share of `analysis.rates.share`, as `12 of 30, 40 % [23, 59]`."""
+    """A share of `runs.reading.rates.share`, as `12 of 30, 40 % [23, 59]`."""
     if one["share"] is None:
         return f"{one['k']} of {one['n']}"
     limits = f" [{100 * one['low']:.0f}, {100 * one['high']:.0f}]"

@@ -1,4 +1,4 @@
-"""A tree's figures, a model's weak nodes, and two mappings held against each other: on data whose answer is plain."""
+"""A tree's figures, a model's weak nodes, and two mappings compared with each other: on data whose answer is plain."""
 
 import random
 

@@ -57,7 +57,7 @@ def test_every_key_does_what_it_says(home: Path, capsys) -> None:
     output = _go(home, "a\nd 1\nwhat\nr\ns\nb\nb\na\n")
     assert f"1 of {count}" in output
     assert output.count("a accept") == 2
-    assert "4 decided in this sitting" in output
+    assert "4 decided in this invocation" in output
     figures = _figures(home, capsys)
     assert figures["states"] == {"waiting": count - 3, "accepted": 2, "edited": 1, "rejected": 0}
     assert figures["people"] == {"anna": 3}

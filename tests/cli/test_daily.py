@@ -62,7 +62,7 @@ def test_parquet_is_not_written_to_a_terminal(verb: Verb, evaluated: str, monkey
 
 
 def test_diff_of_two_judges_and_of_two_models(verb: Verb, evaluated: str) -> None:
-    """People see who differs from whom and how surely; machines get the same as JSON; mistakes are exit code 2."""
+    """People see who differs from whom and how significantly; machines get the same as JSON; mistakes are exit code 2."""
     code, out, _ = verb(
         "evaluate", "world.jsonl", "--judge", "sim/judge-noisy", "--models", "sim/strong,sim/weak", "--json"
     )

@@ -57,7 +57,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
         assert "matched by sim/judge" in text
         assert "ann, by hand" in text
     assert run(["show", found["run"], "--home", str(home)]) == 0
-    assert "matched by ann" in capsys.readouterr().out
+    assert "Matched by ann" in capsys.readouterr().out
 
 
 def test_by_hand_first_and_then_by_the_judge(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

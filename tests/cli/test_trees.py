@@ -1,4 +1,4 @@
-"""The verbs of a capability tree on a finished run: shown, exported, edited by hand, restored, held against scores."""
+"""The verbs of a capability tree on a finished run: shown, exported, edited by hand, restored, compared with scores."""
 
 import asyncio
 import csv

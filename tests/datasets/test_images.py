@@ -115,6 +115,6 @@ def test_a_name_without_a_known_extension_says_nothing() -> None:
 
 
 def test_the_pixel_limit_is_configurable() -> None:
-    """The limit is held against the header."""
+    """The limit is compared with the header."""
     with pytest.raises(DataError, match="4 x 3 pixels, more than the 11"):
         read_image(encoded(), "here", max_pixels=11)

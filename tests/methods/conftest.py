@@ -6,6 +6,9 @@ import pytest
 
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_world
+from tests.runner.conftest import finished, kept_homes, request_of
+
+__all__ = ["finished", "kept_homes", "request_of", "settings", "world"]
 
 SAMPLES = 14
 

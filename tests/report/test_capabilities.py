@@ -15,7 +15,7 @@ from dokimasia.methods.tree.blocks.chart import colour
 from dokimasia.methods.tree.reading.view import Measured, members_below, tree_view
 from dokimasia.methods.tree.reading.weaknesses import model_findings
 from dokimasia.report.blocks import Chart, Table, plain
-from dokimasia.report.data import ReportData
+from dokimasia.report.data import Added, ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
 from tests.planted_trees import plant_tree
@@ -53,7 +53,7 @@ def hostile_tree(models: list[str]) -> dict[str, Any]:
 
 def test_without_a_tree_there_is_no_section(small: Finished) -> None:
     """A run whose criteria are mapped to no tree says nothing of capabilities."""
-    assert small.data().tree is None
+    assert small.data().addition("tree") is None
     assert section(small.data()) is None
 
 
@@ -65,11 +65,11 @@ def test_table_first_picture_second(with_tree: Finished) -> None:
     tables = [block for block in made.blocks if isinstance(block, Table)]
     (chart,) = [block for block in made.blocks if isinstance(block, Chart)]
     assert made.blocks.index(tables[-1]) < made.blocks.index(chart)
-    assert data.tree is not None
-    nodes = [node for node in data.tree["nodes"] if node["below"]]
+    tree = data.addition("tree")
+    nodes = [node for node in tree["nodes"] if node["below"]]
     assert len(tables[-1].rows) == len(nodes) == len(chart.figure["data"][0]["ids"])
     assert [column.title for column in tables[-1].columns][2:] == data.ranked() == list(chart.variants)
-    root = data.tree["nodes"][0]["scores"][data.ranked()[0]]
+    root = tree["nodes"][0]["scores"][data.ranked()[0]]
     assert plain(tables[-1].rows[0][2]).startswith(f"{root['mean']:.1f}")
     trace = chart.figure["data"][0]
     for variant in chart.variants.values():
@@ -112,7 +112,7 @@ def test_in_the_browser(with_tree: Finished, tmp_path: Path, scheme: Literal["li
 def test_hostile_names_and_criteria(small: Finished, tmp_path: Path) -> None:
     """Names and criteria that look like markup stand for themselves in the page, in the picture and in Markdown."""
     plain_data: ReportData = small.data()
-    data = replace(plain_data, tree=hostile_tree(plain_data.ranked()))
+    data = replace(plain_data, added={"tree": Added(hostile_tree(plain_data.ranked()), section)})
     page_file = tmp_path / "report.html"
     page_file.write_text(render_page(data))
     with opened(page_file) as seen:

@@ -97,7 +97,7 @@ async def test_two_judges_differ_as_their_rows_do(
 
 
 async def test_two_models_of_one_run(settings: Settings, request_of: Requests, finished: Finished) -> None:
-    """Within one run a model is held against another on the same samples; the judges' agreement has no place there."""
+    """Within one run a model is compared with another on the same samples; the judges' agreement has no place there."""
     result = await finished(request_of())
     found = compared(settings, result.run, result.run, models=MODELS, top=3)
     (one,) = found["pairs"]

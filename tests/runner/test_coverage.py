@@ -83,5 +83,5 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "Red flowers grow along the wall." in table
     assert run(["show", name, "--sample", "with", *home]) == 0
     shown = capsys.readouterr().out
-    assert "no criterion touches (by its words) 1 of the reference's 2 sentences" in shown
+    assert "No criterion touches (by its words) 1 of the reference's 2 sentences" in " ".join(shown.split())
     assert "- Red flowers grow along the wall." in shown

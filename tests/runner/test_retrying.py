@@ -64,7 +64,7 @@ class Faulty(CountingTransport):
 
 
 class Wordy(Faulty):
-    """A judge whose chains end in an answer that no rule can hold against the reference, so that a judge must say."""
+    """A judge whose chains end in an answer that no rule can compare with the reference, so that a judge must say."""
 
     def worded(self, call: Chat, reply: Any) -> Any:
         """Wrap the answer of every chain in words."""

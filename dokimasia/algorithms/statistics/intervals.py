@@ -143,7 +143,7 @@ def difference_interval(
     Returns
     -------
     Interval
-        In the unit of the measurements; above 0 where the second is surely higher.
+        In the unit of the measurements; above 0 where the second is significantly higher.
 
     Raises
     ------

@@ -201,7 +201,7 @@ def evident_nodes(
     min_size: int = 5,
     min_child: int = 20,
 ) -> list[Any]:
-    """Return the most specific nodes whose share of hits surely lies on one side of a threshold, as EvalTree does.
+    """Return the most specific nodes whose share of hits lies significantly on one side of a threshold, as EvalTree does.
 
     A node passes where Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results
     are not tested. From the root down, a node that passes is taken, and nothing below it, if every child with at least

@@ -171,7 +171,7 @@ def weaknesses(
 ) -> None:
     """Show where a model of RUN is weak and strong on the capability tree.
 
-    A node is held against all the model's other criteria: its difference must be more than chance brings when the
+    A node is compared with all the model's other criteria: its difference must be more than chance brings when the
     capabilities of whole samples are exchanged, corrected for all nodes looked at.
     """
     from dokimasia.methods.tree.reading.figures import weaknesses_of

@@ -54,7 +54,7 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def rate(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge for both ratings and hold them against the domain's threshold."""
+    """Ask the judge for both ratings and compare them with the domain's threshold."""
     context = runtime.context
     options = context.options
     if not isinstance(options, FilterOptions):

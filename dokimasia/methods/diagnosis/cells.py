@@ -70,8 +70,8 @@ def mark_of(difference: Figure, q_value: float | None, *, limit: float, down: Ma
         difference: with its interval.
         q_value: the adjusted p-value; None where it was not tested, which is not marked.
         limit: the largest adjusted p-value that counts.
-        down: the mark of a difference that is surely below 0.
-        up: the mark of one that is surely above.
+        down: the mark of a difference that is significantly below 0.
+        up: the mark of one that is significantly above.
     """
     if q_value is None:
         return ""

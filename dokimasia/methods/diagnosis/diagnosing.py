@@ -1,4 +1,4 @@
-"""`diagnose`: a run's tables made, kept with the run, and held against those of another run."""
+"""`diagnose`: a run's tables made, kept with the run, and compared with those of another run."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -112,7 +112,7 @@ def changes(home: Home, first: Run, second: Run, *, tree: str | None = None, see
     Args:
         home: where both are.
         first: the run that is the standard.
-        second: the run that is held against it.
+        second: the run that is compared with it.
         tree: which tree or version; by default the first run's.
         seed: of intervals and permutations; by default the first run's.
 

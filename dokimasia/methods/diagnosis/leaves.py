@@ -42,7 +42,7 @@ Verdicts = Mapping[str, Mapping[str, NodeFinding]]
 def verdicts_of(material: Material, *, min_support: int = MIN_SUPPORT, permutations: int | None = None) -> Verdicts:
     """Return what is said of every node that is looked at, for each model.
 
-    A node is held against all other criteria of the model (`algorithms.weakness.node_findings`); the p-values of all
+    A node is compared with all other criteria of the model (`algorithms.weakness.node_findings`); the p-values of all
     nodes of all models are adjusted together (Benjamini and Hochberg), since a diagnosis looks at them all.
     """
     tests = len(material.tree) * len(material.models)

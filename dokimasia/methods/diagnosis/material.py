@@ -129,7 +129,7 @@ def mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: Measured) 
 
 
 def _since_the_mapping(home: Home, loaded: LoadedTree) -> list[str]:
-    """Return a note where leaves were added by hand after the criteria were mapped, so that none was held against them."""
+    """Return a note where leaves were added by hand after the criteria were mapped, so that none was compared with them."""
     earlier = [
         one
         for one in versions(home, loaded.stored.tree)
@@ -144,7 +144,7 @@ def _since_the_mapping(home: Home, loaded: LoadedTree) -> list[str]:
         return []
     return [
         f"The mapping of {before.tree}@{before.position} is out of date: {loaded.name} was edited since, and no criterion "
-        f"was held against {', '.join(empty)}."
+        f"was compared with {', '.join(empty)}."
     ]
 
 

@@ -13,7 +13,7 @@ WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right
 def reasons(material: Material) -> Asset:
     """Return how often a right final answer comes with failed atoms, and a wrong one with none.
 
-    An atom is failed at a score of 3 or lower. The final answer is held against the reference by rule, without a model;
+    An atom is failed at a score of 3 or lower. The final answer is compared with the reference by rule, without a model;
     what the rules leave open is counted as undecided and in neither rate.
     """
     rows: list[AssetRow] = []
@@ -44,10 +44,10 @@ def reasons(material: Material) -> Asset:
         id="reasons",
         title="Right answer, wrong reason",
         sentence=(
-            f"Of {several(decided, 'answer')} whose final answer can be held against a reference by rule: how many right ones "
+            f"Of {several(decided, 'answer')} whose final answer can be compared with a reference by rule: how many right ones "
             f"failed an atom (score below {SOLVED}), and how many wrong ones solved all."
             if decided
-            else "No final answer could be held against a reference by rule, so nothing is said of reasons."
+            else "No final answer could be compared with a reference by rule, so nothing is said of reasons."
         ),
         columns=(
             MODEL,

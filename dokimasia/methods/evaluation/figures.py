@@ -62,8 +62,3 @@ def _row(answer: ScoredAnswer) -> Row:
         score=answer.score,
         failure=answer.failure,
     )
-
-
-def simulated_models(run: Run) -> list[str]:
-    """Return the names of a run's models that are simulated."""
-    return simulated(EvaluationPlan.model_validate(run.options["plan"]).models.values())

@@ -1,4 +1,4 @@
-"""Every two models of a run held against each other, with p-values adjusted for looking at all of them."""
+"""Every two models of a run compared with each other, with p-values adjusted for looking at all of them."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

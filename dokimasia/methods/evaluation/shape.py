@@ -35,8 +35,8 @@ class Scores(Value):
 class Tokens(Value):
     """Tokens that calls used."""
 
-    input: Count
-    output: Count
+    input: Count | None = Field(description="null where no call reported them")
+    output: Count | None = Field(description="null where no call reported them")
     unknown: Count = Field(description="calls whose use was not reported")
 
 
@@ -59,7 +59,9 @@ class Surviving(Value):
 
     n: Count = Field(description="samples scored with and without")
     share: float | None = Field(description="of the score above the floor of 1; null where there is none")
-    difference: Interval | None = Field(description="score with the image less without; null with a single cluster")
+    difference: Interval | None = Field(
+        description="score with the image less without; null with one cluster or a zero score"
+    )
 
 
 class ForkedFrom(Value):

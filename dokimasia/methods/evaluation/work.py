@@ -18,9 +18,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
 
-WINDOW = 1
-"""Samples in flight for each call that the widest endpoint takes at once, so that a slow one idles no other."""
-
 REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)
 
 
@@ -35,7 +32,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
         job.samples(),
         EvaluationWork(job).sample,
         items=count * (1 + len(list(job.plan.items("")))),
-        width=min(WINDOW * job.width, count),
+        width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
     )
 

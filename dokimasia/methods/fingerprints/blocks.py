@@ -1,4 +1,4 @@
-"""Fingerprints in the report: how surely reports without names were matched to answers, as a heat map and pair by pair."""
+"""Fingerprints in the report: how reliably reports without names were matched to answers, as a heat map and pair by pair."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -74,7 +74,7 @@ def _matched(matcher: str, counted: Mapping[str, Any], asset: Mapping[str, Any])
         over_all += f"; {failed} failed, which leaves {_range(counted['bounds'])} open"
     yield Paragraph(
         f"Matched by {matcher}: {over_all}. {counted['pairs_apart']} of {counted['n_pairs']} pairs were matched rightly in "
-        f"more than half of their trials, {counted['pairs_surely_apart']} surely so."
+        f"more than half of their trials, {counted['pairs_significantly_apart']} significantly so."
     )
     if len(asset["rows"]) > 2:
         yield Chart(heat_map(asset), f"{asset['title']}. {asset['sentence']}")

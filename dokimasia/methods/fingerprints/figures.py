@@ -1,4 +1,4 @@
-"""From matched reports to figures: how surely each pair of models is told apart, as a table and as a heat map's."""
+"""From matched reports to figures: how reliably each pair of models is told apart, as a table and as a heat map's."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
         "bounds": _bounds(sum(hits), len(hits), len(trials)),
         "n_pairs": len(rows),
         "pairs_apart": sum(row["apart"] for row in rows),
-        "pairs_surely_apart": sum(row["surely"] for row in rows),
+        "pairs_significantly_apart": sum(row["significant"] for row in rows),
         "pairs": rows,
     }
 
@@ -68,7 +68,7 @@ def fingerprint_assets(
     """
     pairs = Asset(
         id=f"fingerprints/{id}" if id else "fingerprints",
-        title=f"Fingerprints, matched by {matcher}: how surely two models are told apart",
+        title=f"Fingerprints, matched by {matcher}: how reliably two models are told apart",
         sentence=(
             f"{figures['pairs_apart']} of {figures['n_pairs']} pairs were matched rightly in more than half of their trials; "
             "guessing reaches one half. Each trial shows answers to other questions than the reports were written from."
@@ -149,7 +149,7 @@ def _pair(names: tuple[str, str], trials: Sequence[Trial]) -> dict[str, Any]:
         "failures": _failures(trials),
         "bounds": _bounds(right, len(hits), len(trials)),
         "apart": bool(hits) and right / len(hits) > CHANCE,
-        "surely": interval is not None and interval.low > CHANCE,
+        "significant": interval is not None and interval.low > CHANCE,
     }
 
 

@@ -17,7 +17,7 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, list_runs
 
 MATCH = "match"
-"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models, its digest the task's id."""
+"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
 
 BY_HAND = "match by hand"
 """The kind of a result row of a person's."""

@@ -33,7 +33,7 @@ class PairMatched(Matched):
     first: str
     second: str
     apart: bool = Field(description="whether more than half of the trials with a verdict were matched rightly")
-    surely: bool = Field(description="whether the interval lies above one half")
+    significant: bool = Field(description="whether the interval lies above one half")
 
 
 class MatcherFigures(Matched):
@@ -41,7 +41,7 @@ class MatcherFigures(Matched):
 
     n_pairs: Count = Field(description="pairs with a trial")
     pairs_apart: Count = Field(description="pairs that were matched rightly in more than half of their trials")
-    pairs_surely_apart: Count = Field(description="pairs whose interval lies above one half")
+    pairs_significantly_apart: Count = Field(description="pairs whose interval lies above one half")
     pairs: tuple[PairMatched, ...]
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.text.anonymising import anonymise
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.fingerprint import FingerprintTask
-from dokimasia.domain.identity import canonical_json, unit_interval
+from dokimasia.domain.identity import canonical_json, unit_interval, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
@@ -59,8 +59,8 @@ def untested_of(run: Run) -> list[list[str | int]]:
 
 
 def item_of(task: FingerprintTask) -> str:
-    """Return the name of a trial's result row."""
-    return f"match/{task.first}/{task.second}/{task.trial}"
+    """Return the name of a trial's result row; trials of two tests that show the same bear one name."""
+    return f"match/{task.first}/{task.second}/{task.trial}/{value_id(task)}"
 
 
 def halves(home: Home, run: Run, seed: int) -> Halves:

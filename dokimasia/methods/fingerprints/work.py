@@ -41,7 +41,6 @@ async def _matched(
     """Return the row of a trial; where a report is missing nothing is asked."""
     fields: dict[str, Any] = {
         "kind": MATCH,
-        "sample_digest": id,
         "model": task.first,
         "arm": task.second,
         "repeat": task.trial - 1,

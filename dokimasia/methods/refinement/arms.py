@@ -1,4 +1,4 @@
-"""One arm of a refinement, and one arm held against another: rates, atom scores and gains with intervals and bounds."""
+"""One arm of a refinement, and one arm compared with another: rates, atom scores and gains with intervals and bounds."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

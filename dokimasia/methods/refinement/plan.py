@@ -19,7 +19,7 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
     "peer": ("original", "again", "retry", "peer"),
     "all": ARMS,
 }
-"""The arms of each strategy: feedback is always held against the same prompt anew and against a bare retry."""
+"""The arms of each strategy: feedback is always compared with the same prompt anew and with a bare retry."""
 
 PROMPTS: dict[Arm, tuple[str, ...]] = {
     "original": ("equivalence", "checkpoints", "repair"),

@@ -20,7 +20,7 @@ def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
 def _with_added(data: ReportData) -> list[Make]:
     """Return a kind's sections with what other methods add in its place."""
     sections = list(data.drawing.sections)
-    before = data.drawing.before_added
+    before = data.drawing.added_after
     if before is not None and before in sections:
         place = sections.index(before) + 1
         sections[place:place] = [added.section for added in data.added.values()]

@@ -115,7 +115,6 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
     places, scores = _places(home, run), judgement_scores(home, run.id)
-    digests = {row.item: row.sample_digest for row in rows}
     answers: dict[str, list[Answer]] = {}
     for row in rows:
         answers.setdefault(shown_name(row.model, row.arm), []).append(
@@ -130,14 +129,14 @@ def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
             )
         )
     return {
-        name: Side.of(_taken_up(run, places, listed) if places else _items(listed, digests), listed)
+        name: Side.of(_taken_up(run, places, listed) if places else _items(listed), listed)
         for name, listed in sorted(answers.items())
     }
 
 
-def _items(answers: Sequence[Answer], digests: Mapping[str, str]) -> list[Place]:
-    """Return the items of a run that has no samples as what is paired: each by what its row says that it is about."""
-    return [Place(one.sample_id, digests[one.sample_id] or one.sample_id, one.sample_id) for one in answers]
+def _items(answers: Sequence[Answer]) -> list[Place]:
+    """Return the items of a run that has no samples, which are paired by their names."""
+    return [Place(one.sample_id, one.sample_id, one.sample_id) for one in answers]
 
 
 def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:
@@ -171,7 +170,7 @@ def _contents(
         alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
         same += alike
         if not alike:
-            different.append({"sample": sample, "first": _came_to(row), "second": _came_to(other)})
+            different.append({"sample": sample or row.item, "first": _came_to(row), "second": _came_to(other)})
     return {
         "n_shared": same + len(different),
         "same": same,

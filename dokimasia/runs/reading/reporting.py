@@ -9,7 +9,7 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
 from dokimasia.report.data import Added, Picture, ReportData, RunFacts, Selection
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.runs.reading.facts import facts_of
 from dokimasia.runs.reading.selection import choose
@@ -76,7 +76,7 @@ async def report_data(
         data = await method.report(home, run, data, samples)
     else:
         data = _with_items(run, data, samples)
-    if data.drawing.before_added is not None:
+    if data.drawing.added_after is not None:
         data = replace(data, added=_added(home, run))
     return _redacted_data(data, redact)
 
@@ -88,9 +88,9 @@ def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
 
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
-    """Return what other methods add to the page of a run that they rest on."""
+    """Return what other methods, those of plug-ins too, add to the page of a run that they rest on."""
     found: dict[str, Added] = {}
-    for name in OWN:
+    for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
         if adds is not None and (value := adds.figures(home, run)) is not None:
             found[name] = Added(value, adds.section())

@@ -1,4 +1,4 @@
-"""The truth that estimates are held against: exact expectations, from the planted parameters alone.
+"""The truth that estimates are compared with: exact expectations, from the planted parameters alone.
 
 Nothing here draws, renders, reads a reply or averages measurements; the numbers follow from the definitions of
 `CandidateProfile` and `JudgeProfile` by the rules of probability. They hold for replies that were scored: a judge's

@@ -1,4 +1,4 @@
-"""The truth that self-correction is held against: what each arm mends, from the planted parameters alone.
+"""The truth that self-correction is compared with: what each arm mends, from the planted parameters alone.
 
 Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
 right, hedged or missing (wrong or left out); a round of feedback moves it from one to another with probabilities that

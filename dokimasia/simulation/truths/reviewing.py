@@ -1,4 +1,4 @@
-"""The truth that reviews and audits are held against: facts counted in texts, and expectations from planted parameters.
+"""The truth that reviews and audits are compared with: facts counted in texts, and expectations from planted parameters.
 
 Nothing here asks, draws or reads a reply. The counts look for the sentences of a scene's facts as they stand; the
 expectations follow from the definitions of the profiles by the rules of probability, for replies that could be used.

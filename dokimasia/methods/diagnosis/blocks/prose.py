@@ -10,7 +10,7 @@ def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]
     """Yield whose words are whose, the report across models, then one fold a model.
 
     Args:
-        words: what `runner.diagnosis_words.words_summary` gives.
+        words: what `methods.diagnosis.results.words_summary` gives.
         links: by row (`ASSET:ROW`), the place of the page that holds its evidence.
     """
     totals = words["totals"]

@@ -103,7 +103,7 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
             )
     if not rows:
         yield Paragraph(
-            "No leaf or node of any model is surely weaker or stronger than the rest of that model.", "note"
+            "No leaf or node of any model is significantly weaker or stronger than the rest of that model.", "note"
         )
         return
     columns = (

@@ -32,5 +32,5 @@ DRAWING = Drawing(
     ),
     terminal=(scores.section, categories.section, blind.section, skipped.section),
     sample=lambda views, cut: whole_sample.sample(views[0], cut),
-    before_added=categories.section,
+    added_after=categories.section,
 )

@@ -97,7 +97,7 @@ def _findings(tree: Mapping[str, Any], models: Sequence[str]) -> list[Block]:
     if quiet:
         blocks.append(
             Paragraph(
-                f"No node is surely weaker or stronger than the rest for {', '.join(quiet)}: "
+                f"No node is significantly weaker or stronger than the rest for {', '.join(quiet)}: "
                 f"up to {looked} nodes were looked at.",
                 "note",
             )

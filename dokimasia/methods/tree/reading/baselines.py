@@ -1,4 +1,4 @@
-"""The groupings that a grown tree is held against, as far as they need no model: fixed lists, words, pictures, labels."""
+"""The groupings that a grown tree is compared with, as far as they need no model: fixed lists, words, pictures, labels."""
 
 from collections.abc import Mapping
 from io import BytesIO

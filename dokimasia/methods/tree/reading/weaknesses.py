@@ -80,7 +80,7 @@ def evident_findings(
     level: float = LEVEL,
     examples: int = EXAMPLES,
 ) -> dict[str, Any]:
-    """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is surely off a threshold.
+    """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is significantly off a threshold.
 
     As published, trials count as independent and nodes are not corrected for being many.
 

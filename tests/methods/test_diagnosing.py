@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
@@ -17,8 +16,8 @@ from dokimasia.methods.diagnosis.files import export
 from dokimasia.methods.diagnosis.material import category_tree, gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree import grow_tree, load_tree
 from dokimasia.methods.tree.reading.files import import_tree
-from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
@@ -72,12 +71,12 @@ async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(
 ) -> None:
     """A row, a leaf and a model lead to their atoms; when the tree changes, the report says that the mapping is old."""
     run = (await finished(request_of())).run
-    grown = await grow_tree(judge="sim/judge", run=run, settings=settings)
+    tree = (await grow_tree(judge="sim/judge", run=run, settings=settings)).summary["tree"]
     with Home.open(settings.home, write=True) as home:
         stored = get_run(home, run)
         gathered = gather(home, stored)
         found = diagnosis_of(stored, gathered)
-        assert (found.grouping, found.tree) == ("tree", grown.tree)
+        assert (found.grouping, found.tree) == ("tree", tree)
         leaves = next(one for one in found.assets if one.family == "leaves")
         row = leaves.rows[0]
         behind = evidence(home, stored, gathered, found, f"{leaves.id}:1", limit=100)
@@ -105,9 +104,9 @@ async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(
     assert report["evidence"]
     edited = settings.home / "edited.yaml"
     with Home.open(settings.home, write=True) as home:
-        newest = load_tree(home, grown.tree)
+        newest = load_tree(home, tree)
         edited.write_text(to_yaml(add(newest.tree, f"{row.node[: row.node.rindex('<')]}<Never Asked>")))
-        await import_tree(home, edited, tree=grown.tree)
+        await import_tree(home, edited, tree=tree)
         now = diagnose(home, stored)
         stale = report_diagnosis(home, stored)
     assert any("out of date" in note and newest.name in note and "Never Asked" in note for note in now.notes)

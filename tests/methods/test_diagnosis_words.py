@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dokimasia.methods.diagnosis.plan import WordsRequest
-from dokimasia.methods.diagnosis.words import WordsResult, latest_words, resume_words, write_diagnosis
 
 from dokimasia.domain.diagnosis_report import MOST_WORDS
-from dokimasia.methods.diagnosis import words as diagnosis_words
+from dokimasia.methods.diagnosis import METHOD, WordsRequest, write_diagnosis
 from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
 from dokimasia.methods.diagnosis.evidence import evidence
 from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
+from dokimasia.methods.diagnosis.results import latest_words
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs import work
+from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
@@ -40,13 +41,13 @@ def writer(judge: str = "sim/judge", **replies: str) -> Reply:
     return reply
 
 
-async def written(settings: Settings, run: str, reply: Reply | None = None, **more: Any) -> WordsResult:
+async def written(settings: Settings, run: str, reply: Reply | None = None, **more: Any) -> RunResult:
     """Have a run's reports written by a writer of the test's, or the simulated judge."""
     request = WordsRequest(run=run, judge="sim/judge", **more)
     return await write_diagnosis(request, settings=settings, transports={"sim": JudgeTransport(reply or writer())})
 
 
-def by_subject(result: WordsResult) -> dict[str, dict[str, Any]]:
+def by_subject(result: RunResult) -> dict[str, dict[str, Any]]:
     """The reports of a summary by whom they are about."""
     return {one["subject"]: one for one in result.summary["reports"]}
 
@@ -95,9 +96,9 @@ async def test_killed_in_a_call_and_resumed_the_reports_are_the_same_to_the_byte
     with pytest.raises(Killed):
         await write_diagnosis(request, settings=other, transports={"sim": dying})
     with Home.open(other.home, write=False) as home:
-        half = next(one for one in list_runs(home) if one.options.get("kind") == "diagnosis")
+        half = next(one for one in list_runs(home) if one.method == METHOD.name)
     rest = JudgeTransport(fabulist)
-    result = await resume_words(half, settings=other, transports={"sim": rest})
+    result = await resume(half, settings=other, transports={"sim": rest})
     assert result.complete
     assert json.dumps(result.summary) == json.dumps(expected.summary)
     assert len(dying.asked) + len(rest.asked) == len(whole.asked)
@@ -108,19 +109,19 @@ async def test_killed_between_the_last_step_and_its_rows(
 ) -> None:
     """Killed when all is written and nothing is recorded: the resume records it and asks nothing."""
     run = (await evaluate(request_of(), settings=settings)).run
-    record = diagnosis_words.record_results
+    record = work.record_results
 
     async def die(*arguments: Any) -> None:
         raise Killed
 
-    monkeypatch.setattr(diagnosis_words, "record_results", die)
+    monkeypatch.setattr(work, "record_results", die)
     with pytest.raises(Killed):
         await written(settings, run)
-    monkeypatch.setattr(diagnosis_words, "record_results", record)
+    monkeypatch.setattr(work, "record_results", record)
     with Home.open(settings.home, write=False) as home:
-        half = next(one for one in list_runs(home) if one.options.get("kind") == "diagnosis")
+        half = next(one for one in list_runs(home) if one.method == METHOD.name)
     silent = JudgeTransport(writer())
-    result = await resume_words(half, settings=settings, transports={"sim": silent})
+    result = await resume(half, settings=settings, transports={"sim": silent})
     assert result.complete
     assert result.summary["totals"]["verified"] >= 6
     assert silent.asked == []

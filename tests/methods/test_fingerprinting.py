@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dokimasia.methods.diagnosis.plan import FingerprintRequest
-from dokimasia.methods.fingerprints.fingerprinting import match_fingerprints, resume_fingerprints
-from dokimasia.methods.fingerprints.matching import tasks_of
-from dokimasia.methods.tree.growing import grow_tree
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import InputError, Interrupted, NotFound, TransportError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.fingerprints import FingerprintRequest, match_fingerprints
 from dokimasia.methods.fingerprints.by_hand import DATA, SHEET, TRIALS, take_matches, write_bundle
-from dokimasia.methods.fingerprints.results import export_figures, fingerprint_summary
-from dokimasia.methods.fingerprints.tasks import halves
+from dokimasia.methods.fingerprints.files import export_figures
+from dokimasia.methods.fingerprints.results import fingerprint_summary
+from dokimasia.methods.fingerprints.tasks import halves, tasks_of
+from dokimasia.methods.tree import grow_tree
+from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
@@ -66,6 +66,7 @@ class Watched:
         """Answer as the model, with its name around the answer of a candidate."""
         if spec.ref.model in self._silent:
             raise TransportError("auth", "planted", retryable=False, status=401)
+        await asyncio.sleep(0)  # as any endpoint does, so that a stop is noticed between replies
         reply = await self.inner.send(call, spec, api_key=api_key, blobs=blobs)
         text = "\n".join(message.text for message in call.messages) if call.kind == "chat" else ""
         self.sent.append(f"{spec.ref.model} {text}")
@@ -154,6 +155,7 @@ async def test_a_stopped_test_goes_on_to_the_same_bytes_and_asks_nothing_twice(
 ) -> None:
     """Stopped while the reports are written, and again while they are matched, it ends where an undisturbed one does."""
     made, run, _ = evaluated
+    (tmp_path / "dokimasia.toml").write_text("[defaults]\nmax_concurrency = 2\n")
     settings, other = (load_settings(home=tmp_path / name, cwd=tmp_path, env={}) for name in ("stopped", "whole"))
     for one in (settings, other):
         shutil.copytree(made.home, one.home)
@@ -163,14 +165,14 @@ async def test_a_stopped_test_goes_on_to_the_same_bytes_and_asks_nothing_twice(
     for stops in (3, 14):
         watched = Watched(stops_at=stops)
         begun = None if stops == 3 else stored_run(settings, whole.run)
-        work = resume_fingerprints(begun, settings=settings, **watched.given) if begun else None
+        work = resume(begun, settings=settings, **watched.given) if begun else None
         with pytest.raises(Interrupted):
             await (work or match_fingerprints(asked, settings=settings, **watched.given))
         seen += watched.sent
         assert stored_run(settings, whole.run).status == "interrupted"
         assert bool(watched.shown) == (begun is not None)
     last = Watched()
-    done = await resume_fingerprints(stored_run(settings, whole.run), settings=settings, **last.given)
+    done = await resume(stored_run(settings, whole.run), settings=settings, **last.given)
     seen += last.sent
     assert done.complete
     assert last.shown
@@ -291,8 +293,9 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
     """The bundle names nobody, two exports are equal, decisions count as the reader's, and a sheet is never overwritten."""
     run = (await evaluate(request_of(), settings=settings)).run
     watched = Watched()
-    asked = FingerprintRequest(run=run, judge=JUDGE, responses=2)
-    test = await match_fingerprints(asked, settings=settings, transports={"sim": watched}, by_hand=True)
+    asked = FingerprintRequest(run=run, judge=JUDGE, responses=2, by_hand=True)
+    test = await match_fingerprints(asked, settings=settings, transports={"sim": watched})
+    assert test.complete
     assert not watched.shown
     assert test.summary["waiting"] == test.summary["tasks"] == 4
     folder = tmp_path / "bundle"
@@ -333,8 +336,8 @@ async def test_bad_lines_are_named_all_at_once_and_nothing_is_kept(
 ) -> None:
     """Unknown tasks, other letters, a task twice, broken JSON and a changed mind: line and id of each, in one pass."""
     run = (await evaluate(request_of(), settings=settings)).run
-    asked = FingerprintRequest(run=run, judge=JUDGE, responses=2)
-    test = await match_fingerprints(asked, settings=settings, by_hand=True)
+    asked = FingerprintRequest(run=run, judge=JUDGE, responses=2, by_hand=True)
+    test = await match_fingerprints(asked, settings=settings)
     with Home.open(settings.home, write=True) as home:
         stored = get_run(home, test.run)
         ids = [id for id, _ in tasks_of(home, stored)]
