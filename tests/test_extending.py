@@ -1,6 +1,7 @@
 """The document on extending the package: every file in it is written, every command in it is run."""
 
 import importlib
+import json
 import re
 import runpy
 import shlex
@@ -16,7 +17,7 @@ from dokimasia.datasets import READERS
 from dokimasia.methods.evaluation import METHOD
 from dokimasia.plugins import listing
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, list_runs
+from dokimasia.storage.runs import Run, list_runs, run_samples
 from tests.distributions import install
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "extending.md"
@@ -90,6 +91,15 @@ def test_every_command_of_the_document_works(acme: Path, capsys: pytest.CaptureF
     assert origin is not None
     assert origin.parent == first.id
     assert "first-option" in printed[" ".join(COMMANDS[-1])]
+    vote = next(one.id for one in reversed(runs(acme)) if one.method == "majority")
+    assert run(["show", vote, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["scored"] > 0
+    assert figures["right"] > figures["scored"] / 3
+    with Home.open(acme / ".dokimasia", write=False) as home:
+        sample = run_samples(home, vote)[0].sample_id
+    assert run(["show", vote, "--sample", sample]) == 0
+    assert "votes" in capsys.readouterr().out
     assert "agreement" in printed[" ".join(next(one for one in COMMANDS if one[0] == "run"))]
 
 

@@ -21,7 +21,7 @@ class Context:
 
     `prompts` replaces the package's own prompts where it is given. `blobs` is where images lie, and where those that a
     tool makes are put; it is needed where the options offer tools. `attempt` counts how often the item was taken up
-    anew after it had failed (see `at_attempt`).
+    anew after it had failed (see `at_attempt`). `refused` takes in what the budget refused, where a list is given.
     """
 
     gateway: Gateway
@@ -31,6 +31,7 @@ class Context:
     prompts: PromptLibrary | None = None
     blobs: BlobStore | None = None
     attempt: int = field(default=0, kw_only=True)
+    refused: list[Failed] | None = field(default=None, kw_only=True)
 
     async def ask(
         self,
@@ -50,7 +51,7 @@ class Context:
             attempt: ask under this attempt alone, whatever the context's is.
             rejected: an earlier reply to send back; the reply to that is not sent back again.
         """
-        return await ask(
+        asked = await ask(
             what,
             gateway=self.gateway,
             model=self.options.spec(model) if model else self.judge_of(node),
@@ -59,6 +60,9 @@ class Context:
             library=self.prompts,
             looking=self.looking if what.tools else None,
         )
+        if self.refused is not None and asked.value is None and asked.failure.kind == "budget":
+            self.refused.append(asked.failure)
+        return asked
 
     def at_attempt(self, attempt: int) -> Self:
         """Return the context in which an item that failed is taken up anew for the nth time (0: for the first time).

@@ -186,11 +186,11 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a kind of run is drawn: what it is called, its sections, and those of a terminal where these are others.
+    """How a kind of run is drawn: what it is called (empty: as its method is), its sections, and those of a terminal.
 
-    `sample` draws one sample whole from its items in `show RUN --sample ID --json`, long texts cut; None where there is none
-    to show. What
-    other methods add stands after the section `added_after`.
+    Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
+    `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
+    after the section `added_after`.
     """
 
     name: str

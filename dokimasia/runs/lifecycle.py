@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import orjson
@@ -12,7 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, NotFound
+from dokimasia.errors import CallFailed, InputError, Interrupted, NotFound, StorageError
 from dokimasia.gateway.budget import Budget
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import Estimate
@@ -20,8 +20,8 @@ from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now, run_id
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import RunRequest
-from dokimasia.runs.samples import check_prompts
+from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services
 from dokimasia.runs.session import Session, hash_of
 from dokimasia.settings import Settings, load_settings
@@ -211,8 +211,8 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
         id=run_id(method, plan),
         method=method.name,
         command=command or asked.command,
-        data_name=accepted.data_name,
-        data_hash=accepted.data_hash,
+        data_name=accepted.data_name or (request.data.name if isinstance(request, DataRequest) else ""),
+        data_hash=accepted.data_hash or getattr(accepted.plan, "data", ""),
         options=orjson.loads(orjson.dumps(shown)),
         seed=plan.seed,
         fresh=plan.fresh,
@@ -334,7 +334,12 @@ async def at_work(
             await reopen(home, run.id, failures=("budget",))
             await retry_failed(home, run.id, failures=retry)
             await sweep_orphans(services.saver, live_threads(home))
-            yield services
+            try:
+                yield services
+            except Exception:
+                with suppress(StorageError):
+                    await set_status(home, run.id, "interrupted")
+                raise
     except (Interrupted, asyncio.CancelledError):
         await set_status(home, run.id, "interrupted")
         raise
@@ -363,23 +368,6 @@ async def finish(home: Home, run: Run, *, complete: bool = True, told: bool = Tr
         await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
     await set_status(home, run.id, status)
     return get_run(home, run.id)
-
-
-def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
-    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
-
-    Raises:
-        ConfigError: naming what changed.
-    """
-    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
-    before: Any = run.options["versions"]
-    for name, version in now.items():
-        if before.get(name) != version:
-            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
-            raise ConfigError(
-                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
-                "give its command anew; the ledger answers what did not change"
-            )
 
 
 def check_samples(home: Home, run: Run) -> None:

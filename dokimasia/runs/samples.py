@@ -1,14 +1,20 @@
-"""Data files as runs read them, and the check that a run goes on under the prompts that it was accepted with."""
+"""Data files as runs read them, and the checks that a run goes on under the prompts and versions that it was accepted with."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dokimasia.datasets import Problem, open_dataset, problems_text
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.requests import DataRequest
+from dokimasia.storage.runs import Run
+
+if TYPE_CHECKING:
+    from dokimasia.runs.method import Method
 
 
 def read_data(
@@ -57,3 +63,20 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
         f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
         "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
     )
+
+
+def check_versions(method: "Method[Any, Any]", run: Run, plan: RunPlan) -> None:
+    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
+
+    Raises:
+        ConfigError: naming what changed.
+    """
+    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
+    before: Any = run.options["versions"]
+    for name, version in now.items():
+        if before.get(name) != version:
+            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
+            raise ConfigError(
+                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
+                "give its command anew; the ledger answers what did not change"
+            )

@@ -1,16 +1,16 @@
 """A run at work: stages of units, walks through graphs, rows that are committed, and the standing that is reported."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, get_args
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs import drive
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.log import logger
 from dokimasia.prompts import PromptLibrary
@@ -223,8 +223,12 @@ class Job(Generic[P]):
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)
 
     async def _walk_to_row(self, graph: GraphFile, sample: Sample, item: Item) -> ResultRow:
+        refused: list[Failed] = []
+        context = replace(self.context.at_attempt(self.attempt(item.name)), refused=refused)
         try:
-            state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name)
+            state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name, context=context)
+            if refused and not state.get("failed"):  # made without what was still to be asked: open, and no result
+                state = {"calls": state.get("calls"), **failed_update(refused[0])}
         except CallFailed as failed:
             state = {"failed": failed.kind, "reason": failed.reason}
         except DokimasiaError:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,22 @@ def test_options_without_an_effect_are_refused(home: Path, capsys: pytest.Captur
     ):
         assert run(["diagnose", "last", *given, "--home", str(home)]) == 2
         assert said in capsys.readouterr().err, given
+
+
+def test_a_dry_run_keeps_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What reports, or a test of them, would ask is said for each model; no run is made, and tables have no dry run."""
+    before = runs_of(home, capsys)
+    for asked in ("--write", "--fingerprint"):
+        found: list[dict[str, Any]] = []
+        for judge in ("sim/judge", "sim/judge-noisy"):
+            assert run(["diagnose", "last", asked, "--judge", judge, "--dry-run", "--json", "--home", str(home)]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+            assert list(found[-1]["models"]) == [judge]
+            assert found[-1]["calls"] >= 9
+        assert found[0]["run"] != found[1]["run"]
+    assert runs_of(home, capsys) == before
+    assert run(["diagnose", "last", "--dry-run", "--home", str(home)]) == 2
+    assert "--dry-run belongs to --write or --fingerprint" in capsys.readouterr().err
 
 
 def test_a_table_that_is_named_is_the_one_in_the_json_and_a_near_one_is_offered(

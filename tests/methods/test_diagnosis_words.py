@@ -15,8 +15,11 @@ from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.diagnosis.report import report_diagnosis
 from dokimasia.methods.diagnosis.results import latest_words
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.tree import grow_tree
 from dokimasia.runs import work
+from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
@@ -221,3 +224,23 @@ async def test_a_model_without_failures(settings: Settings, request_of: Requests
     found = by_subject(await written(settings, run))["sim/strong"]
     assert not any(" is weak at " in one["text"] for one in found["sentences"])
     assert not any("have no score" in one["text"] for one in found["sentences"])
+
+
+async def test_a_fork_is_written_from_the_tables_of_its_parent(settings: Settings, request_of: Requests) -> None:
+    """With another judge the tables stay those that were written from, although the run has a tree by now."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    first = await written(settings, run)
+    await grow_tree(judge="sim/judge", run=run, settings=settings)
+    with Home.open(settings.home, write=False) as home:
+        parent = get_run(home, first.run)
+    child = await fork(parent, ForkRequest(judge="sim/judge-noisy"), settings=settings)
+    assert child.complete
+    assert child.summary["diagnosis"] == first.summary["diagnosis"]
+    assert child.summary["judge"] == "sim/judge-noisy"
+    with Home.open(settings.home, write=False) as home:
+        export = await export_rows(home, get_run(home, child.run))
+    assert [row["model"] for row in export.rows] == ["", "sim/strong", "sim/weak"]
+    for row in export.rows:
+        assert row["judge"] == "sim/judge-noisy"
+        assert row["verified"] + row["unverified"] > 0
+        assert row["model"] in row["text"]

@@ -20,6 +20,10 @@ from dokimasia.methods.fingerprints.files import export_figures
 from dokimasia.methods.fingerprints.results import fingerprint_summary
 from dokimasia.methods.fingerprints.tasks import halves, tasks_of
 from dokimasia.methods.tree import grow_tree
+from dokimasia.runs.forking import ForkRequest, fork
+from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.reading.verifying import verify
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles
@@ -322,6 +326,24 @@ async def test_bad_lines_are_named_all_at_once_and_nothing_is_kept(
                 await take_matches(home, test.run, tmp_path / name)
         with pytest.raises(NotFound):
             await take_matches(home, "absent", path)
+
+
+async def test_two_judges_are_compared_trial_by_trial(settings: Settings, request_of: Requests) -> None:
+    """A fork puts the same trials to another judge, so that each is paired with itself; an export names the task."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    first = await match_fingerprints(FingerprintRequest(run=run, judge=JUDGE, responses=2), settings=settings)
+    second = await fork(stored_run(settings, first.run), ForkRequest(judge="sim/judge-noisy"), settings=settings)
+    with Home.open(settings.home, write=False) as home:
+        runs = [get_run(home, one.run) for one in (first, second)]
+        found = compare_runs(home, *runs)
+        export = await export_rows(home, runs[1])
+        ids = [id for id, _ in tasks_of(home, runs[0])]
+        assert verify(home).ok
+    (pair,) = found["pairs"]
+    assert (pair["n_shared"], pair["lost"]) == (first.summary["tasks"], {})
+    assert [row["task"] for row in export.rows] == ids
+    for row in export.rows:
+        assert row["score"] == float(row["said"] == row["truth"])
 
 
 def test_the_truth_of_a_task_is_whose_letter_the_first_report_has() -> None:

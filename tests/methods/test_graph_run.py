@@ -23,6 +23,7 @@ from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, get_run
 
 
@@ -89,6 +90,22 @@ def broken(update: Mapping[str, Any] | Exception) -> GraphFile:
     return graph_file(build=make)
 
 
+async def whichever(state: State, runtime: Runtime[Context]) -> State:
+    """Keep what answers there are, and say nothing of those that failed."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    asked = [await context.ask(answer_question(sample, repeat=each), model=state.get("model") or "") for each in (0, 1)]
+    kept = [await context.store.put(one.value) for one in asked if one.value is not None]
+    return {"calls": [one.call for one in asked if one.call], "result": kept, "score": float(len(kept))}
+
+
+def careless() -> StateGraph[State, Context]:
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("whichever", whichever)
+    graph.add_edge(START, "whichever")
+    return graph
+
+
 def request_on(world: Path, **changes: Any) -> GraphRequest:
     fields = {"graph": "twice", "data": world, "judge": "sim/steady", "models": ("sim/strong", "sim/weak"), **changes}
     return GraphRequest.model_validate(fields)
@@ -137,6 +154,18 @@ async def test_without_models_a_sample_is_one_item(settings: Settings, world: Pa
     """Where no model is named the graph has the judge alone."""
     result = await run_graph(request_on(world, models=(), limit=3), given=graph_file(), settings=settings)
     assert result.summary["models"] == {"": {"n": 3, "made": 3, "scored": 0, "failures": {}}}
+
+
+async def test_what_was_made_on_part_of_the_money_is_no_result(settings: Settings, world: Path) -> None:
+    """A node that goes on without what the budget refused leaves its item open; a resume makes it whole."""
+    file = graph_file(build=careless)
+    short = await run_graph(request_on(world, max_calls=5), given=file, settings=settings)
+    assert not short.complete
+    assert run_of(settings, short.run).status == "interrupted"
+    whole = await run_graph(request_on(world), given=file, settings=settings)
+    assert (whole.run, whole.complete) == (short.run, True)
+    with Home.open(settings.home, write=False) as home:
+        assert {row.score for row in results(home, whole.run)} == {2.0}
 
 
 async def test_what_a_graph_says_is_kept(settings: Settings, world: Path) -> None:

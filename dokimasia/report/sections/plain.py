@@ -54,4 +54,4 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-DRAWING = Drawing("run", (section, skipped.section, provenance.section), sample=sample)
+DRAWING = Drawing("", (section, skipped.section, provenance.section), sample=sample)

@@ -90,6 +90,11 @@ def _models(fields: Mapping[str, Any], roles: Mapping[str, Role]) -> Iterator[Mo
             if role != "peer" or one not in named:
                 yield _model(role, spec)
             named.add(one)
+    for field in fields.keys() - roles.keys():
+        found = fields[field]
+        yield from (
+            _model("model", spec) for spec in (found if isinstance(found, tuple) else ()) if isinstance(spec, ModelSpec)
+        )
     judges: Mapping[str, ModelSpec] = fields.get("judges", {})
     own: ModelSpec | None = fields.get("judge")
     for name in dict.fromkeys(spec.ref.name for spec in judges.values() if own is None or spec.ref != own.ref):

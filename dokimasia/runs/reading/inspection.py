@@ -1,12 +1,14 @@
 """One sample of a run, whole, and on request every call that it took, as it was sent."""
 
 import difflib
+from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.errors import NotFound
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
@@ -20,7 +22,7 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
     """
     method = method_of(run)
     known = [place.sample_id for place in run_samples(home, run.id)]
-    if method.sample is None and method.items is None:
+    if not known:
         raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
     if sample_id not in known:
         near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
@@ -28,11 +30,27 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
     if method.sample is not None:
         view = await method.sample(home, run, sample_id)
     else:
-        items = list(method.items(home, run, sample_id)) if method.items is not None else []
+        items = list((method.items or _items)(home, run, sample_id))
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
         view = {**method.figures(home, run), "items": items}
     return {**view, "calls": raw_calls(home, run, sample_id)} if raw else view
+
+
+def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, Any]]:
+    """Yield the results of a sample as they are stored, each with the values that were made."""
+    for row in results(home, run.id):
+        if row.sample_id == sample_id:
+            yield {
+                "sample": row.sample_id,
+                "item": row.item,
+                "model": row.model,
+                "outcome": row.outcome,
+                "score": row.score,
+                "failure": row.failure,
+                "reason": row.reason,
+                "values": [find_value(home, id) for id in row.value_ids],
+            }
 
 
 def raw_calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:

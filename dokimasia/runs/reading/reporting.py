@@ -49,7 +49,8 @@ def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> 
     facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)))
     summary = method.figures(home, run) if figures is None else figures
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
-    return ReportData(method.drawing(), facts, summary, samples=items)
+    drawing = method.drawing()
+    return ReportData(replace(drawing, name=drawing.name or method.title), facts, summary, samples=items)
 
 
 async def report_data(
