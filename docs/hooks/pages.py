@@ -84,7 +84,7 @@ def _sections() -> Iterator[str]:
     sections: list[tuple[str, Any]] = []
     for section in drawing.sections:
         sections.append((section.__module__.rpartition(".")[2], section))
-        sections += added if section is drawing.before_added else []
+        sections += added if section is drawing.added_after else []
     for number, (name, section) in enumerate(sections, start=1):
         told = (inspect.getdoc(importlib.import_module(section.__module__)) or "").split("\n\n")[0]
         yield f"{number}. **{label(name)}**: {' '.join(told.split())}"
