@@ -108,6 +108,12 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, str, 
     return settings, asyncio.run(made()), watched
 
 
+def stored_run(settings: Settings, id: str) -> Run:
+    """A run as a home has it."""
+    with Home.open(settings.home, write=False) as home:
+        return get_run(home, id)
+
+
 async def test_specialists_are_told_apart_and_twins_are_not(evaluated: tuple[Settings, str, Watched]) -> None:
     """Models of equal skill at different things are told apart in at least 90 % of pairs, twins of one in half.
 
