@@ -61,7 +61,7 @@ STEPS = (
     "diff",
     "delete",
 )
-FAULTS = "content_filter=0.15"
+FAULTS = "content_filter=0.04"
 
 COMMANDS: dict[str, Callable[[dict[str, str]], list[str]]] = {
     "evaluate": lambda runs: ["evaluate", "world.jsonl", "--judge", "J", "--models", "A,B"],

@@ -30,7 +30,7 @@ from dokimasia.simulation.profiles import CandidateProfile, profiles
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import Run, get_run
 
 Requests = Callable[..., EvaluationRequest]
 
