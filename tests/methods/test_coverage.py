@@ -84,4 +84,4 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run(["show", name, "--sample", "with", *home]) == 0
     shown = capsys.readouterr().out
     assert "No criterion touches (by its words) 1 of the reference's 2 sentences" in " ".join(shown.split())
-    assert "- Red flowers grow along the wall." in shown
+    assert "• Red flowers grow along the wall." in shown

@@ -246,7 +246,7 @@ def test_show_tells_of_looks(
     assert dokimasia(["show", run, "--sample", sample, "--raw", "--home", str(settings.home)]) == 0
     shown = capsys.readouterr().out
     assert "looked closer for " in shown
-    assert ": zoom [" in shown
+    assert ": zoom: " in " ".join(shown.split())
     assert "enlarged" in shown
     assert "[calls zoom {" in shown
     assert dokimasia(["evaluate", str(fine_print), *options[:-3], "lens", "--home", str(settings.home)]) == 2
