@@ -15,7 +15,10 @@ CATEGORIES = ("Perception", "Understanding", "Trustworthiness")
 def drawn(blocks: Sequence[Block], *, width: int = 80, whole: bool = False) -> str:
     """What is printed, with the key `sk-1` redacted."""
     out = io.StringIO()
-    redact = lambda text: text.replace("sk-1", "***")  # noqa: E731
+
+    def redact(text: str) -> str:
+        return text.replace("sk-1", "***")
+
     draw_blocks(Console(file=out, width=width, highlight=False), blocks, redact=redact, whole=whole)
     return out.getvalue()
 
