@@ -22,6 +22,7 @@ from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 
+ROOT = Path(__file__).parent.parent
 SAMPLES = 14
 MODELS = {
     "J": "judge",
@@ -76,6 +77,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], list[str]]] = {
         *("diagnose", runs["evaluate"], "--fingerprint", "--judge", "J"),
         *("--responses", "2", "--trials", "3"),
     ],
+    "graph": lambda runs: ["run", "once", "world.jsonl", "--judge", "J", "--models", "A,B"],
 }
 FORKS = {
     "evaluate": ["--from", "score", "--judge", "K"],
@@ -94,7 +96,8 @@ class Program:
     def run(self, *arguments: str, stop: tuple[int, float] | None = None) -> tuple[int, str, str]:
         """Run a command to its end, or send it a signal once the ledger has grown by a share of what it needs."""
         command = [sys.executable, "-m", "dokimasia", *arguments, "--home", str(self.home)]
-        environment = {**os.environ, "SIM_API_KEY": "key-of-a-benchmark", "COLUMNS": "120"}
+        path = os.pathsep.join((str(self.folder), str(ROOT)))
+        environment = {**os.environ, "SIM_API_KEY": "key-of-a-benchmark", "COLUMNS": "120", "PYTHONPATH": path}
         process = subprocess.Popen(
             command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -174,11 +177,20 @@ def endpoints(folder: Path) -> Iterator[None]:
         yield
 
 
+def install_plugin(folder: Path) -> None:
+    """Announce `benchmarks.once` as the graph of an installed distribution, to programs that are started in a folder."""
+    info = folder / "lifecycle_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lifecycle-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[dokimasia.graphs]\nonce = benchmarks.once\n")
+
+
 def main() -> int:
     """Print the table; return 1 if a cell failed."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write_world(folder / "world.jsonl", SAMPLES, 3)
+        install_plugin(folder)
         runs: dict[str, str] = {}
         failed: list[str] = []
         with endpoints(folder):

@@ -4,15 +4,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-from langgraph.graph import START, StateGraph
-from langgraph.runtime import Runtime
-
-from dokimasia.agents.candidate import answer_question
-from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Failure, failed_update
+from benchmarks import once
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.registry import method_named
 from dokimasia.settings import Settings
@@ -21,36 +15,6 @@ JUDGE, OTHER = "sim/judge", "sim/judge-noisy"
 MODELS = ("sim/strong", "sim/weak")
 PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
 SAMPLES = 7
-
-
-class State(Failure, total=False):
-    """The state of the small graph that stands for a plug-in's."""
-
-    sample: str
-    model: str
-    result: str
-    calls: list[str]
-
-
-async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Put the question to the model."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    asked = await context.ask(answer_question(sample), model=state["model"])
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    return {"calls": asked.calls, "result": await context.store.put(asked.value)}
-
-
-def build() -> StateGraph[State, Context]:
-    """Return the small graph."""
-    graph = StateGraph(State, context_schema=Context)
-    graph.add_node("answer", answer)
-    graph.add_edge(START, "answer")
-    return graph
-
-
-GRAPH = SimpleNamespace(NAME="once", VERSION=1, State=State, build=build)
 
 
 @dataclass(frozen=True)
@@ -132,7 +96,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             "graph",
             {"graph": "once", "judge": JUDGE, "models": MODELS},
-            given=GRAPH,
+            given=once,
             forked={"models": {"sim/weak": "sim/steady"}},
         ),
     )
