@@ -1,18 +1,13 @@
-"""`dokimasia diagnose RUN --fingerprint`: over HTTP by both transports and through deaths the same; mistakes cost a line."""
+"""`dokimasia diagnose RUN --fingerprint`: by a judge and by hand; mistakes cost a line."""
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, write_config
-from tests.killing import Witness, committed
-from tests.processes import start_program
 
 
 @pytest.fixture(scope="module")
@@ -108,34 +103,3 @@ def test_a_bad_sheet_and_one_model_cost_a_line_each(
     assert run(["evaluate", str(tmp_path / "one.jsonl"), *alone]) == 0
     assert run(["diagnose", "last", "--fingerprint", "--judge", "sim/judge", "--home", str(tmp_path / "home")]) == 2
     assert "one model, sim/weak" in capsys.readouterr().err
-
-
-def test_both_transports_and_two_kills_give_the_same_matches(program: Program, tmp_path: Path, world: Path) -> None:
-    """Through LiteLLM, directly, and directly with two deaths: one result, and no finished call is sent again."""
-    direct, lite, killed = (tmp_path / name for name in ("direct", "lite", "killed"))
-    log = tmp_path / "server.log"
-    with running_server(latency=0.05, log_path=log) as url:
-        write_config(tmp_path, url, transport="direct")
-        evaluated = program("evaluate", world, "--judge", "J", "--models", "A,B", "--home", direct, "--json")
-        assert evaluated.returncode == 0, evaluated.stderr
-        asked = ("diagnose", json.loads(evaluated.stdout)["run"], "--fingerprint", "--judge", "J", "--responses", "2")
-        for other in (lite, killed):
-            shutil.copytree(direct, other)
-        before = committed(direct)
-        expected = program(*asked, "--json", "--home", direct)
-        assert expected.returncode == 0, expected.stderr
-        total = committed(direct) - before
-        witness = Witness(killed, log)
-        for number in (1, 2):
-            witness.kill(start_program((*asked, "--home", killed), tmp_path), at=before + total * number // 3)
-        result = program(*asked, "--json", "--home", killed)
-        assert result.returncode == 0, result.stderr
-        witness.check()
-        write_config(tmp_path, url, transport="litellm")
-        through = program(*asked, "--json", "--home", lite)
-        assert through.returncode == 0, through.stderr
-    assert witness.deaths
-    assert result.stdout == expected.stdout
-    assert through.stdout == expected.stdout
-    found = json.loads(expected.stdout)
-    assert found["by_judge"]["trials"] == found["tasks"] > 3

@@ -15,7 +15,7 @@ from tests.cli.conftest import Program, write_config
 from tests.killing import Witness, committed, sent_requests
 from tests.processes import KEY, start_program
 
-KILLS = 10
+KILLS = 6
 
 
 def models_of(output: str) -> Any:
@@ -44,7 +44,7 @@ def test_real_photographs_through_http(program: Program, tmp_path: Path, shared_
 
 
 def test_killed_at_random_moments(program: Program, tmp_path: Path, world: Path) -> None:
-    """Killed at ten random moments and resumed, a run ends as one never killed, and asks no committed call again."""
+    """Killed at six random moments and resumed, a run ends as one never killed, and asks no committed call again."""
     whole, killed, log = tmp_path / "whole", tmp_path / "killed", tmp_path / "server.log"
     random_moments = random.Random(11)
     with running_server(latency=0.05, log_path=log) as url:

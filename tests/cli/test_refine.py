@@ -1,21 +1,13 @@
-"""`dokimasia refine` as a program: tables and JSON, bad input, and a real HTTP endpoint with kills in the middle."""
+"""`dokimasia refine` on the command line: tables and JSON, and bad input."""
 
 import json
-import random
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
-from tests.cli.conftest import Program, write_config
-from tests.killing import Witness, committed
-from tests.processes import start_program
-
-KILLS = 5
 
 
 @pytest.fixture(scope="module")
@@ -103,31 +95,3 @@ def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], t
     assert "--withhold" in said(capsys, "refine", "last", "--withhold", "1", "--home", home, code=2)[1]
     assert "--rounds" in said(capsys, "refine", "last", "--rounds", "9", "--home", home, code=2)[1]
     said(capsys, "refine", "last", "--home", tmp_path / "none", code=2)
-
-
-@pytest.mark.parametrize("transport", ["litellm", "direct"])
-def test_killed_in_the_middle_of_a_round(program: Program, tmp_path: Path, transport: str) -> None:
-    """Killed at random moments and resumed through HTTP, the output is the same to the byte, and no committed call is sent."""
-    write_world(tmp_path / "w.jsonl", 6, 5)
-    whole, killed, log = tmp_path / "whole", tmp_path / "killed", tmp_path / "server.log"
-    moments = random.Random(3)
-    with running_server(latency=0.03, log_path=log) as url:
-        write_config(tmp_path, url, transport=transport)
-        source = program("evaluate", "w.jsonl", "--judge", "J", "--models", "A,B", "--home", whole, "--json")
-        assert source.returncode == 0, source.stderr
-        shutil.copytree(whole, killed)
-        before = committed(whole)
-        arguments = ("refine", json.loads(source.stdout)["run"], "--rounds", "2", "--json")
-        expected = program(*arguments, "--home", whole)
-        assert expected.returncode == 0, expected.stderr
-        step = (committed(whole) - before) / (KILLS + 1)
-        assert step > 2
-        witness = Witness(killed, log)
-        for number in range(1, KILLS + 1 if transport == "direct" else 2):
-            process = start_program((*arguments, "--home", killed), tmp_path)
-            witness.kill(process, at=round(before + step * number), pause=moments.uniform(0, 0.04))
-        result = program(*arguments, "--home", killed)
-        assert result.returncode == 0, result.stderr
-        witness.check()
-    assert witness.deaths
-    assert result.stdout == expected.stdout

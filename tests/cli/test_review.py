@@ -14,20 +14,19 @@ from tests.processes import start_program
 PANEL = {"A": "panel-a", "B": "panel-b", "C": "panel-c"}
 
 
-def write_panel(folder: Path, url: str, *, transport: str = "litellm") -> None:
+def write_panel(folder: Path, url: str) -> None:
     """Configure a judge J and a panel A, B and C at the server."""
     models = {"J": "judge-noisy", **PANEL}
-    text = "".join(CONFIG.format(name=name, model=one, url=url, transport=transport) for name, one in models.items())
+    text = "".join(CONFIG.format(name=name, model=one, url=url, transport="litellm") for name, one in models.items())
     (folder / "dokimasia.toml").write_text(text)
 
 
-@pytest.mark.parametrize("transport", ["litellm", "direct"])
-def test_photographs_killed_twice(program: Program, tmp_path: Path, shared_data: Path, transport: str) -> None:
+def test_photographs_killed_twice(program: Program, tmp_path: Path, shared_data: Path) -> None:
     """Thirty photographs, killed twice and resumed: no sample is lost, no committed call is sent again."""
     log, home = tmp_path / "server.log", tmp_path / "home"
     arguments = (shared_data / "coco30" / "captions.jsonl", "--panel", "A,B,C", "--json", "--home", home)
     with running_server(latency=0.02, log_path=log) as url:
-        write_panel(tmp_path, url, transport=transport)
+        write_panel(tmp_path, url)
         witness = Witness(home, log)
         for share in (60, 180):
             witness.kill(start_program(("review", *arguments), tmp_path), at=share)
@@ -50,7 +49,7 @@ def test_filter_then_review(program: Program, tmp_path: Path, world: Path) -> No
     kept = tmp_path / "kept" / "kept.jsonl"
     kept.parent.mkdir()
     with running_server() as url:
-        write_panel(tmp_path, url, transport="direct")
+        write_panel(tmp_path, url)
         filtered = program("filter", world, "--judge", "J", "--thresholds", "all=5,5", "--output", kept, "--json")
         assert filtered.returncode == 0, filtered.stderr
         reviewed = program("review", kept, "--panel", "A,B", "--cycles", "1", "--accept", "majority", "--json")

@@ -1,4 +1,4 @@
-"""`rubrics`, `audit` and `analyse` as a user runs them: one after another, through HTTP, killed and resumed, and misused."""
+"""`rubrics`, `audit` and `analyse` as a user runs them: one after another, and misused."""
 
 import json
 import shutil
@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_described
-from tests.cli.conftest import CONFIG, Program
-from tests.killing import Witness
-from tests.processes import start_program
 
 PANEL = "sim/panel-a,sim/panel-b,sim/panel-c"
 
@@ -27,55 +23,6 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rubrics = ["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty,sim/nearsighted"]
     assert run([*rubrics, "--export", str(folder / "rubrics.jsonl"), *home]) == 0
     return folder
-
-
-def write_models(folder: Path, url: str, *, transport: str) -> None:
-    """Configure the judge J and the candidates A and B at the server."""
-    models = {"J": "judge", "A": "strong", "B": "weak"}
-    text = "".join(CONFIG.format(name=name, model=one, url=url, transport=transport) for name, one in models.items())
-    (folder / "dokimasia.toml").write_text(text)
-
-
-@pytest.mark.parametrize("transport", ["litellm", "direct"])
-def test_killed_and_resumed_through_http(program: Program, tmp_path: Path, described: Path, transport: str) -> None:
-    """An audit by a published file, killed and resumed, has the scores of one in process, and repeats no committed call."""
-    log, home = tmp_path / "server.log", tmp_path / "home"
-    names = ("--models", "A,B", "--judge", "J", "--home", home)
-    with running_server(latency=0.02, log_path=log) as url:
-        write_models(tmp_path, url, transport=transport)
-        audit = ("audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", *names)
-        witness = Witness(home, log)
-        witness.kill(start_program(audit, tmp_path), at=12)
-        assert witness.deaths == 1, "the run was over before it could be killed"
-        run_id = json.loads(program("runs", "--home", home, "--json").stdout)[0]["id"]
-        result = program("resume", run_id, "--json", "--home", home)
-        assert result.returncode == 0, result.stderr
-        witness.check()
-    models = json.loads(result.stdout)["models"]
-    plain = program(
-        "audit", described / "data.jsonl", "--rubrics", described / "rubrics.jsonl", "--models", "sim/strong,sim/weak",
-        "--judge", "sim/judge", "--home", tmp_path / "other", "--json",
-    )  # fmt: skip
-    here = json.loads(plain.stdout)["models"]
-    for name, other in (("A", "sim/strong"), ("B", "sim/weak")):
-        assert models[name]["overall"] == here[other]["overall"]
-        assert models[name]["cost"] > 0
-
-
-def test_rubrics_through_http(program: Program, tmp_path: Path, described: Path) -> None:
-    """Rubrics are made through LiteLLM and a real endpoint too, with the panel of the review that is named anew."""
-    shutil.copytree(described / "home", tmp_path / "home")
-    with running_server() as url:
-        write_models(tmp_path, url, transport="litellm")
-        review = json.loads(program("runs", "--home", tmp_path / "home", "--json").stdout)[-1]["id"]
-        made = program(
-            "rubrics", review, "--judge", "J", "--pool", "A,B", "--panel", "J,A", "--home", tmp_path / "home", "--json"
-        )
-    assert made.returncode == 0, made.stderr
-    summary = json.loads(made.stdout)
-    assert summary["sets"] == summary["samples"]
-    assert summary["must_right"] > 0
-    assert summary["cost"] > 0
 
 
 def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,63 +1,11 @@
-"""Growing trees on the command line: through HTTP by both transports, killed and resumed, printed, and refused."""
+"""Growing trees on the command line: printed, shown, exported and refused."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.serving.server import running_server
-from tests.cli.conftest import Program, write_config
-from tests.killing import Witness, committed
-from tests.processes import start_program
-
-
-def test_through_http_by_both_transports(program: Program, tmp_path: Path, world: Path) -> None:
-    """The tree of a run comes out the same through LiteLLM and directly, with every criterion mapped or counted."""
-    home, other = tmp_path / "home", tmp_path / "other"
-    grow = ("tree", "grow", "last", "--judge", "J", "--min-support", "2", "--json")
-    with running_server() as url:
-        write_config(tmp_path, url, transport="direct")
-        evaluated = program("evaluate", world, "--judge", "J", "--models", "A", "--home", home)
-        assert evaluated.returncode == 0, evaluated.stderr
-        shutil.copytree(home, other)
-        direct = program(*grow, "--home", home)
-        write_config(tmp_path, url, transport="litellm")
-        lite = program(*grow, "--home", other)
-    assert direct.returncode == lite.returncode == 0, direct.stderr + lite.stderr
-    assert direct.stdout == lite.stdout
-    summary = json.loads(direct.stdout)
-    assert summary["status"] == "done"
-    assert summary["n"] == summary["mapped"] + sum(summary["unplaced"].values())
-    assert summary["leaves"]
-    assert "calls answered by models" in direct.stderr
-
-
-def test_killed_and_resumed(program: Program, tmp_path: Path) -> None:
-    """Killed twice and gone on with by `resume`, a growth ends as one that was never killed, and asks nothing twice."""
-    lines = [
-        json.dumps({"criterion": f"What does step {number} {word}?", "sample_id": f"s{number % 17}"})
-        for number in range(60)
-        for word in ("count in the picture", "read on the label", "compare of the sizes")
-    ]
-    (tmp_path / "criteria.jsonl").write_text("\n".join(lines))
-    grow = ("tree", "grow", "--criteria", "criteria.jsonl", "--judge", "J", "--min-support", "2", "--batch", "4")
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    log = tmp_path / "server.log"
-    with running_server(latency=0.03, log_path=log) as url:
-        write_config(tmp_path, url, transport="direct")
-        expected = program(*grow, "--json", "--home", whole)
-        assert expected.returncode == 0, expected.stderr
-        total = committed(whole)
-        witness = Witness(killed, log)
-        for arguments, third in ((grow, 1), (("resume", "last"), 2)):
-            witness.kill(start_program((*arguments, "--home", killed), tmp_path), at=total * third // 3)
-        result = program("resume", "last", "--json", "--home", killed)
-        witness.check()
-    assert witness.deaths
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == json.loads(expected.stdout)
 
 
 def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
