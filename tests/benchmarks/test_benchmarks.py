@@ -95,13 +95,13 @@ def test_soak(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_crash(capsys: pytest.CaptureFixture[str]) -> None:
-    """Killed eight times, also in the middle of writes, nothing is lost, changed or sent again."""
-    report = tiny("crash", capsys, "--kills", 8, "--samples", 20, "--per-run", 8, "--in-flight", 8)
+    """Killed four times, also in the middle of writes, nothing is lost, changed or sent again."""
+    report = tiny("crash", capsys, "--kills", 4, "--samples", 20, "--per-run", 8, "--in-flight", 8)
     wrong = {what: figure["value"] for what, figure in report["by_name"].items() if figure["reached"] is False}
     assert not wrong, report["notes"]
     killed = {row["killed"]: row["times"] for row in report["rows"]}
-    assert sum(killed.values()) == 8
-    assert killed["in a migration"] >= 2
+    assert sum(killed.values()) == 4
+    assert killed["in a migration"] >= 1
     assert killed["in a commit"] > 0
 
 

@@ -20,8 +20,8 @@ def calibration(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_few_seeds_end_to_end(calibration) -> None:
-    """Over four seeds every figure has its verdict, and intervals cover nearly always."""
-    verdicts = calibration.calibrate(4)
+    """Over two seeds every figure has its verdict, and intervals cover nearly always."""
+    verdicts = calibration.calibrate(2)
     assert list(verdicts) == list(calibration.FAMILIES)
     intervals = [one for several in verdicts.values() for one in several if one.rule == "covers"]
     assert len(intervals) > 60

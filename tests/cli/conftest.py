@@ -23,11 +23,11 @@ max_concurrency = 8
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def write_config(folder: Path, url: str, *, transport: str = "litellm") -> None:
+def write_config(folder: Path, url: str) -> None:
     """Configure the judge J and the candidates A and B at the server."""
     models = {"J": "judge-noisy", "A": "strong", "B": "weak"}
     text = "".join(
-        CONFIG.format(name=name, model=model, url=url, transport=transport) for name, model in models.items()
+        CONFIG.format(name=name, model=model, url=url, transport="litellm") for name, model in models.items()
     )
     (folder / "dokimasia.toml").write_text(text)
 

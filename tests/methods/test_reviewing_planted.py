@@ -21,7 +21,7 @@ from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
 
-SEEDS = range(5)
+SEEDS = range(3)
 SCENES = 35
 PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
 BLIND = ("sim/panel-blind-a", "sim/panel-blind-b", "sim/panel-blind-c")
@@ -115,8 +115,8 @@ def test_golden_captions_have_fewer_false_facts_and_no_fewer_true_ones(seeing, s
 def test_reviewers_who_look_at_nothing_gain_nothing(folders) -> None:
     """Golden captions of a panel planted to detect nothing are as a member's drafts: 95 % intervals contain 0.
 
-    All three are planted alike, so that each is the best; of ten intervals (five seeds, false and true facts) two may
-    miss, which true 95 % does in 1 of 90 cases.
+    All three are planted alike, so that each is the best; of six intervals (three seeds, false and true facts) one may
+    miss, which true 95 % does in 1 of 30 cases.
     """
     contained = 0
     for seed in SEEDS:
@@ -125,7 +125,7 @@ def test_reviewers_who_look_at_nothing_gain_nothing(folders) -> None:
         for interval in _gains(reviewed, BLIND[seed % len(BLIND)], seed):
             contained += interval.low <= 0 <= interval.high
             assert interval.high - interval.low < 4, "a finite interval says something"
-    assert contained >= 8
+    assert contained >= 5
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -141,7 +141,7 @@ def test_ambiguous_scenes_are_discarded_at_least_three_times_as_often(seeing, se
 
 
 def test_measured_self_preference_covers_what_is_planted(seeing) -> None:
-    """Over five seeds the members' intervals cover the values that follow from their parameters, by both measures."""
+    """Over three seeds the members' intervals cover the values that follow from their parameters, by both measures."""
     panel = [profiles()[name] for name in PANEL]
     covered = apart = 0
     for seed, reviewed in seeing.items():
@@ -154,8 +154,8 @@ def test_measured_self_preference_covers_what_is_planted(seeing) -> None:
             covered += measured.low <= planted <= measured.high
             own = shares[member.name].interval
             apart += own is not None and own.low <= member.self_preference <= own.high
-    assert covered >= 13
-    assert apart >= 13
+    assert covered >= 8
+    assert apart >= 8
 
 
 def test_no_self_preference_is_found_where_none_is_planted(folders) -> None:
@@ -170,4 +170,4 @@ def test_no_self_preference_is_found_where_none_is_planted(folders) -> None:
             measured = self_preference(reviewed.rounds, name, seed=seed).interval
             assert measured is not None
             covered += measured.low <= 0 <= measured.high
-    assert covered >= 13
+    assert covered >= 8
