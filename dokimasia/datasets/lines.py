@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -71,6 +72,24 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is a folder or cannot be read.
     """
+    for number, raw in enumerate(raw_lines(path, f"longer than {MAX_LINE_BYTES:,} bytes"), start=1):
+        if isinstance(raw, Problem):
+            yield raw
+        elif raw.strip():
+            yield _row(path, number, raw)
+
+
+def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
+    """Yield the lines of a file without a byte order mark; one that cannot be read on from is a problem, and the last.
+
+    Args:
+        path: the file.
+        too_long: what is said of a line of more than `MAX_LINE_BYTES`.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -78,25 +97,23 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     with file:
-        number = 0
-        while True:
+        for number in count(1):
+            where = place(path, number)
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
             except OSError as error:
-                raise DataError(f"{place(path, number + 1)}: cannot be read: {error.strerror or error}") from error
+                raise DataError(f"{where}: cannot be read: {error.strerror or error}") from error
             if not raw:
                 return
-            number += 1
             if len(raw) > MAX_LINE_BYTES:
-                yield Problem(number, None, f"{place(path, number)}: longer than {MAX_LINE_BYTES:,} bytes", "syntax")
+                yield Problem(number, None, f"{where}: {too_long}", "syntax")
                 return
             if number == 1:
                 raw = raw.removeprefix(_BOM)
                 if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    yield Problem(1, None, f"{place(path, 1)}: the file is UTF-16; save it as UTF-8", "encoding")
+                    yield Problem(number, None, f"{where}: the file is UTF-16; save it as UTF-8", "encoding")
                     return
-            if raw.strip():
-                yield _row(path, number, raw)
+            yield raw
 
 
 def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
