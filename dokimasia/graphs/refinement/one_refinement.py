@@ -69,21 +69,9 @@ async def refine_answer(
     if judgement is None:
         scored = await _score(sample, criteria, response, ids["criteria"], context)
         if isinstance(scored, Failed):
-            step = RefinementStep(
-                arm=arm, round=0, response=source, stopped="failed", failure=scored.kind, reason=scored.reason
-            )
-            return Refined(
-                arm=arm,
-                response=None,
-                final=None,
-                before=(),
-                after=(),
-                feedback=(),
-                steps=(step,),
-                stopped="failed",
-                failure=scored.kind,
-                reason=scored.reason,
-            )
+            why: dict[str, Any] = {"stopped": "failed", "failure": scored.kind, "reason": scored.reason}
+            step = RefinementStep(arm=arm, round=0, response=source, **why)
+            return Refined(arm=arm, response=None, final=None, before=(), after=(), feedback=(), steps=(step,), **why)
         judgement = scored
     inputs: dict[str, Any] = {
         **ids,
@@ -165,12 +153,10 @@ async def _peers(
     scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     known = {name: one for name, one in zip(answers, scored, strict=True) if isinstance(one, CheckpointScores)}
     needs = [Need(sample.id, atom) for atom in failed_atoms(judgement.scores)]
-    solved = {
-        need: {
-            name: float(one.scores[need.atom - 1]) for name, one in known.items() if one.scores[need.atom - 1] >= SOLVED
-        }
-        for need in needs
-    }
+    solved: dict[Need, dict[str, float]] = {}
+    for need in needs:
+        scores = {name: float(one.scores[need.atom - 1]) for name, one in known.items()}
+        solved[need] = {name: score for name, score in scores.items() if score >= SOLVED}
     order = assign_peers(needs, solved, seed=context.seed)
     return {str(need.atom): [[name, known[name].response] for name in order[need]] for need in needs}
 

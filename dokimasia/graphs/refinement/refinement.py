@@ -115,42 +115,27 @@ async def select_atoms(state: State, runtime: Runtime[Context]) -> State:
 
 async def write_hints(state: State, runtime: Runtime[Context]) -> State:
     """Ask a peer that solved it for a hint on each point."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     return _pointed(state, await hinting.ask_hints(state["points"], sample, criteria, context))
 
 
 async def check_leaks(state: State, runtime: Runtime[Context]) -> State:
     """Look for what the points' questions and hints give away, before anything of them is sent."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     secrets = secrets_of(sample, criteria, sorted((*state["shown"], *state["withheld"])))
-    done = await hinting.check(
-        state["points"],
-        sample,
-        criteria,
-        secrets,
-        context,
-        judge=state.get("leak_judge", True),
-    )
-    return _pointed(state, done)
+    judge = state.get("leak_judge", True)
+    return _pointed(state, await hinting.check(state["points"], sample, criteria, secrets, context, judge=judge))
 
 
 async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
     """Have each hint that leaks rewritten by its peer, once."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
-    return _pointed(state, await hinting.ask_rewritten(state["points"], sample, criteria, context))
+    context, sample, criteria = await _given(state, runtime)
+    return _pointed(state, await hinting.ask_hints(state["points"], sample, criteria, context, anew=True))
 
 
 async def answer_again(state: State, runtime: Runtime[Context]) -> State:
     """Have the model answer once more, told what its arm allows."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     arm, round = state["arm"], state["round"]
     points = await hinting.finished(state["points"], criteria, context)
     feedback = Feedback(sample=sample.digest, model=state["model"], arm=arm, round=round, points=points)
@@ -193,9 +178,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
 
     Of the original answer, which has its judgement, one more is drawn, so that the judge's own unsteadiness is known.
     """
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     response = await context.store.get(Response, state["response"])
     round, repeat = state.get("round", 0), state.get("repeat", 0)
     first = 0 if round else 1
@@ -316,15 +299,9 @@ def fails(state: State) -> bool:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    graph.add_node("select_atoms", select_atoms)
-    graph.add_node("write_hints", write_hints)
-    graph.add_node("check_leaks", check_leaks)
-    graph.add_node("rewrite_hints", rewrite_hints)
-    graph.add_node("answer_again", answer_again)
-    graph.add_node("check_answer", check_answer)
-    graph.add_node("judge_answer", judge_answer)
-    graph.add_node("score_again", score_again)
-    graph.add_node("decide", decide)
+    nodes = (select_atoms, write_hints, check_leaks, rewrite_hints, answer_again)
+    for node in (*nodes, check_answer, judge_answer, score_again, decide):
+        graph.add_node(node.__name__, node)
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("select_atoms", after_selection)
     graph.add_conditional_edges("write_hints", after_hints)
@@ -336,6 +313,11 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge("score_again", "decide")
     graph.add_conditional_edges("decide", after_decision)
     return graph
+
+
+async def _given(state: State, runtime: Runtime[Context]) -> tuple[Context, Sample, CriteriaSet]:
+    store = runtime.context.store
+    return runtime.context, await store.get(Sample, state["sample"]), await store.get(CriteriaSet, state["criteria"])
 
 
 def _pointed(state: State, done: hinting.Done) -> State:

@@ -9,7 +9,7 @@ from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationPlan
-from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.methods.refinement.plan import LIMITS, RefinementPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
@@ -35,11 +35,10 @@ class SourceAnswer(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The source run: its plan, its scored answers in order, and how many answers have no score, by model."""
+    """The source run: its plan, and its scored answers in order."""
 
     plan: EvaluationPlan
     answers: tuple[SourceAnswer, ...]
-    unscored: dict[str, int]
 
     @property
     def taken(self) -> str:
@@ -63,27 +62,16 @@ def read_source(home: Home, run: Run) -> Source:
         )
     scores = judgement_scores(home, run.id)
     answers: list[SourceAnswer] = []
-    unscored: dict[str, int] = {}
     for row in results(home, run.id):
-        if row.kind != "score" or row.arm:
+        if row.kind != "score" or row.arm or row.score is None:
             continue
-        if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
-            unscored[row.model] = unscored.get(row.model, 0) + 1
-            continue
-        answers.append(
-            SourceAnswer(
-                row.sample_id,
-                row.sample_digest,
-                row.model,
-                row.repeat,
-                row.criteria_id,
-                row.response_id,
-                row.judgement_id,
-                scores[row.judgement_id],
-                row.score,
+        if row.criteria_id and row.response_id and row.judgement_id:
+            ids = (row.criteria_id, row.response_id, row.judgement_id)
+            judged = scores[row.judgement_id]
+            answers.append(
+                SourceAnswer(row.sample_id, row.sample_digest, row.model, row.repeat, *ids, judged, row.score)
             )
-        )
-    return Source(plan, tuple(answers), unscored)
+    return Source(plan, tuple(answers))
 
 
 def peers_for(
@@ -137,11 +125,7 @@ def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dic
         "source_judgement": answer.judgement,
         "model": answer.model,
         "repeat": answer.repeat,
-        "rounds": plan.rounds,
-        "withhold": plan.withhold,
-        "judgements": plan.judgements,
-        "leak_judge": plan.leak_judge,
-        "show_answer": plan.show_answer,
+        **plan.model_dump(include=LIMITS),
     }
     if plan.threshold is not None:
         given["below"] = answer.score < plan.threshold
