@@ -57,6 +57,11 @@ class Row(NamedTuple):
     faults: tuple[tuple[str, str], ...] = ()
 
 
+def problem_at(path: Path, line: int, wrong: str, kind: str, *, unit: str = "line") -> Problem:
+    """Return what is wrong with a line, or whatever the file consists of, whose id is not known."""
+    return Problem(line, None, f"{place(path, line, unit)}: {wrong}", kind)
+
+
 def place(path: Path, line: int, unit: str = "line") -> str:
     """Return how messages name a line, a row or whatever the file consists of."""
     return f"{path}, {unit} {line}"
@@ -98,38 +103,42 @@ def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     with file:
         for number in count(1):
-            where = place(path, number)
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
             except OSError as error:
-                raise DataError(f"{where}: cannot be read: {error.strerror or error}") from error
+                raise DataError(f"{place(path, number)}: cannot be read: {error.strerror or error}") from error
             if not raw:
                 return
             if len(raw) > MAX_LINE_BYTES:
-                yield Problem(number, None, f"{where}: {too_long}", "syntax")
+                yield problem_at(path, number, too_long, "syntax")
                 return
             if number == 1:
                 raw = raw.removeprefix(_BOM)
                 if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    yield Problem(number, None, f"{where}: the file is UTF-16; save it as UTF-8", "encoding")
+                    yield problem_at(path, number, "the file is UTF-16; save it as UTF-8", "encoding")
                     return
             yield raw
+
+
+def not_utf8(path: Path, number: int, error: UnicodeDecodeError) -> Problem:
+    """Return the problem of a line that is not UTF-8."""
+    wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
+    return problem_at(path, number, wrong, "encoding")
 
 
 def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
     try:
         value = _strict_json(raw.rstrip(b"\r\n"))
     except UnicodeDecodeError as error:
-        wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
-        return Problem(number, None, f"{place(path, number)}: {wrong}", "encoding")
+        return not_utf8(path, number, error)
     except json.JSONDecodeError as error:
-        wrong = f"broken JSON at character {error.pos + 1}: {error.msg}"
-        return Problem(number, None, f"{place(path, number)}: {wrong}{_hint(raw)}", "syntax")
+        wrong = f"broken JSON at character {error.pos + 1}: {error.msg}{_hint(raw)}"
+        return problem_at(path, number, wrong, "syntax")
     except (ValueError, RecursionError) as error:
         wrong = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Problem(number, None, f"{place(path, number)}: {wrong}", "syntax")
+        return problem_at(path, number, wrong, "syntax")
     if not isinstance(value, dict):
-        return Problem(number, None, f"{place(path, number)}: not a JSON object{_hint(raw)}", "syntax")
+        return problem_at(path, number, f"not a JSON object{_hint(raw)}", "syntax")
     return Row(number, value)
 
 

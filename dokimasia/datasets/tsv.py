@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
-from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, place, raw_lines
+from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines
 from dokimasia.datasets.sources import Earlier
 
 LONGEST_INDEX = 64
@@ -44,18 +44,13 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
         if header is None or columns is None:
             header = [cell.strip() for cell in cells]
             if wrong := _header_fault(header):
-                yield Problem(number, None, f"{place(path, number)}: {wrong}", "columns")
+                yield problem_at(path, number, wrong, "columns")
                 return
             columns = columns_of(header, own_names=False, images=())
             continue
         if len(cells) != len(header):
-            yield Problem(
-                number,
-                None,
-                f"{place(path, number)}: {len(cells)} cells where the header has {len(header)} columns; is a tab too "
-                "few or too many, or a quote?",
-                "columns",
-            )
+            wrong = f"{len(cells)} cells where the header has {len(header)} columns; is a tab too few or too many, or a quote?"
+            yield problem_at(path, number, wrong, "columns")
             continue
         yield _row(number, dict(zip(header, cells, strict=True)), columns)
 
@@ -109,9 +104,7 @@ class _Lines:
         try:
             return _Line(number, raw.decode())
         except UnicodeDecodeError as error:
-            wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
-            problem = Problem(number, None, f"{place(self._path, number)}: {wrong}", "encoding")
-            return _Line(number, raw.decode(errors="replace"), problem)
+            return _Line(number, raw.decode(errors="replace"), not_utf8(self._path, number, error))
 
 
 def _records(lines: _Lines, path: Path) -> Iterator[tuple[int, list[str]] | Problem]:
@@ -149,8 +142,7 @@ def _record(first: _Line, lines: _Lines, path: Path) -> tuple[list[str] | None, 
         cells = next(csv.reader(feed(), delimiter="\t", strict=True))
     except (csv.Error, _NotClosedError) as error:
         lines.give_back(taken)
-        problem = Problem(first.number, None, f"{place(path, first.number)}: {_broken(error)}", "syntax")
-        return None, [first.problem or problem]
+        return None, [first.problem or problem_at(path, first.number, _broken(error), "syntax")]
     return cells, [line.problem for line in (first, *taken) if line.problem is not None]
 
 

@@ -54,6 +54,19 @@ def is_unicode(text: str) -> bool:
     return True
 
 
+def field_text(value: object, field: str, whose: str) -> str:
+    """Return a field's text, which there is and which can be stored; `whose` it is stands in the reason, if it is not.
+
+    Raises:
+        UnparsableReply: it is missing, blank, no text, or no valid Unicode.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise UnparsableReply(f"{whose}: the field '{field}' is missing, empty, or no text")
+    if not is_unicode(value):
+        raise UnparsableReply(f"{whose}: the field '{field}' holds half a character (a lone surrogate)")
+    return value
+
+
 def matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return all matches of a pattern.
 

@@ -17,7 +17,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import DECORATION, NAMED, is_unicode, lines_with, listed, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, field_text, lines_with, listed, short, spoken
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
@@ -168,10 +168,10 @@ def _rows(value: Any) -> list[Any] | None:
 
 def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
     if isinstance(row, str):
-        statement = _text(row, "statement", number)
+        statement = _statement(row, number)
         return WrittenRubric(statement, polarity_of(statement))
     fields = cast("dict[str, Any]", row)
-    statement = _text(fields.get("statement"), "statement", number)
+    statement = _statement(fields.get("statement"), number)
     stated = fields.get("polarity") or polarity_of(statement)
     if stated not in {"positive", "negative"}:
         raise UnparsableReply(f"rubric {number}: the polarity {short(repr(stated))} is neither positive nor negative")
@@ -190,12 +190,8 @@ def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
     )
 
 
-def _text(value: Any, field: str, number: int) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise UnparsableReply(f"rubric {number}: the field '{field}' is missing, empty, or no text")
-    if not is_unicode(value):
-        raise UnparsableReply(f"rubric {number}: the field '{field}' holds half a character (a lone surrogate)")
-    plain = " ".join(value.split())
+def _statement(value: Any, number: int) -> str:
+    plain = " ".join(field_text(value, "statement", f"rubric {number}").split())
     if len(plain) > MAX_STATEMENT:
         raise UnparsableReply(f"rubric {number}: a statement of {len(plain)} characters is no single point")
     return plain
