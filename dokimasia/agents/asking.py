@@ -170,12 +170,12 @@ async def ask_once(
         schema, parse = what.structured.schema, what.structured.parse
     if rejected is not None:
         rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
-    looked = await look_and_reply(
+    answer, earlier, looks = await look_and_reply(
         rendered, gateway=gateway, spec=model, repeat=what.repeat, output_schema=schema, looking=looking
     )
     shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
-    asked = _read(what, parse, looked.answer, rendered, model, shown)
-    return replace(asked, earlier=looked.earlier, looks=looked.looks) if looked.earlier else asked
+    asked = _read(what, parse, answer, rendered, model, shown)
+    return replace(asked, earlier=earlier, looks=looks) if earlier else asked
 
 
 def _read(

@@ -1,7 +1,6 @@
 """Calls to a model as an answer or a failure: messages, messages with looks through tools, texts to embed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -31,15 +30,6 @@ async def embed(texts: Sequence[str], *, gateway: Gateway, model: ModelSpec) -> 
     return list(answer.reply.vectors)
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """The last answer of an ask, the keys of the calls before it, and what was looked at in between."""
-
-    answer: Answer | Failed
-    earlier: tuple[str, ...] = ()
-    looks: tuple[Look, ...] = ()
-
-
 async def look_and_reply(
     rendered: Rendered,
     *,
@@ -48,8 +38,10 @@ async def look_and_reply(
     repeat: int,
     output_schema: dict[str, JsonValue] | None,
     looking: Looking | None,
-) -> Looked:
+) -> tuple[Answer | Failed, tuple[str, ...], tuple[Look, ...]]:
     """Ask, and carry out what the model asks of its tools, until it replies.
+
+    Returns the last answer, the keys of the calls before it, and what was looked at in between.
 
     Every round is an ordinary call. A model that has used all its looks is told so; what it says after that is its
     reply, whatever it is, so that an ask takes at most two calls more than it has looks.
@@ -70,7 +62,7 @@ async def look_and_reply(
         answer = await _answer(gateway, call, rendered.name)
         asking = _asking_to_look(answer)
         if looking is None or refused or isinstance(answer, Failed) or asking is None:
-            return Looked(answer, tuple(earlier), tuple(looks))
+            return answer, tuple(earlier), tuple(looks)
         done = await carry_out(
             call.messages,
             asking,
