@@ -49,8 +49,8 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
             columns = columns_of(header, own_names=False, images=())
             continue
         if len(cells) != len(header):
-            wrong = f"{len(cells)} cells where the header has {len(header)} columns; is a tab too few or too many, or a quote?"
-            yield problem_at(path, number, wrong, "columns")
+            wrong = f"{len(cells)} cells where the header has {len(header)} columns"
+            yield problem_at(path, number, f"{wrong}; is a tab too few or too many, or a quote?", "columns")
             continue
         yield _row(number, dict(zip(header, cells, strict=True)), columns)
 

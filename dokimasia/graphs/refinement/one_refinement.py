@@ -9,8 +9,8 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms
-from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.refinement import SOLVED, Arm, Feedback, FinalAnswer, Refined, RefinementStep
 from dokimasia.domain.sample import Sample
@@ -129,15 +129,11 @@ async def _score(
 ) -> CheckpointScores | Failed:
     what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
     asked = await context.ask(what, node="score")
-    if asked.value is None or asked.provenance is None:
+    judgement = refinement.judgement_of(asked, value_id(response), criteria_id, criteria)
+    if judgement is None:
         return asked.failure
-    return CheckpointScores(
-        response=await context.store.put(response),
-        criteria=criteria_id,
-        scores=tuple(asked.value),
-        score=weighted_score(asked.value, criteria.weights),
-        provenance=asked.provenance,
-    )
+    await context.store.put(response)
+    return judgement
 
 
 async def _peers(

@@ -14,12 +14,13 @@ state holds ids, numbers and small words only; every step is checkpointed.
 """
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict, cast
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import refiner
+from dokimasia.agents import Asked, refiner
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
 from dokimasia.algorithms.scoring import weighted_score
@@ -195,25 +196,28 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         )
         for number in range(first, first + state.get("judgements", 1))
     )
-    judged: list[str] = []
-    draws: list[tuple[int, ...]] = []
-    for one in asked:
-        if one.value is None or one.provenance is None:
-            continue
-        draws.append(tuple(one.value))
-        judgement = CheckpointScores(
-            response=state["response"],
-            criteria=state["criteria"],
-            scores=draws[-1],
-            score=weighted_score(draws[-1], criteria.weights),
-            provenance=one.provenance,
-        )
-        judged.append(await context.store.put(judgement))
+    judgements = [judgement_of(one, state["response"], state["criteria"], criteria) for one in asked]
+    judged = [await context.store.put(one) for one in judgements if one is not None]
     update: State = {"judged": judged, "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)]}
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
-    if spent is not None or (not draws and round):
+    if spent is not None or (not judged and round):
         return {**update, **failed_update(spent or asked[0].failure)}
     return update
+
+
+def judgement_of(
+    asked: Asked[Sequence[int]], response: str, criteria_id: str, criteria: CriteriaSet
+) -> CheckpointScores | None:
+    """Return the judgement of a response by its id; None where the judge gave no scores."""
+    if asked.value is None or asked.provenance is None:
+        return None
+    return CheckpointScores(
+        response=response,
+        criteria=criteria_id,
+        scores=tuple(asked.value),
+        score=weighted_score(asked.value, criteria.weights),
+        provenance=asked.provenance,
+    )
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:

@@ -84,13 +84,9 @@ class _Known:
             category=self.samples[place.sample].category,
             model=row.model,
             repeat=row.repeat,
-            arm=step.arm,
-            round=step.round,
+            **step.model_dump(include={"arm", "round", "stopped", "failure", "reason", "calls"}),
             last=last,
             selected=selected,
-            stopped=step.stopped,
-            failure=step.failure,
-            reason=step.reason,
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",
             answered_before=_verdict(before),
@@ -110,7 +106,6 @@ class _Known:
             judgement_ids=step.judgements,
             feedback_id=step.feedback,
             final_id=step.final,
-            calls=step.calls,
             cost=None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs),
         )
 
