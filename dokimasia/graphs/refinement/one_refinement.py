@@ -148,13 +148,12 @@ async def _peers(
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     known = {name: one for name, one in zip(answers, scored, strict=True) if isinstance(one, CheckpointScores)}
-    needs = [Need(sample.id, atom) for atom in failed_atoms(judgement.scores)]
     solved: dict[Need, dict[str, float]] = {}
-    for need in needs:
-        scores = {name: float(one.scores[need.atom - 1]) for name, one in known.items()}
-        solved[need] = {name: score for name, score in scores.items() if score >= SOLVED}
-    order = assign_peers(needs, solved, seed=context.seed)
-    return {str(need.atom): [[name, known[name].response] for name in order[need]] for need in needs}
+    for atom in failed_atoms(judgement.scores):
+        scores = {name: float(one.scores[atom - 1]) for name, one in known.items()}
+        solved[Need(sample.id, atom)] = {name: score for name, score in scores.items() if score >= SOLVED}
+    order = assign_peers(solved, solved, seed=context.seed)
+    return {str(need.atom): [[name, known[name].response] for name in names] for need, names in order.items()}
 
 
 async def _refined(ids: Sequence[str], arm: Arm, judgement: CheckpointScores, context: Context) -> Refined:

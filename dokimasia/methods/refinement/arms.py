@@ -7,11 +7,10 @@ from typing import Any, Literal, get_args
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.runs.reading.rates import share
+from dokimasia.runs.reading.rates import DIGITS, share
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0
-DIGITS = 6
 
 Measure = Literal["accuracy", "atoms", "shown", "withheld"]
 """`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over all of its

@@ -8,6 +8,7 @@ from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
 from dokimasia.domain.refinement import Arm, RefinementRow
 from dokimasia.methods.refinement.arms import MEASURES, Measure, Part, arm_figures, every_atom, gain_figures
 from dokimasia.methods.refinement.table import table_of
+from dokimasia.runs.reading.rates import DIGITS
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 
@@ -25,8 +26,6 @@ PART_MEASURES: tuple[Measure, ...] = ("accuracy", "atoms")
 PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "atoms", "shown", "withheld")
 MIN_ANSWERS = 5
 """Fewer answers in a category or at a capability are counted, and not compared."""
-
-DIGITS = 6
 
 Figures = dict[str, Any]
 

@@ -14,6 +14,9 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
 
+Peers = dict[str, dict[str, list[list[str]]]]
+"""By failed answer and atom the peers that solved the atom, in order of choice, each with its own answer."""
+
 
 class SourceAnswer(NamedTuple):
     """One scored answer of the source run: ids of its values, the judge's scores by criterion, the weighted score."""
@@ -74,10 +77,8 @@ def read_source(home: Home, run: Run) -> Source:
     return Source(plan, tuple(answers))
 
 
-def peers_for(
-    failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan
-) -> dict[str, dict[str, list[list[str]]]]:
-    """Return, by failed answer and atom, the peers that solved the atom, in order of choice, each with its own answer.
+def peers_for(failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan) -> Peers:
+    """Return the peers of each atom of each failed answer.
 
     A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its best answer of these. Hints
     are counted in the order of the run, so that the choice does not depend on what came when. Withheld atoms get none.
@@ -87,7 +88,6 @@ def peers_for(
     for answer in source.answers:
         if answer.model in names:
             by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
-    needs: list[Need] = []
     solved: dict[Need, Mapping[str, float]] = {}
     best: dict[tuple[str, int, str], str] = {}
     for answer in failed:
@@ -100,10 +100,9 @@ def peers_for(
                     found[peer] = mean
                     chosen = max(theirs, key=lambda one: (one.scores[atom - 1], -one.repeat))
                     best[answer.key, atom, peer] = chosen.response
-            needs.append(need)
             solved[need] = found
-    order = assign_peers(needs, solved, seed=plan.seed)
-    chosen_for: dict[str, dict[str, list[list[str]]]] = {}
+    order = assign_peers(solved, solved, seed=plan.seed)
+    chosen_for: Peers = {}
     for need, peers in order.items():
         pairs = [[peer, best[need.key, need.atom, peer]] for peer in peers]
         chosen_for.setdefault(need.key, {})[str(need.atom)] = pairs
