@@ -6,8 +6,7 @@ from functools import lru_cache
 from PIL import Image, ImageStat
 
 from dokimasia.domain.criterion import Box
-from dokimasia.tools.pictures import open_picture, pixel_box, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, pixel_box, region
 
 MOST = 5
 _SIDE = 256

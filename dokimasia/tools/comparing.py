@@ -4,8 +4,7 @@ from PIL import Image
 
 from dokimasia.domain.criterion import Box
 from dokimasia.tools.colours import mean_colour
-from dokimasia.tools.pictures import open_picture, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 _SIDE = 256
 _DIFFERENT = 32

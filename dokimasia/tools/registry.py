@@ -14,8 +14,8 @@ from dokimasia.errors import ConfigError, ToolFailure
 from dokimasia.tools.colours import measure_colour
 from dokimasia.tools.comparing import compare_regions
 from dokimasia.tools.cutting import MAX_FACTOR, crop, zoom
+from dokimasia.tools.pictures import ToolResult
 from dokimasia.tools.reading import can_read, read_text
-from dokimasia.tools.result import ToolResult
 from dokimasia.tools.shapes import count_shapes
 
 VERSION = 1
