@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from dokimasia.agents.looking import Looking, as_shown, carry_out
+from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, carry_out
 from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.look import Look
@@ -63,20 +63,14 @@ async def look_and_reply(
         asking = _asking_to_look(answer)
         if looking is None or refused or isinstance(answer, Failed) or asking is None:
             return answer, tuple(earlier), tuple(looks)
-        done = await carry_out(
-            call.messages,
-            asking,
-            images,
-            looking,
-            left=looking.limit - len(looks),
-            call=answer.key,
-            prompt=rendered.name,
+        left = looking.limit - len(looks)
+        messages, images, looked = await carry_out(
+            call.messages, asking, images, looking, left=left, call=answer.key, prompt=rendered.name
         )
-        call = call.model_copy(update={"messages": done.messages})
+        call = call.model_copy(update={"messages": messages})
         earlier.append(answer.key)
-        looks += done.looks
-        images = done.images
-        refused = done.refused
+        looks += looked
+        refused = len(asking.tool_calls[:MAX_CALLS]) > left
 
 
 async def _answer(gateway: Gateway, call: ModelCall, label: str) -> Answer | Failed:

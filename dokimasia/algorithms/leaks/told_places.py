@@ -9,9 +9,8 @@ from dokimasia.algorithms.leaks.numbers import ordinal
 from dokimasia.algorithms.leaks.secrets import Secrets
 from dokimasia.algorithms.leaks.values import SENTENCE_END, bare
 from dokimasia.algorithms.leaks.wording import stem, stems_of
-from dokimasia.algorithms.text.words import FUNCTION_WORDS
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS
 
-_COUNTED = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _CHOICE = (
     r"(?:options?|choices?|letter|answers?|alternatives?|statements?|entry|entries|items?|candidates?|possibility"
     r"|repl(?:y|ies))"
@@ -161,7 +160,8 @@ def _ranked_choices(text: str) -> list[_Named]:
 def _number(word: str) -> int:
     """The number of a rank, of a number word or of a figure."""
     low = word.casefold()
-    return int(low) if low.isdigit() else _COUNTED.get(low) or ordinal(low) or 0
+    said = NUMBER_WORDS.get(low, low)
+    return int(said) if said.isdigit() else ordinal(low) or 0
 
 
 def _places(text: str, secrets: Secrets) -> list[_Named]:
