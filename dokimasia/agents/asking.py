@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, TypeVar
 
 from dokimasia.agents.calling import failure, look_and_reply
@@ -135,11 +136,10 @@ async def ask(
     done: Asked[T] | None = None
     for attempt in attempts:
         drawn = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
-        asked = await ask_once(drawn, gateway=gateway, model=model, rejected=rejected, library=library, looking=looking)
+        asking = partial(ask_once, drawn, gateway=gateway, model=model, library=library, looking=looking)
+        asked = await asking(rejected=rejected)
         if asked.rejected is not None and rejected is None:
-            back = asked.rejected
-            again = await ask_once(drawn, gateway=gateway, model=model, rejected=back, library=library, looking=looking)
-            asked = asked.then(again, sent_back=back)
+            asked = asked.then(await asking(rejected=asked.rejected), sent_back=asked.rejected)
         done = asked if done is None else done.then(asked)
         if done.failed is None or done.failed.kind == "budget":
             break
@@ -170,12 +170,12 @@ async def ask_once(
         schema, parse = what.structured.schema, what.structured.parse
     if rejected is not None:
         rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
-    looked = await look_and_reply(
+    answer, earlier, looks = await look_and_reply(
         rendered, gateway=gateway, spec=model, repeat=what.repeat, output_schema=schema, looking=looking
     )
     shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
-    asked = _read(what, parse, looked.answer, rendered, model, shown)
-    return replace(asked, earlier=looked.earlier, looks=looked.looks) if looked.earlier else asked
+    asked = _read(what, parse, answer, rendered, model, shown)
+    return replace(asked, earlier=earlier, looks=looks) if earlier else asked
 
 
 def _read(

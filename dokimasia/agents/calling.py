@@ -1,12 +1,11 @@
 """Calls to a model as an answer or a failure: messages, messages with looks through tools, texts to embed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from dokimasia.agents.looking import Looking, as_shown, carry_out
-from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingReply, ModelSpec, ToolSpec
+from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, carry_out
+from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
@@ -21,48 +20,14 @@ def failure(kind: FailureKind, reason: str) -> Failed:
     return Failed(kind=kind, reason=reason[:REASON_LIMIT])
 
 
-async def chat(
-    rendered: Rendered,
-    *,
-    gateway: Gateway,
-    spec: ModelSpec,
-    repeat: int = 0,
-    output_schema: dict[str, JsonValue] | None = None,
-    tools: tuple[ToolSpec, ...] = (),
-) -> Answer | Failed:
-    """Send rendered messages to a model; a call without an answer comes back as the failure that it is."""
-    call = Chat(
-        model=spec.ref,
-        messages=rendered.messages,
-        sampling=spec.sampling,
-        output_schema=output_schema,
-        tools=tools,
-        repeat=repeat,
-    )
-    try:
-        return await gateway.ask(call, label=rendered.name)
-    except CallFailed as failed:
-        return failure(failed.kind, failed.reason)
-
-
 async def embed(texts: Sequence[str], *, gateway: Gateway, model: ModelSpec) -> list[tuple[float, ...]] | Failed:
     """Return a vector for each text, in order, or the failure of the call."""
-    try:
-        answer = await gateway.ask(Embedding(model=model.ref, texts=tuple(texts)), label="embedding")
-    except CallFailed as failed:
-        return failure(failed.kind, failed.reason)
+    answer = await _answer(gateway, Embedding(model=model.ref, texts=tuple(texts)), "embedding")
+    if isinstance(answer, Failed):
+        return answer
     if not isinstance(answer.reply, EmbeddingReply) or len(answer.reply.vectors) != len(texts):
         return failure("api_error", "the endpoint did not answer with one vector a text")
     return list(answer.reply.vectors)
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """The last answer of an ask, the keys of the calls before it, and what was looked at in between."""
-
-    answer: Answer | Failed
-    earlier: tuple[str, ...] = ()
-    looks: tuple[Look, ...] = ()
 
 
 async def look_and_reply(
@@ -73,38 +38,47 @@ async def look_and_reply(
     repeat: int,
     output_schema: dict[str, JsonValue] | None,
     looking: Looking | None,
-) -> Looked:
+) -> tuple[Answer | Failed, tuple[str, ...], tuple[Look, ...]]:
     """Ask, and carry out what the model asks of its tools, until it replies.
+
+    Returns the last answer, the keys of the calls before it, and what was looked at in between.
 
     Every round is an ordinary call. A model that has used all its looks is told so; what it says after that is its
     reply, whatever it is, so that an ask takes at most two calls more than it has looks.
     """
-    tools = () if looking is None else looking.specs
+    call = Chat(
+        model=spec.ref,
+        messages=rendered.messages,
+        sampling=spec.sampling,
+        output_schema=output_schema,
+        tools=() if looking is None else looking.specs,
+        repeat=repeat,
+    )
     earlier: list[str] = []
     looks: list[Look] = []
     images = as_shown(rendered.messages)
     refused = False
     while True:
-        answer = await chat(
-            rendered, gateway=gateway, spec=spec, repeat=repeat, output_schema=output_schema, tools=tools
-        )
+        answer = await _answer(gateway, call, rendered.name)
         asking = _asking_to_look(answer)
         if looking is None or refused or isinstance(answer, Failed) or asking is None:
-            return Looked(answer, tuple(earlier), tuple(looks))
-        done = await carry_out(
-            rendered.messages,
-            asking,
-            images,
-            looking,
-            left=looking.limit - len(looks),
-            call=answer.key,
-            prompt=rendered.name,
+            return answer, tuple(earlier), tuple(looks)
+        left = looking.limit - len(looks)
+        messages, images, looked = await carry_out(
+            call.messages, asking, images, looking, left=left, call=answer.key, prompt=rendered.name
         )
-        rendered = rendered.model_copy(update={"messages": done.messages})
+        call = call.model_copy(update={"messages": messages})
         earlier.append(answer.key)
-        looks += done.looks
-        images = done.images
-        refused = done.refused
+        looks += looked
+        refused = len(asking.tool_calls[:MAX_CALLS]) > left
+
+
+async def _answer(gateway: Gateway, call: ModelCall, label: str) -> Answer | Failed:
+    """Return a call's answer; a call without one comes back as the failure that it is."""
+    try:
+        return await gateway.ask(call, label=label)
+    except CallFailed as failed:
+        return failure(failed.kind, failed.reason)
 
 
 def _asking_to_look(answer: Answer | Failed) -> ChatReply | None:

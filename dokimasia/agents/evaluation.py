@@ -6,13 +6,12 @@ from functools import partial
 from dokimasia.agents import schemas
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
-from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.verdicts import parse_equivalence
-from dokimasia.prompts import choices_text
+from dokimasia.prompts import choices_text, lines_text
 
 
 def question_inputs(sample: Sample) -> dict[str, str]:
@@ -30,16 +29,10 @@ def chain_text(chain: ReferenceChain) -> str:
 
 def criteria_text(criteria: CriteriaSet) -> str:
     """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1."""
-    rows = [
-        {
-            "n": number,
-            "question": criterion.question,
-            "ground_truth": criterion.ground_truth,
-            "weight": criterion.weight,
-        }
+    return lines_text(
+        {"n": number, **criterion.model_dump(include={"question", "ground_truth", "weight"})}
         for number, criterion in enumerate(criteria.criteria, start=1)
-    ]
-    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"
+    )
 
 
 def write_chain(sample: Sample) -> Ask[ReferenceChain]:

@@ -16,9 +16,8 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ToolFailure
 from dokimasia.prompts import with_looks
 from dokimasia.prompts.fence import fence, nonce
-from dokimasia.tools.pictures import WHOLE, within
+from dokimasia.tools.pictures import WHOLE, ToolResult, within
 from dokimasia.tools.registry import MAX_ARGUMENTS, TOOLS, Request, perform, read_request
-from dokimasia.tools.result import ToolResult
 
 MAX_CALLS = 100
 """Tool calls of one reply that are answered; a model that sends more is told of the bound a hundred times."""
@@ -48,16 +47,6 @@ class Shown:
     region: Region
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One round of looks: the messages with it, the images so far, what was looked at, and whether the bound was hit."""
-
-    messages: tuple[Message, ...]
-    images: tuple[Shown, ...]
-    looks: tuple[Look, ...]
-    refused: bool
-
-
 def as_shown(messages: Sequence[Message]) -> tuple[Shown, ...]:
     """Return the images of a prompt, in the order in which they are counted."""
     images = (image for message in messages for image in message.images)
@@ -73,7 +62,7 @@ async def carry_out(
     left: int,
     call: str,
     prompt: str,
-) -> Round:
+) -> tuple[tuple[Message, ...], tuple[Shown, ...], tuple[Look, ...]]:
     """Carry out the tool calls of a reply, as many as are left; the model is told of the others that they were not.
 
     Whatever is wrong with a call, the model is told, and the work goes on.
@@ -87,6 +76,9 @@ async def carry_out(
         call: the reply's ledger key.
         prompt: what the call is about.
 
+    Returns:
+        The messages with these looks, the images with those that were made, and the looks.
+
     Raises:
         StorageError: an image cannot be read from the store or put into it.
     """
@@ -94,10 +86,8 @@ async def carry_out(
     made: list[tuple[int, ImageRef]] = []
     looks: list[Look] = []
     shown = list(images)
-    refused = False
     for asked in reply.tool_calls[:MAX_CALLS]:
         if len(looks) >= left:
-            refused = True
             told.append((_repeated(asked), f"Not done: all {looking.limit} looks are used. Give your reply now."))
             continue
         look, text, part = await _look(asked, shown, looking, call, prompt)
@@ -109,7 +99,7 @@ async def carry_out(
         if len(looks) == left:
             text += " That was the last look: give your reply now."
         told.append((_repeated(asked), text))
-    return Round(with_looks(messages, reply.text, told, made), tuple(shown), tuple(looks), refused)
+    return with_looks(messages, reply.text, told, made), tuple(shown), tuple(looks)
 
 
 async def _look(

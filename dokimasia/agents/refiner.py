@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
-from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.refinement import Arm, Point
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.answers import parse_final_answer
+from dokimasia.prompts import lines_text
 
 EARLIER_LIMIT = 20_000
 """Characters of a model's earlier answer that it is shown again, where it is shown at all."""
@@ -38,11 +38,10 @@ def points_text(points: Sequence[Point]) -> str:
 
     An object holds the atom's question and, in the arm `peer`, the hint where there is one; never a ground truth.
     """
-    rows = [
+    return lines_text(
         {"n": number, "question": point.question} | ({"hint": point.hint} if point.hint else {})
         for number, point in enumerate(points, start=1)
-    ]
-    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"
+    )
 
 
 def answer_again(

@@ -4,19 +4,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, Comparison
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
+from dokimasia.prompts import lines_text
 
 
 def candidates_text(texts: Sequence[str]) -> str:
-    """Return candidates as a reviewer is shown them: a JSON array, an object a line, numbered from 1, without names.
-
-    Inside a JSON string no candidate can pass for the beginning of another one.
-    """
-    rows = [canonical_json({"candidate": number, "text": text}).decode() for number, text in enumerate(texts, start=1)]
-    return "[\n" + ",\n".join(rows) + "\n]"
+    """Return candidates as a reviewer is shown them: a JSON array, an object a line, numbered from 1, without names."""
+    return lines_text({"candidate": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
 def review_candidates(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Comparison]:

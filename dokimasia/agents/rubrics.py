@@ -1,27 +1,27 @@
 """The roles that make and judge rubrics: writer, miner, mender, checker and judge (PerceptionRubrics, 3.3.2 and 3.4)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
-from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
+from dokimasia.prompts import lines_text
 
 
 def rubrics_text(rubrics: Sequence[Rubric]) -> str:
     """Return rubrics as a model is shown them: a JSON array, an object a line, numbered from 1; `[]` for none."""
     if not rubrics:
         return "[]"
-    return _lines({"n": number, "statement": rubric.statement} for number, rubric in enumerate(rubrics, start=1))
+    return lines_text({"n": number, "statement": rubric.statement} for number, rubric in enumerate(rubrics, start=1))
 
 
 def responses_text(texts: Sequence[str]) -> str:
     """Return a pool as the judge is shown it: a JSON array, an object a line, numbered from 1, without names."""
-    return _lines({"response": number, "text": text} for number, text in enumerate(texts, start=1))
+    return lines_text({"response": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
 def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequence[WrittenRubric]]:
@@ -93,7 +93,3 @@ def assess_response(
         images=sample.images if show_image else (),
         repeat=repeat,
     )
-
-
-def _lines(rows: Iterable[Mapping[str, object]]) -> str:
-    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"

@@ -47,7 +47,7 @@ def checkpoint_scores(expected: int) -> Structured[Sequence[int]]:
     """Return the form of a judge's scores of one response, one for each of the `expected` criteria."""
     row = _closed(n=_one_of(range(1, expected + 1)), score=_one_of(range(1, 6)))
     return Structured(
-        schema=_titled("checkpoint_scores", _closed(scores={"type": "array", "items": row})),
+        schema={"title": "checkpoint_scores", **_closed(scores={"type": "array", "items": row})},
         form='{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, ...]}',
         parse=partial(parse_structured_scores, expected=expected),
     )
@@ -60,7 +60,7 @@ def criteria(image_count: int) -> Structured[Sequence[Criterion]]:
     weight = _one_of(range(1, WEIGHT_TOTAL + 1))
     row = _closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor)
     return Structured(
-        schema=_titled("criteria", _closed(criteria={"type": "array", "items": row})),
+        schema={"title": "criteria", **_closed(criteria={"type": "array", "items": row})},
         form='{"criteria": [{"question": "...", "ground_truth": "...", "weight": 4, '
         '"anchor": {"image": 0, "box": [0.1, 0.2, 0.5, 0.6]}}, ...]}; "box" is null for the whole image',
         parse=partial(parse_criteria, image_count=image_count),
@@ -71,7 +71,7 @@ def equivalence() -> Structured[bool]:
     """Return the form of the verdict on whether two answers say the same."""
     verdict: JsonValue = {"type": "string", "enum": ["same", "different"]}
     return Structured(
-        schema=_titled("equivalence", _closed(reasoning=_TEXT, verdict=verdict)),
+        schema={"title": "equivalence", **_closed(reasoning=_TEXT, verdict=verdict)},
         form='{"reasoning": "one short sentence", "verdict": "same"} or {"reasoning": "...", "verdict": "different"}',
         parse=parse_structured_equivalence,
     )
@@ -83,7 +83,3 @@ def _one_of(values: Sequence[int]) -> JsonValue:
 
 def _closed(**properties: JsonValue) -> dict[str, JsonValue]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _titled(title: str, schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {"title": title, **schema}

@@ -4,18 +4,21 @@ The first reply of each is read strictly; the one that answers a re-ask is read 
 in `problems`, and the rest is taken.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.capability import Proposal
 from dokimasia.domain.growth import TreeCriterion
-from dokimasia.domain.identity import canonical_json
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.merges import Merges, parse_merges
 from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
 from dokimasia.parsing.reply import short
+from dokimasia.prompts import lines_text
+
+T = TypeVar("T")
 
 SHOWN_TEXT, SHOWN_QUESTION, SHOWN_EXAMPLE = 600, 240, 160
 """Characters of a criterion and its ground truth, of the sample's question, and of an example, that are shown."""
@@ -79,8 +82,8 @@ def judge_merges(rows: Sequence[tuple[str, int, str]]) -> Ask[Judged]:
         "tree_merge",
         {"capabilities": capability_lines(rows)},
         shown=("capabilities",),
-        parse=lambda text: Judged(parse_merges(text, len(rows))),
-        parse_again=partial(_read_merges, expected=len(rows)),
+        parse=partial(_read_merges, expected=len(rows), strict=True),
+        parse_again=partial(_read_merges, expected=len(rows), strict=False),
     )
 
 
@@ -105,15 +108,15 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
 
     `ground_truth` and `question` (the sample's) are left out where there is none.
     """
-    rows: list[str] = []
+    rows: list[dict[str, object]] = []
     for number, one in enumerate(criteria, start=1):
         row: dict[str, object] = {"n": number, "criterion": short(one.text, SHOWN_TEXT)}
         if one.ground_truth:
             row["ground_truth"] = short(one.ground_truth, SHOWN_TEXT)
         if one.question:
             row["question"] = short(one.question, SHOWN_QUESTION)
-        rows.append(canonical_json(row).decode())
-    return "[\n" + ",\n".join(rows) + "\n]"
+        rows.append(row)
+    return lines_text(rows)
 
 
 def capability_lines(rows: Iterable[tuple[str, int, str]]) -> str:
@@ -122,13 +125,13 @@ def capability_lines(rows: Iterable[tuple[str, int, str]]) -> str:
     Args:
         rows: each capability's path, its support, and one of its criteria (empty: none is shown).
     """
-    lines: list[str] = []
+    shown: list[dict[str, object]] = []
     for number, (path, support, example) in enumerate(rows, start=1):
         row: dict[str, object] = {"n": number, "path": path, "support": support}
         if example:
             row["example"] = short(example, SHOWN_EXAMPLE)
-        lines.append(canonical_json(row).decode())
-    return "[\n" + ",\n".join(lines) + "\n]"
+        shown.append(row)
+    return lines_text(shown)
 
 
 def read_proposed(text: str, expected: int, nodes: Collection[str], *, strict: bool) -> Proposed:
@@ -138,14 +141,8 @@ def read_proposed(text: str, expected: int, nodes: Collection[str], *, strict: b
         UnparsableReply: nothing can be taken from it, or (strict) anything is wrong with it.
     """
     leaves = [node for node in nodes if node.count("<") == 3]
-    problems: dict[str, None] = {}
-    try:
-        places = parse_placements(text, expected, leaves)
-    except UnparsableReply as problem:
-        if strict:
-            raise
-        problems = dict.fromkeys(problem.reason.split("; "))
-        places = parse_placements(text, expected, leaves, strict=False)
+    places, wrongs = _read(partial(parse_placements, text, expected, leaves), strict=strict)
+    problems = dict.fromkeys(wrongs)
     known = {node.casefold() for node in nodes}
     parents: dict[str, Proposal] = {}
     for proposal in parse_proposals(text, strict=False):
@@ -180,21 +177,21 @@ def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
     return None
 
 
-def _read_merges(text: str, expected: int) -> Judged:
-    try:
-        return Judged(parse_merges(text, expected))
-    except UnparsableReply as problem:
-        return Judged(parse_merges(text, expected, strict=False), tuple(problem.reason.split("; ")))
+def _read_merges(text: str, expected: int, *, strict: bool) -> Judged:
+    return Judged(*_read(partial(parse_merges, text, expected), strict=strict))
 
 
 def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: bool) -> Mapped:
-    problems: tuple[str, ...] = ()
+    found, problems = _read(partial(parse_mapping, text, expected, paths), strict=strict)
+    none = said_to_fit_nowhere(text, expected) if None in found else frozenset[int]()
+    return Mapped(found, none, problems)
+
+
+def _read(parse: Callable[..., T], *, strict: bool) -> tuple[T, tuple[str, ...]]:
+    """Return what a parser reads, and what is wrong with it, for which a strict reading raises."""
     try:
-        found = parse_mapping(text, expected, paths)
+        return parse(strict=True), ()
     except UnparsableReply as problem:
         if strict:
             raise
-        problems = tuple(problem.reason.split("; "))
-        found = parse_mapping(text, expected, paths, strict=False)
-    none = said_to_fit_nowhere(text, expected) if None in found else frozenset[int]()
-    return Mapped(found, none, problems)
+        return parse(strict=False), tuple(problem.reason.split("; "))

@@ -1,12 +1,11 @@
 """The closed loop's choices: which atoms failed, which are withheld, which peer helps, and when to stop (ATOM, 3.5)."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.domain.identity import unit_interval
-from dokimasia.domain.refinement import SOLVED
-
-Stop = Literal["", "all solved", "nothing improved", "rounds", "nothing to say"]
+from dokimasia.domain.refinement import SOLVED, Stopped
 
 
 class Split(NamedTuple):
@@ -93,23 +92,22 @@ def assign_peers(
     >>> assign_peers([a, b], {a: {"p": 5, "q": 4}, b: {"p": 5, "q": 5}}, seed=0)
     {Need(key='x', atom=1): ('p', 'q'), Need(key='x', atom=2): ('q', 'p')}
     """
-    given: dict[str, int] = {}
+    given: Counter[str] = Counter()
     chosen: dict[Need, tuple[str, ...]] = {}
     for need in needs:
         peers = solved.get(need, {})
         order = sorted(
             peers,
-            key=lambda peer: (-peers[peer], given.get(peer, 0), unit_interval("peer", seed, need.key, need.atom, peer)),
+            key=lambda peer: (-peers[peer], given[peer], unit_interval("peer", seed, need.key, need.atom, peer)),
         )
         chosen[need] = tuple(order)
-        if order:
-            given[order[0]] = given.get(order[0], 0) + 1
+        given.update(order[:1])
     return chosen
 
 
 def when_to_stop(
     before: Sequence[float], after: Sequence[float], shown: Sequence[int], *, round: int, rounds: int
-) -> Stop:
+) -> Stopped:
     """Say whether an arm goes round once more, by the shown atoms alone; the final answer plays no part in it.
 
     Parameters

@@ -3,9 +3,8 @@
 from dokimasia.datasets.checking import DataReport, Remark, check
 from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
 from dokimasia.datasets.images import MAX_PIXELS, read_image
-from dokimasia.datasets.jsonl import problems_text, read_jsonl, scan
 from dokimasia.datasets.lines import Problem, Row
-from dokimasia.datasets.opening import open_dataset
+from dokimasia.datasets.opening import open_dataset, problems_text, read_jsonl, scan
 from dokimasia.datasets.responses import GivenResponse, read_responses
 from dokimasia.datasets.sources import Embedded, OnDisk
 

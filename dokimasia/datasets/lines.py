@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -56,6 +57,11 @@ class Row(NamedTuple):
     faults: tuple[tuple[str, str], ...] = ()
 
 
+def problem_at(path: Path, line: int, wrong: str, kind: str, *, unit: str = "line") -> Problem:
+    """Return what is wrong with a line, or whatever the file consists of, whose id is not known."""
+    return Problem(line, None, f"{place(path, line, unit)}: {wrong}", kind)
+
+
 def place(path: Path, line: int, unit: str = "line") -> str:
     """Return how messages name a line, a row or whatever the file consists of."""
     return f"{path}, {unit} {line}"
@@ -71,6 +77,24 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is a folder or cannot be read.
     """
+    for number, raw in enumerate(raw_lines(path, f"longer than {MAX_LINE_BYTES:,} bytes"), start=1):
+        if isinstance(raw, Problem):
+            yield raw
+        elif raw.strip():
+            yield _row(path, number, raw)
+
+
+def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
+    """Yield the lines of a file without a byte order mark; one that cannot be read on from is a problem, and the last.
+
+    Args:
+        path: the file.
+        too_long: what is said of a line of more than `MAX_LINE_BYTES`.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -78,41 +102,43 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     with file:
-        number = 0
-        while True:
+        for number in count(1):
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
             except OSError as error:
-                raise DataError(f"{place(path, number + 1)}: cannot be read: {error.strerror or error}") from error
+                raise DataError(f"{place(path, number)}: cannot be read: {error.strerror or error}") from error
             if not raw:
                 return
-            number += 1
             if len(raw) > MAX_LINE_BYTES:
-                yield Problem(number, None, f"{place(path, number)}: longer than {MAX_LINE_BYTES:,} bytes", "syntax")
+                yield problem_at(path, number, too_long, "syntax")
                 return
             if number == 1:
                 raw = raw.removeprefix(_BOM)
                 if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                    yield Problem(1, None, f"{place(path, 1)}: the file is UTF-16; save it as UTF-8", "encoding")
+                    yield problem_at(path, number, "the file is UTF-16; save it as UTF-8", "encoding")
                     return
-            if raw.strip():
-                yield _row(path, number, raw)
+            yield raw
+
+
+def not_utf8(path: Path, number: int, error: UnicodeDecodeError) -> Problem:
+    """Return the problem of a line that is not UTF-8."""
+    wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
+    return problem_at(path, number, wrong, "encoding")
 
 
 def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
     try:
         value = _strict_json(raw.rstrip(b"\r\n"))
     except UnicodeDecodeError as error:
-        wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
-        return Problem(number, None, f"{place(path, number)}: {wrong}", "encoding")
+        return not_utf8(path, number, error)
     except json.JSONDecodeError as error:
-        wrong = f"broken JSON at character {error.pos + 1}: {error.msg}"
-        return Problem(number, None, f"{place(path, number)}: {wrong}{_hint(raw)}", "syntax")
+        wrong = f"broken JSON at character {error.pos + 1}: {error.msg}{_hint(raw)}"
+        return problem_at(path, number, wrong, "syntax")
     except (ValueError, RecursionError) as error:
         wrong = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        return Problem(number, None, f"{place(path, number)}: {wrong}", "syntax")
+        return problem_at(path, number, wrong, "syntax")
     if not isinstance(value, dict):
-        return Problem(number, None, f"{place(path, number)}: not a JSON object{_hint(raw)}", "syntax")
+        return problem_at(path, number, f"not a JSON object{_hint(raw)}", "syntax")
     return Row(number, value)
 
 

@@ -1,7 +1,6 @@
 """A Parquet file as rows, with Hugging Face image columns; it needs the extra `parquet`."""
 
 import datetime
-import decimal
 import hashlib
 import json
 import math
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
-from dokimasia.datasets.lines import Problem, Row, place
+from dokimasia.datasets.lines import Problem, Row, problem_at
 from dokimasia.datasets.sources import Embedded, Image
 from dokimasia.errors import ConfigError, DataError, NotFound
 
@@ -62,10 +61,8 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
                     number += 1
                     yield _row(path, number, {name: array[position] for name, array in arrays}, columns)
         except (pyarrow.ArrowException, OSError) as error:
-            where = place(path, number + 1, "row")
-            yield Problem(
-                number + 1, None, f"{where}: damaged; nothing is read from here on: {_short(error)}", "syntax"
-            )
+            wrong = f"damaged; nothing is read from here on: {_short(error)}"
+            yield problem_at(path, number + 1, wrong, "syntax", unit="row")
 
 
 def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Row | Problem:
@@ -75,12 +72,10 @@ def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Ro
     for name, cell in cells.items():
         try:
             value = cell.as_py()
-        except (
-            ValueError,
-            OverflowError,
-        ) as error:  # text that is not UTF-8 (its error is a ValueError), dates out of range
-            where = place(path, number, "row")
-            return Problem(number, None, f"{where}: the column '{name}' cannot be read: {_short(error)}", "encoding")
+        except (ValueError, OverflowError) as error:
+            # text that is not UTF-8 (its error is a ValueError), dates out of range
+            wrong = f"the column '{name}' cannot be read: {_short(error)}"
+            return problem_at(path, number, wrong, "encoding", unit="row")
         values[name] = value if name in columns.images else _plain(value)
     for name in columns.images:
         images += _images(values.pop(name))
@@ -142,8 +137,6 @@ def _plain(value: Any) -> Any:
         return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if isinstance(value, decimal.Decimal | datetime.timedelta):
-        return str(value)
     return str(value)
 
 

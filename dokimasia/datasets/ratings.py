@@ -40,7 +40,10 @@ def read_ratings(path: Path) -> list[RatedModel]:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise DataError(f"{path}: not UTF-8") from None
-    rows = _csv_rows(text) if path.suffix.lower() == ".csv" else _json_rows(text, path)
+    rows = _json_rows(text, path)
+    if path.suffix.lower() == ".csv":
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        rows = ((reader.line_num, cast("dict[str, Any]", row)) for row in reader)
     found: list[RatedModel] = []
     seen: dict[tuple[str, str | None], int] = {}
     for number, row in rows:
@@ -54,12 +57,6 @@ def read_ratings(path: Path) -> list[RatedModel]:
     if len({one.sample_id is None for one in found}) > 1:
         raise DataError(f"{path}: some rows have an id and some have none: rate models, or responses, not both")
     return found
-
-
-def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    for row in reader:
-        yield reader.line_num, cast("dict[str, Any]", row)
 
 
 def _json_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from dokimasia.datasets.images import MAX_PIXELS
 from dokimasia.datasets.lines import Fault, Problem, Row, kind_of, place
@@ -16,6 +16,26 @@ MAX_CHOICES = 26
 """Options are called by the letters A to Z."""
 
 T = TypeVar("T")
+
+
+class Reading(TypedDict, total=False):
+    """How samples are read, whatever their format; the defaults are those of `samples_of`.
+
+    Attributes:
+        blobs: where image bytes are kept; None only checks them.
+        allow_fetch: whether an image's URL is fetched.
+        need_prompt: whether a sample without a prompt is a problem.
+        prompt: the prompt of samples that have none of their own.
+        limit: stop after that many good samples.
+        max_pixels: width times height that an image may have.
+    """
+
+    blobs: BlobStore | None
+    allow_fetch: bool
+    need_prompt: bool
+    prompt: str | None
+    limit: int | None
+    max_pixels: int
 
 
 def samples_of(
@@ -34,20 +54,11 @@ def samples_of(
     Args:
         rows: what a reader found.
         path: the data file or folder, which relative image paths start from.
-        blobs: where image bytes are kept; None only checks them.
-        allow_fetch: whether an image's URL is fetched.
-        need_prompt: whether a sample without a prompt is a problem.
-        prompt: the prompt of samples that have none of their own.
-        limit: stop after that many good samples.
-        max_pixels: width times height that an image may have.
+        blobs, allow_fetch, need_prompt, prompt, limit, max_pixels: see `Reading`.
     """
     folder = path if path.is_dir() else path.parent
-    maker = _Maker(
-        ImageSource(folder, blobs=blobs, allow_fetch=allow_fetch, max_pixels=max_pixels),
-        path,
-        need_prompt=need_prompt,
-        prompt=prompt,
-    )
+    source = ImageSource(folder, blobs=blobs, allow_fetch=allow_fetch, max_pixels=max_pixels)
+    maker = _Maker(source, path, need_prompt=need_prompt, prompt=prompt)
     good = 0
     rows = iter(rows)
     while limit is None or good < limit:

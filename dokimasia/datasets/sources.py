@@ -76,16 +76,13 @@ class ImageSource:
             return self._keep(value.data, where, name=value.name)
         if isinstance(value, OnDisk):
             return self._once(str(value.path), lambda: self._from_file(value.path, value.name, where))
-        if isinstance(value, Earlier):
-            return self._read_text(value.text, where)
-        return self._read_text(value, where)
+        return self._read_text(value.text if isinstance(value, Earlier) else value, where)
 
     def _read_text(self, value: str, where: str) -> ImageRef:
         if value[:5].lower() == "data:":
             data, declared = _data_uri(value, where)
             return self._keep(data, where, declared=declared)
-        scheme = value[:8].lower()
-        if scheme.startswith(("http://", "https://")):
+        if value[:8].lower().startswith(("http://", "https://")):
             return self._once(value, lambda: self._from_web(value, where))
         if path := self._file(value):
             return self._once(str(path), lambda: self._from_file(path, value, where))

@@ -3,19 +3,15 @@
 import csv
 from collections import deque
 from collections.abc import Iterator
-from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
-from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, place
+from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines
 from dokimasia.datasets.sources import Earlier
-from dokimasia.errors import DataError, NotFound
 
 LONGEST_INDEX = 64
 """A shorter text in `image` may be the index of an earlier row; longer ones are images (as VLMEvalKit has it)."""
-
-_BOM = b"\xef\xbb\xbf"
 
 
 class _Line(NamedTuple):
@@ -35,40 +31,28 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is a folder or cannot be read.
     """
-    try:
-        file = path.open("rb")
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no data file {path}") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    with file:
-        header: list[str] | None = None
-        columns: Columns | None = None
-        for record in _records(_Lines(file, path), path):
-            if isinstance(record, Problem):
-                yield record
-                if header is None:
-                    return
-                continue
-            number, cells = record
-            if header is None or columns is None:
-                header = [cell.strip() for cell in cells]
-                if wrong := _header_fault(header):
-                    yield Problem(number, None, f"{place(path, number)}: {wrong}", "columns")
-                    return
-                columns = columns_of(header, own_names=False, images=())
-                continue
-            if len(cells) != len(header):
-                yield Problem(
-                    number,
-                    None,
-                    f"{place(path, number)}: {len(cells)} cells where the header has {len(header)} columns; is a tab too "
-                    "few or too many, or a quote?",
-                    "columns",
-                )
-                continue
-            yield _row(number, dict(zip(header, cells, strict=True)), columns)
+    header: list[str] | None = None
+    columns: Columns | None = None
+    for record in _records(_Lines(path), path):
+        if isinstance(record, Problem):
+            yield record
+            if header is None:
+                return
+            continue
+        number, cells = record
+        if header is None or columns is None:
+            header = [cell.strip() for cell in cells]
+            if wrong := _header_fault(header):
+                yield problem_at(path, number, wrong, "columns")
+                return
+            columns = columns_of(header, own_names=False, images=())
+            continue
+        if len(cells) != len(header):
+            wrong = f"{len(cells)} cells where the header has {len(header)} columns"
+            yield problem_at(path, number, f"{wrong}; is a tab too few or too many, or a quote?", "columns")
+            continue
+        yield _row(number, dict(zip(header, cells, strict=True)), columns)
 
 
 def _header_fault(header: list[str]) -> str | None:
@@ -97,10 +81,10 @@ def _row(number: int, cells: dict[str, str], columns: Columns) -> Row:
 class _Lines:
     """The lines of a file, which can be given back; `end` is why reading stopped before the file's end, if it did."""
 
-    def __init__(self, file: BufferedReader, path: Path) -> None:
-        self._file = file
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._number = 0
+        too_long = f"longer than {MAX_LINE_BYTES:,} bytes; nothing is read from here on"
+        self._raw = enumerate(raw_lines(path, too_long), start=1)
         self._returned: deque[_Line] = deque()
         self.end: Problem | None = None
 
@@ -111,34 +95,16 @@ class _Lines:
         """Return the next line, or None where there is nothing more to be read."""
         if self._returned:
             return self._returned.popleft()
-        if self.end is not None:
-            return None
-        try:
-            raw = self._file.readline(MAX_LINE_BYTES + 1)
-        except OSError as error:
-            where = place(self._path, self._number + 1)
-            raise DataError(f"{where}: cannot be read: {error.strerror or error}") from error
-        if not raw:
-            return None
-        self._number += 1
-        if self._number == 1:
-            raw = raw.removeprefix(_BOM)
-            if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-                self.end = self._problem("the file is UTF-16; save it as UTF-8", "encoding")
-                return None
-        if len(raw) > MAX_LINE_BYTES:
-            self.end = self._problem(f"longer than {MAX_LINE_BYTES:,} bytes; nothing is read from here on", "syntax")
+        number, raw = next(self._raw, (0, None))
+        if raw is None or isinstance(raw, Problem):
+            self.end = self.end or raw
             return None
         if raw.endswith(b"\r\n"):
             raw = raw[:-2] + b"\n"
         try:
-            return _Line(self._number, raw.decode())
+            return _Line(number, raw.decode())
         except UnicodeDecodeError as error:
-            wrong = f"not UTF-8 (byte {error.start + 1} of the line); save the file as UTF-8"
-            return _Line(self._number, raw.decode(errors="replace"), self._problem(wrong, "encoding"))
-
-    def _problem(self, wrong: str, kind: str) -> Problem:
-        return Problem(self._number, None, f"{place(self._path, self._number)}: {wrong}", kind)
+            return _Line(number, raw.decode(errors="replace"), not_utf8(self._path, number, error))
 
 
 def _records(lines: _Lines, path: Path) -> Iterator[tuple[int, list[str]] | Problem]:
@@ -176,8 +142,7 @@ def _record(first: _Line, lines: _Lines, path: Path) -> tuple[list[str] | None, 
         cells = next(csv.reader(feed(), delimiter="\t", strict=True))
     except (csv.Error, _NotClosedError) as error:
         lines.give_back(taken)
-        problem = Problem(first.number, None, f"{place(path, first.number)}: {_broken(error)}", "syntax")
-        return None, [first.problem or problem]
+        return None, [first.problem or problem_at(path, first.number, _broken(error), "syntax")]
     return cells, [line.problem for line in (first, *taken) if line.problem is not None]
 
 

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -82,8 +83,7 @@ class Standing(Value):
     @property
     def settled_by(self) -> Decision | None:
         """The decision that counts: the last one of the person who decided first."""
-        mine = [one for one in self.decisions if one.who == self.decisions[0].who]
-        return mine[-1] if mine else None
+        return self.last_of(self.decisions[0].who) if self.decisions else None
 
     @property
     def state(self) -> State:
@@ -104,13 +104,8 @@ class Standing(Value):
 
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a text, in order; joined by spaces they are the text, but for line breaks."""
-    pieces: list[str] = []
-    start = 0
-    for gap in _SENTENCE.finditer(text):
-        end = gap.end()
-        pieces.append(text[start:end].strip())
-        start = end
-    pieces.append(text[start:].strip())
+    ends = [0, *(gap.end() for gap in _SENTENCE.finditer(text)), len(text)]
+    pieces = (text[start:end].strip() for start, end in pairwise(ends))
     return [piece for piece in pieces if piece]
 
 

@@ -17,7 +17,6 @@ Mark = Literal["", "weak", "strong", "unclear", "better", "worse"]
 """What the rule says of a row, corrected for looking at many; empty where it was not asked, or finds nothing."""
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-TEXT_KINDS = frozenset({"name", "mark"})
 
 
 class AssetColumn(Value):

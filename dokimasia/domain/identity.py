@@ -1,7 +1,6 @@
 """Content identity: the one way in which values become hashes, so that equal content has equal ids everywhere."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -43,8 +42,3 @@ def unit_interval(*parts: str | int) -> float:
     """Return a reproducible draw in [0, 1) from its parts: equal parts, equal draw, on any machine."""
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") / (1 << 56)
-
-
-def thaw(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plain, sorted copy of a mapping, for hashing and for JSON."""
-    return {key: mapping[key] for key in sorted(mapping)}

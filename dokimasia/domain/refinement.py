@@ -1,6 +1,6 @@
 """Self-correction's products: what an arm was told, what came of each round, and the row that figures are made from."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ Arm = Literal["original", "again", "retry", "self", "peer"]
 """`original`: the answer that failed · `again`: the same prompt sampled anew · `retry`: told only that it was wrong ·
 `self`: told the questions of failed atoms · `peer`: told them with hints of peers that solved them (ATOM, section 3.5)."""
 
-ARMS: tuple[Arm, ...] = ("original", "again", "retry", "self", "peer")
+ARMS: tuple[Arm, ...] = get_args(Arm)
 
 SOLVED = 4
 """An atom is solved at this score or above, failed below it."""

@@ -1,14 +1,16 @@
 """Checkpoint scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import lines_with, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, path_key, short, spoken
+
+T = TypeVar("T")
 
 LOWEST, HIGHEST = 1, 5
 
-_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 _BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+"
 _SCORE = re.compile(r"score", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(
@@ -22,7 +24,6 @@ _LINE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}[0-9]", re.IGNORECASE | re.ASCII)
-_NAMED = 10
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
@@ -49,27 +50,55 @@ def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[in
     count = expected if isinstance(expected, int) else len(paths)
     if count < 1:
         raise ValueError("at least one criterion is expected")
+    missing = "there is no line of the form 'N | score: [S]' for criterion"
+    lines = _score_lines(spoken(text))
+    return scores_of(lines, count, lambda line: _criterion(line, count, paths), _score, missing=missing)
+
+
+def scores_of(
+    rows: Iterable[T],
+    count: int,
+    number_of: Callable[[T], int],
+    score_of: Callable[[T, int], int],
+    *,
+    missing: str,
+) -> list[int]:
+    """Return the scores that rows state of criteria by their numbers, in the order of the criteria.
+
+    Args:
+        rows: what is said of one criterion each.
+        count: how many criteria there are.
+        number_of: the number of the criterion that a row is about, from 1 to `count`.
+        score_of: a row's score, given its number.
+        missing: how a reason names the criteria without a row.
+
+    Raises:
+        UnparsableReply: any row cannot be read, or a criterion has none or several. The reason names all that is wrong.
+    """
     scores: dict[int, int | None] = {}
     problems: dict[str, None] = {}
-    for line in lines_with(_SCORE, spoken(text)):
-        match = _LINE.fullmatch(line.translate(_DECORATION).strip(_BULLETS))
-        if match is None or (match["number"] is None and match["path"] is None):
-            continue
+    for row in rows:
         try:
-            number = _criterion(match, count, paths)
+            number = number_of(row)
             if number in scores:
                 raise UnparsableReply(f"criterion {number} is scored more than once")
             scores[number] = None
-            scores[number] = _score(match, number)
+            scores[number] = score_of(row, number)
         except UnparsableReply as problem:
             problems[problem.reason] = None
-    missing = [number for number in range(1, count + 1) if number not in scores]
-    if missing:
-        listed = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
-        problems[f"there is no line of the form 'N | score: [S]' for criterion {listed}"] = None
+    unscored = set(range(1, count + 1)) - set(scores)
+    if unscored:
+        problems[f"{missing} {listed(unscored)}"] = None
     if problems:
-        raise UnparsableReply("; ".join(list(problems)[-_NAMED:]))
+        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
     return [score for _, score in sorted(scores.items()) if score is not None]
+
+
+def _score_lines(reply: str) -> Iterator[re.Match[str]]:
+    for line in lines_with(_SCORE, reply):
+        match = _LINE.fullmatch(line.translate(DECORATION).strip(_BULLETS))
+        if match is not None and (match["number"] is not None or match["path"] is not None):
+            yield match
 
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
@@ -108,5 +137,4 @@ def _score(match: re.Match[str], number: int) -> int:
 
 def _plain_path(path: str) -> str:
     """Return a path in one spelling: no space around its parts, case folded, without decoration."""
-    parts = re.findall(r"<([^<>\n]{1,200})>", path.translate(_DECORATION))
-    return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts) if parts else path.strip().casefold()
+    return path_key(path.translate(DECORATION)) or path.strip().casefold()

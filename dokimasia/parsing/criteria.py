@@ -5,7 +5,7 @@ from typing import Any, cast
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import is_unicode, short, spoken
+from dokimasia.parsing.reply import field_text, short, spoken
 
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
 
@@ -62,13 +62,8 @@ def _criterion(row: dict[str, Any], number: int, image_count: int) -> Criterion:
 
 def _text(row: dict[str, Any], field: str, number: int) -> str:
     value: object = row.get(field)
-    if type(value) is int:
-        value = str(value)
-    if not isinstance(value, str) or not value.strip():
-        raise UnparsableReply(f"criterion {number}: the field '{field}' is missing, empty, or no text")
-    if not is_unicode(value):
-        raise UnparsableReply(f"criterion {number}: the field '{field}' holds half a character (a lone surrogate)")
-    return value.strip()
+    value = str(value) if type(value) is int else value
+    return field_text(value, field, f"criterion {number}").strip()
 
 
 def _anchor(value: Any, number: int, image_count: int) -> Anchor:

@@ -5,6 +5,7 @@ import re
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import matches, spoken
+from dokimasia.parsing.verdicts import either
 
 MAX_WORDS = 160
 """Words of a hint; the prompt asks for half as many. A longer one is sent back once."""
@@ -63,12 +64,7 @@ def parse_leak(text: str) -> bool:
     Raises:
         UnparsableReply: there is no verdict, or both of them.
     """
-    found = {match[1].casefold() for match in matches(_LEAK, spoken(text))}
-    if not found:
-        raise UnparsableReply("there is no verdict of the form [[leak]] or [[clean]]")
-    if len(found) > 1:
-        raise UnparsableReply("the verdict is both [[leak]] and [[clean]]")
-    return found == {"leak"}
+    return either(_LEAK, text, "leak", "clean")
 
 
 def _only_praises(sentence: str) -> bool:

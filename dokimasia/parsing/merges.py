@@ -4,16 +4,14 @@ import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import lines_with, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
 
-_NAMED = 10
 _KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
 _NUMBERS = re.compile(r"[0-9]{1,6}(?:[\s,;=&+]{1,6}[0-9]{1,6}){0,999}[\s.]{0,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 _NONE = re.compile(r"(?:(?:same|vague)\s{0,4}[:=|-]\s{0,4})?<?none>?[\s.]{0,4}", re.IGNORECASE | re.ASCII)
 _EDGE = " \t\r|#>\u2022\u00b7-"
-_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 
 
 class Merges(NamedTuple):
@@ -44,7 +42,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     seen: set[int] = set()
     said = False
     for line in lines_with(_KEYWORD, spoken(text)):
-        stripped = line.translate(_DECORATION).strip(_EDGE)
+        stripped = line.translate(DECORATION).strip(_EDGE)
         if _NONE.fullmatch(stripped):
             said = True
             continue
@@ -75,5 +73,5 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     if not said:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
     if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:_NAMED]))
+        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return Merges(tuple(same), tuple(vague))

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 
 from dokimasia.domain.capability import CapabilityPath, Proposal, plain_name
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import lines_with, matches, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, short, spoken
+from dokimasia.parsing.tags import without
 
 MAX_PROPOSALS = 50
 """Different proposals in one reply; a judge that makes more has lost its way."""
@@ -13,7 +14,6 @@ MAX_PROPOSALS = 50
 MAX_WORDS = 8
 """Words of a proposed name; a longer one is a sentence."""
 
-_NAMED = 10
 _PATH = r"(?:<[^<>\n]{1,200}>\s{0,4}){1,9}"
 _ADD = re.compile(r"<\s{0,4}ADD\s{0,4},", re.IGNORECASE | re.ASCII)
 _ADDITION = re.compile(
@@ -21,7 +21,6 @@ _ADDITION = re.compile(
     r"\s{0,4}(?P<name>[^<>\n]{0,400}|<[^<>\n]{0,400}>)\s{0,4}>",
     re.IGNORECASE | re.ASCII,
 )
-_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 _BULLETS = " \t\r|#\u2022\u00b7\u2013\u2014-+"
 _NUMBERED = re.compile(r"[0-9][^\n<]{0,12}<|[0-9][^\n]{0,12}\bnone\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(
@@ -47,7 +46,7 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
         UnparsableReply: more than 1,000 places look like proposals, more than 50 differ, or (strict) one is malformed,
             lies too deep, or has a sentence for a name. The reason names what is wrong.
     """
-    reply = _without_analysis(spoken(text))
+    reply = without(spoken(text), "analysis")
     found: dict[Proposal, None] = {}
     problems: dict[str, None] = {}
     for start in matches(_ADD, reply):
@@ -58,7 +57,7 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
     if len(found) > MAX_PROPOSALS:
         raise UnparsableReply(f"there are {len(found)} different proposals, more than {MAX_PROPOSALS}")
     if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:_NAMED]))
+        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return tuple(found)
 
 
@@ -111,7 +110,7 @@ def said_to_fit_nowhere(text: str, expected: int) -> frozenset[int]:
     """
     none: set[int] = set()
     other: set[int] = set()
-    for number, rest in _numbered(_without_analysis(spoken(text))):
+    for number, rest in _numbered(without(spoken(text), "analysis")):
         (none if _NONE.fullmatch(rest) else other).add(number)
     return frozenset(number for number in none - other if 1 <= number <= expected)
 
@@ -121,8 +120,8 @@ def _placed(
 ) -> tuple[str | Proposal | None, ...]:
     if expected < 1:
         raise ValueError("at least one criterion is expected")
-    reply = _without_analysis(spoken(text))
-    known: dict[str, str | Proposal] = {_key(leaf): leaf for leaf in leaves}
+    reply = without(spoken(text), "analysis")
+    known: dict[str, str | Proposal] = {path_key(leaf): leaf for leaf in leaves}
     if additions:
         for proposal in parse_proposals(text, strict=strict):
             if proposal.under.layer == 2:
@@ -142,19 +141,18 @@ def _placed(
             problems[str(problem)] = None
     if not found:
         form = "'N | <category><parent><capability>'"
-        raise UnparsableReply("; ".join([f"no line of the form {form} places a criterion", *list(problems)[:_NAMED]]))
+        raise UnparsableReply("; ".join([f"no line of the form {form} places a criterion", *list(problems)[:NAMED]]))
     missing = [number for number in range(1, expected + 1) if number not in found]
     if missing and not problems:
-        listed = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
-        problems[f"there is no line for criterion {listed}"] = None
+        problems[f"there is no line for criterion {listed(missing)}"] = None
     if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:_NAMED]))
+        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return tuple(found.get(number) for number in range(1, expected + 1))
 
 
 def _numbered(reply: str) -> Iterator[tuple[int, str]]:
     for line in lines_with(_NUMBERED, reply):
-        match = _LINE.fullmatch(line.translate(_DECORATION).strip(_BULLETS))
+        match = _LINE.fullmatch(line.translate(DECORATION).strip(_BULLETS))
         if match is not None:
             yield int(match["number"]), match["rest"]
 
@@ -176,7 +174,7 @@ def _place(rest: str, number: int, known: dict[str, str | Proposal], *, addition
         raise ValueError(f"criterion {number}: '{short(rest)}' is no path of a leaf")
     if _LEAF.search(match["after"]):
         raise ValueError(f"criterion {number}: more than one leaf stands on its line")
-    leaf = known.get(_key(match["path"]))
+    leaf = known.get(path_key(match["path"]))
     if leaf is None:
         raise ValueError(f"criterion {number}: {short(match['path'], 90)} is no leaf of the tree")
     return leaf
@@ -192,7 +190,7 @@ def _proposal(text: str, at: int) -> Proposal:
         names = [name.strip() for name in written.split(">")]
         names = names[1:] if len(names) > 1 and names[0].casefold() == "root" else names
         written = "".join(f"<{name}>" for name in names)
-    elif _key(written).startswith("<root>"):
+    elif path_key(written).startswith("<root>"):
         written = written[written.index(">") + 1 :].strip()
     name = plain_name(match["name"].strip().strip("<>[]"))
     if len(name.split()) > MAX_WORDS:
@@ -201,28 +199,3 @@ def _proposal(text: str, at: int) -> Proposal:
     if proposal.under.is_leaf:
         raise ValueError(f"{short(str(proposal), 120)} lies a layer too deep: capabilities have no children")
     return proposal
-
-
-def _key(path: str) -> str:
-    """Return a path in the spelling that it is compared by."""
-    parts = re.findall(r"<([^<>\n]{1,200})>", path)
-    return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts)
-
-
-def _without_analysis(reply: str) -> str:
-    """Return the reply without its blocks `<analysis>...</analysis>`: what is only weighed there is not proposed."""
-    kept: list[str] = []
-    at = 0
-    for opening in matches(_ANALYSIS, reply):
-        if opening.start() < at:
-            continue
-        closing = _END_OF_ANALYSIS.search(reply, opening.end())
-        if closing is None:
-            break
-        kept.append(reply[at : opening.start()])
-        at = closing.end()
-    return "\n".join([*kept, reply[at:]])
-
-
-_ANALYSIS = re.compile(r"<analysis\s{0,9}>", re.IGNORECASE | re.ASCII)
-_END_OF_ANALYSIS = re.compile(r"</analysis\s{0,9}>", re.IGNORECASE | re.ASCII)

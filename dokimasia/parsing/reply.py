@@ -1,7 +1,7 @@
 """What every parser does first: bound the text and leave out what the model only thought aloud."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from dokimasia.errors import UnparsableReply
@@ -14,6 +14,12 @@ MAX_MATCHES = 1_000
 
 MAX_LINE = 20_000
 """Characters of a line that is read."""
+
+NAMED = 10
+"""Things of one kind that a reason names."""
+
+DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
+"""What emphasis and code add to a line, and signs that do not show, to be taken out of it."""
 
 _THINKING = re.compile(r"\s*<(think|thinking)>", re.IGNORECASE | re.ASCII)
 
@@ -48,6 +54,19 @@ def is_unicode(text: str) -> bool:
     return True
 
 
+def field_text(value: object, field: str, whose: str) -> str:
+    """Return a field's text, which there is and which can be stored; `whose` it is stands in the reason, if it is not.
+
+    Raises:
+        UnparsableReply: it is missing, blank, no text, or no valid Unicode.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise UnparsableReply(f"{whose}: the field '{field}' is missing, empty, or no text")
+    if not is_unicode(value):
+        raise UnparsableReply(f"{whose}: the field '{field}' holds half a character (a lone surrogate)")
+    return value
+
+
 def matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Return all matches of a pattern.
 
@@ -78,6 +97,18 @@ def lines_with(pattern: re.Pattern[str], text: str) -> Iterator[str]:
         at = end
     if pattern.search(text, at):
         raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Return numbers in order for a reason that names them, the first ten of many."""
+    shown = sorted(numbers)
+    return ", ".join(map(str, shown[:NAMED])) + (", ..." if len(shown) > NAMED else "")
+
+
+def path_key(path: str) -> str:
+    """Return a path `<A><B>` in the one spelling that it is compared by: case folded, single spaces in its parts."""
+    parts: list[str] = re.findall(r"<([^<>\n]{1,200})>", path)
+    return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts)
 
 
 def short(text: str, limit: int = 40) -> str:

@@ -1,7 +1,7 @@
 """Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, cast
 
 from dokimasia.domain.rubric import (
@@ -17,12 +17,11 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import is_unicode, lines_with, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, field_text, lines_with, listed, short, spoken
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
 
-_NAMED = 10
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("true", "atomic", "decidable")
 _VERDICT = re.compile(r"\b(?:true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
@@ -32,7 +31,6 @@ _LINE = re.compile(
 _ANSWER = re.compile(
     r"\b(?P<field>true|atomic|decidable)\s{0,4}[:=]\s{0,4}\[?(?P<said>[A-Za-z]{1,20})\]?", re.IGNORECASE | re.ASCII
 )
-_DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 
 
 def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
@@ -85,14 +83,14 @@ def parse_repaired(text: str, named: Collection[int]) -> dict[int, WrittenRubric
     for row in _only(text):
         number = cast("dict[str, Any]", row).get("n") if isinstance(row, dict) else None
         if type(number) is not int or number not in named:
-            raise UnparsableReply(f"n is {short(repr(number))}, none of the rubrics to mend: {_listed(named)}")
+            raise UnparsableReply(f"n is {short(repr(number))}, none of the rubrics to mend: {listed(named)}")
         if number in mended:
             raise UnparsableReply(f"rubric {number} is mended twice")
         fields = cast("dict[str, Any]", row)
         mended[number] = None if fields.get("drop") is True else _written(fields, number, 0)
     missing = [number for number in named if number not in mended]
     if missing:
-        raise UnparsableReply(f"nothing is said of rubric {_listed(missing)}")
+        raise UnparsableReply(f"nothing is said of rubric {listed(missing)}")
     return mended
 
 
@@ -111,7 +109,7 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     found: dict[int, CheckedRubric] = {}
     problems: dict[str, None] = {}
     for line in lines_with(_VERDICT, spoken(text)):
-        match = _LINE.fullmatch(line.translate(_DECORATION).strip(" \t\r|-#>"))
+        match = _LINE.fullmatch(line.translate(DECORATION).strip(" \t\r|-#>"))
         if match is None:
             continue
         number = int(match["number"])
@@ -125,9 +123,9 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
             problems[problem.reason] = None
     missing = [number for number in range(1, expected + 1) if number not in found]
     if missing and not problems:
-        problems[f"there is no line for rubric {_listed(missing)}"] = None
+        problems[f"there is no line for rubric {listed(missing)}"] = None
     if problems:
-        raise UnparsableReply("; ".join(list(problems)[:_NAMED]))
+        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return tuple(found[number] for number in range(1, expected + 1))
 
 
@@ -147,7 +145,7 @@ def _answers(rest: str, number: int) -> CheckedRubric:
 
 def _only(text: str) -> list[Any]:
     """Return the one array of rubrics of a reply."""
-    found = [rows for value in find_json(spoken(text), _is_list) if (rows := _rows(value)) is not None]
+    found = [_rows(value) or [] for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
     if not found:
         if re.search(r"\[\s{0,99}\]", text):
             return []
@@ -155,10 +153,6 @@ def _only(text: str) -> list[Any]:
     if any(other != found[0] for other in found[1:]):
         raise UnparsableReply("there is more than one JSON array of rubrics, and they differ")
     return found[0]
-
-
-def _is_list(value: Any) -> bool:
-    return _rows(value) is not None
 
 
 def _rows(value: Any) -> list[Any] | None:
@@ -174,10 +168,10 @@ def _rows(value: Any) -> list[Any] | None:
 
 def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
     if isinstance(row, str):
-        statement = _text(row, "statement", number)
+        statement = _statement(row, number)
         return WrittenRubric(statement, polarity_of(statement))
     fields = cast("dict[str, Any]", row)
-    statement = _text(fields.get("statement"), "statement", number)
+    statement = _statement(fields.get("statement"), number)
     stated = fields.get("polarity") or polarity_of(statement)
     if stated not in {"positive", "negative"}:
         raise UnparsableReply(f"rubric {number}: the polarity {short(repr(stated))} is neither positive nor negative")
@@ -196,12 +190,8 @@ def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
     )
 
 
-def _text(value: Any, field: str, number: int) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise UnparsableReply(f"rubric {number}: the field '{field}' is missing, empty, or no text")
-    if not is_unicode(value):
-        raise UnparsableReply(f"rubric {number}: the field '{field}' holds half a character (a lone surrogate)")
-    plain = " ".join(value.split())
+def _statement(value: Any, number: int) -> str:
+    plain = " ".join(field_text(value, "statement", f"rubric {number}").split())
     if len(plain) > MAX_STATEMENT:
         raise UnparsableReply(f"rubric {number}: a statement of {len(plain)} characters is no single point")
     return plain
@@ -217,8 +207,3 @@ def _responses(value: Any, number: int, n_responses: int) -> tuple[int, ...]:
                 f"rubric {number}: response {short(repr(one))} is not in the pool, which has 1 to {n_responses}"
             )
     return tuple(sorted(set(named)))
-
-
-def _listed(numbers: Collection[int] | Sequence[int]) -> str:
-    shown = sorted(numbers)
-    return ", ".join(map(str, shown[:_NAMED])) + (", ..." if len(shown) > _NAMED else "")

@@ -4,16 +4,14 @@ import re
 from typing import Any, cast
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, parse_checkpoint_scores
+from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, parse_checkpoint_scores, scores_of
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import short, spoken
-from dokimasia.parsing.verdicts import parse_equivalence
+from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 
-_NAMED = 10
 _VERDICTS = {"same": True, "different": False}
 _SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII)
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
-_BRACKETED = re.compile(r"\[\[\s{0,9}(?:same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 
 
 def parse_structured_scores(text: str, expected: int) -> list[int]:
@@ -46,7 +44,9 @@ def parse_structured_scores(text: str, expected: int) -> list[int]:
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
         raise UnparsableReply("there is more than one JSON object of scores, and they differ")
-    scores = _numbered(cast("list[Any]", found[0]["scores"]), expected)
+    rows = cast("list[Any]", found[0]["scores"])
+    missing = "there is no score for criterion"
+    scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
     if _SCORE_LINE.search(reply) and parse_checkpoint_scores(text, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
     return scores
@@ -64,7 +64,7 @@ def parse_structured_equivalence(text: str) -> bool:
     reply = spoken(text)
     found = find_json(reply, lambda value: _holds(value, "verdict", str))
     if not found:
-        if _BRACKETED.search(reply):
+        if EQUIVALENCE.search(reply):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
     stated = {cast("str", one["verdict"]).strip().casefold() for one in found}
@@ -73,35 +73,13 @@ def parse_structured_equivalence(text: str) -> bool:
     word = stated.pop()
     if word not in _VERDICTS:
         raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
-    if _BRACKETED.search(reply) and parse_equivalence(text) is not _VERDICTS[word]:
+    if EQUIVALENCE.search(reply) and parse_equivalence(text) is not _VERDICTS[word]:
         raise UnparsableReply("the verdict stands in the reply twice, as an object and in brackets, and differs")
     return _VERDICTS[word]
 
 
 def _holds(value: Any, field: str, type_: type) -> bool:
     return isinstance(value, dict) and isinstance(cast("dict[str, Any]", value).get(field), type_)
-
-
-def _numbered(rows: list[Any], expected: int) -> list[int]:
-    """Return the scores of the rows by their numbers, or name all that is wrong with them."""
-    scores: dict[int, int | None] = {}
-    problems: dict[str, None] = {}
-    for row in rows:
-        try:
-            number = _number(row, expected)
-            if number in scores:
-                raise UnparsableReply(f"criterion {number} is scored more than once")
-            scores[number] = None
-            scores[number] = _score(row, number)
-        except UnparsableReply as problem:
-            problems[problem.reason] = None
-    missing = [number for number in range(1, expected + 1) if number not in scores]
-    if missing:
-        listed = ", ".join(map(str, missing[:_NAMED])) + (", ..." if len(missing) > _NAMED else "")
-        problems[f"there is no score for criterion {listed}"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[-_NAMED:]))
-    return [score for _, score in sorted(scores.items()) if score is not None]
 
 
 def _number(row: Any, expected: int) -> int:

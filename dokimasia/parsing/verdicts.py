@@ -7,7 +7,7 @@ from dokimasia.parsing.reply import matches, short, spoken
 
 _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
-_EQUIVALENCE = re.compile(r"\[\[\s{0,9}(same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
+EQUIVALENCE = re.compile(r"\[\[\s{0,9}(same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 
 
 def parse_rating(text: str, low: float, high: float) -> float:
@@ -45,9 +45,18 @@ def parse_equivalence(text: str) -> bool:
     Raises:
         UnparsableReply: there is no verdict, or both of them.
     """
-    found = {match[1].casefold() for match in matches(_EQUIVALENCE, spoken(text))}
+    return either(EQUIVALENCE, text, "same", "different")
+
+
+def either(pattern: re.Pattern[str], text: str, yes: str, no: str) -> bool:
+    """Return which of two words a judge says, whose verdicts the pattern finds: whether it is the first.
+
+    Raises:
+        UnparsableReply: there is no verdict, or both of them.
+    """
+    found = {match[1].casefold() for match in matches(pattern, spoken(text))}
     if not found:
-        raise UnparsableReply("there is no verdict of the form [[same]] or [[different]]")
+        raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]]")
     if len(found) > 1:
-        raise UnparsableReply("the verdict is both [[same]] and [[different]]")
-    return found == {"same"}
+        raise UnparsableReply(f"the verdict is both [[{yes}]] and [[{no}]]")
+    return found == {yes}

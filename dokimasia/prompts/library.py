@@ -64,9 +64,7 @@ class PromptLibrary:
         Raises:
             ConfigError: a file's front matter or body is broken; the message names the file.
         """
-        return cls(
-            load_prompt(path) for folder in folders for path in sorted(folder.rglob("*.md"), key=lambda path: path.name)
-        )
+        return cls(load_prompt(path) for folder in folders for path in _files(folder))
 
     def overridden(self, *folders: Path, more: bool = False) -> "PromptLibrary":
         """Return the library with every `*.md` of the folders in place of the prompt of its name; later folders win.
@@ -87,7 +85,7 @@ class PromptLibrary:
                 raise ConfigError(
                     f"{folder}: there is no such folder of prompts; if it has moved, name it with --prompts"
                 )
-            files = sorted(folder.rglob("*.md"), key=lambda path: path.name)
+            files = _files(folder)
             if not files:
                 raise ConfigError(
                     f"{folder}: no prompt in it; a prompt is a file such as {sorted(self._prompts)[0]}.md"
@@ -153,9 +151,7 @@ def load_prompt(path: Path) -> Prompt:
     pieces = _SECTION.split(matched[2])
     sections = {pieces[i]: pieces[i + 1].strip() for i in range(1, len(pieces) - 1, 2)}
     try:
-        prompt = Prompt.model_validate(
-            {**head, **sections, "hash": hashlib.sha256(data).hexdigest()[:16]},
-        )
+        prompt = Prompt.model_validate({**head, **sections, "hash": hashlib.sha256(data).hexdigest()[:16]})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -169,6 +165,10 @@ def load_prompt(path: Path) -> Prompt:
             f"and the system part none; it uses {sorted(slots)}"
         )
     return prompt
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.md"), key=lambda path: path.name)
 
 
 def _inputs_text(prompt: Prompt) -> str:

@@ -1,10 +1,11 @@
 """From a prompt and its inputs to messages, and back: `recognise` is the tested inverse of `render`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from dokimasia.domain.call import Message
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.prompts.fence import fence, nonce, read_fences
@@ -215,6 +216,14 @@ def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
         pieces = _SLOT.split(paragraph)
         kept.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
     return "\n\n".join(kept)
+
+
+def lines_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as a model is shown them: a JSON array, an object a line.
+
+    Inside a JSON string no text of somebody else's can pass for the beginning of another row.
+    """
+    return "[\n" + ",\n".join(canonical_json(row).decode() for row in rows) + "\n]"
 
 
 def choices_text(choices: Sequence[str]) -> str:

@@ -3,9 +3,9 @@
 from dokimasia.tools.colours import measure_colour
 from dokimasia.tools.comparing import compare_regions
 from dokimasia.tools.cutting import crop, zoom
+from dokimasia.tools.pictures import ToolResult
 from dokimasia.tools.reading import read_text
 from dokimasia.tools.registry import TOOLS, Tool, available, named, perform, read_request
-from dokimasia.tools.result import ToolResult
 from dokimasia.tools.shapes import count_shapes
 
 __all__ = [

@@ -3,11 +3,10 @@
 from collections import Counter
 from functools import lru_cache
 
-from PIL import Image
+from PIL import Image, ImageStat
 
 from dokimasia.domain.criterion import Box
-from dokimasia.tools.pictures import open_picture, pixel_box, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, pixel_box, region
 
 MOST = 5
 _SIDE = 256
@@ -70,10 +69,8 @@ def mean_colour(image: Image.Image) -> str:
 
 
 def _mean(image: Image.Image) -> tuple[int, int, int]:
-    import numpy as np
-
-    red, green, blue = np.asarray(image.convert("RGB"), dtype=float).reshape(-1, 3).mean(axis=0)
-    return round(red), round(green), round(blue)
+    red, green, blue = map(round, ImageStat.Stat(image.convert("RGB")).mean)
+    return red, green, blue
 
 
 def _main(image: Image.Image) -> list[tuple[tuple[int, int, int], float]]:

@@ -4,8 +4,7 @@ from PIL import Image
 
 from dokimasia.domain.criterion import Box
 from dokimasia.tools.colours import mean_colour
-from dokimasia.tools.pictures import open_picture, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 _SIDE = 256
 _DIFFERENT = 32
@@ -56,8 +55,6 @@ def _where(different: "object") -> str:
     import numpy as np
 
     bands = [np.array_split(band, _CELLS, axis=1) for band in np.array_split(np.asarray(different), _CELLS, axis=0)]
-    shares = [[float(cell.mean()) for cell in band] for band in bands]
-    row, column = max(
-        ((row, column) for row in range(_CELLS) for column in range(_CELLS)), key=lambda at: shares[at[0]][at[1]]
-    )
+    shares = [float(cell.mean()) for band in bands for cell in band]
+    row, column = divmod(shares.index(max(shares)), _CELLS)
     return f"{_ROWS[row]} {_COLUMNS[column]}"

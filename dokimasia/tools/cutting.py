@@ -3,8 +3,7 @@
 from PIL import Image
 
 from dokimasia.domain.criterion import Box
-from dokimasia.tools.pictures import open_picture, region, shown_box, to_png
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, region, shown_box, to_png
 
 MAX_SIDE = 1568
 """Pixels of the longer side above which a cut-out is made smaller: more than most models make use of."""

@@ -1,4 +1,7 @@
-"""Image bytes to pixels and back: upright, in RGB, within bounds, and never without saying what they were cut from."""
+"""Image bytes to pixels and back: upright, in RGB, within bounds, and never without saying what they were cut from.
+
+And what a tool gives back of them: words for the model, and a picture where it makes one.
+"""
 
 import hashlib
 import io
@@ -9,9 +12,10 @@ from typing import Any, NamedTuple, cast
 import orjson
 from PIL import Image, ImageOps, UnidentifiedImageError
 from PIL.PngImagePlugin import PngInfo
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from dokimasia.domain.criterion import Box
+from dokimasia.domain.identity import Value
 from dokimasia.errors import ToolFailure
 
 SCENE_KEYWORD = "dokimasia-scene"
@@ -40,6 +44,24 @@ class Picture(NamedTuple):
     scene: dict[str, Any] | None
     origin: str
     part: Box
+
+
+class ToolResult(Value):
+    """A tool's result.
+
+    `text` is the tool's own words. `quoted` is text that was found in the image: somebody else wrote it, so it is shown
+    to a model only as a quotation. `image` is a picture as PNG bytes, `width` by `height` pixels, which shows `box` of
+    the image that was looked at (a region is widened to whole pixels).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
+
+    text: str
+    quoted: str | None = None
+    image: bytes | None = None
+    width: int = 0
+    height: int = 0
+    box: Box | None = None
 
 
 def open_picture(data: bytes) -> Picture:

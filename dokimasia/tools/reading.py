@@ -7,8 +7,7 @@ from PIL import Image
 
 from dokimasia.domain.criterion import Box
 from dokimasia.errors import ToolFailure
-from dokimasia.tools.pictures import open_picture, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MAX_CHARACTERS = 4000
 """Characters of the text that are given back."""

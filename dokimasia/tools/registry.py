@@ -14,8 +14,8 @@ from dokimasia.errors import ConfigError, ToolFailure
 from dokimasia.tools.colours import measure_colour
 from dokimasia.tools.comparing import compare_regions
 from dokimasia.tools.cutting import MAX_FACTOR, crop, zoom
+from dokimasia.tools.pictures import ToolResult
 from dokimasia.tools.reading import can_read, read_text
-from dokimasia.tools.result import ToolResult
 from dokimasia.tools.shapes import count_shapes
 
 VERSION = 1
@@ -47,12 +47,12 @@ class Request:
 class Tool:
     """A tool: what a model is told of it, how many regions it looks at, and what does it.
 
-    `run` gets the bytes of each region's image, the boxes, and the factor where one was given.
+    `run` gets, for each region, the bytes of its image and its box, and the factor where one was given.
     """
 
     spec: ToolSpec
     regions: int
-    run: Callable[[Sequence[bytes], Sequence[Box], float | None], ToolResult]
+    run: Callable[..., ToolResult]
 
 
 def available() -> tuple[str, ...]:
@@ -107,8 +107,9 @@ def perform(request: Request, images: Mapping[int, bytes]) -> ToolResult:
     Raises:
         ToolFailure: the tool cannot do it; the message is for the model.
     """
-    data = [images[number] for number, _ in request.regions]
-    return TOOLS[request.tool].run(data, [box for _, box in request.regions], request.factor)
+    shown = [part for number, box in request.regions for part in (images[number], box)]
+    given = {} if request.factor is None else {"factor": request.factor}
+    return TOOLS[request.tool].run(*shown, **given)
 
 
 def _object(arguments: str) -> dict[str, Any]:
@@ -166,9 +167,8 @@ def _is_number(value: object) -> bool:
 
 
 def _tool(
-    name: str,
+    run: Callable[..., ToolResult],
     description: str,
-    run: Callable[[Sequence[bytes], Sequence[Box], float | None], ToolResult],
     *,
     regions: int = 1,
     optional: Mapping[str, JsonValue] | None = None,
@@ -183,44 +183,25 @@ def _tool(
         "required": required,
         "additionalProperties": False,
     }
-    return Tool(ToolSpec(name=name, description=description, parameters=parameters), regions, run)
+    return Tool(ToolSpec(name=run.__name__, description=description, parameters=parameters), regions, run)
 
 
 TOOLS: dict[str, Tool] = {
     tool.spec.name: tool
     for tool in (
+        _tool(crop, "Shows a region of an image by itself, at its own size."),
         _tool(
-            "crop",
-            "Shows a region of an image by itself, at its own size.",
-            lambda data, boxes, factor: crop(data[0], boxes[0]),
-        ),
-        _tool(
-            "zoom",
+            zoom,
             "Shows a region of an image enlarged, so that small text and small things can be made out.",
-            lambda data, boxes, factor: zoom(data[0], boxes[0], factor=factor),
             optional={"factor": _FACTOR},
         ),
+        _tool(measure_colour, "Tells the mean colour and the main colours of a region."),
+        _tool(read_text, "Reads the printed text in a region by character recognition, which can be wrong."),
         _tool(
-            "measure_colour",
-            "Tells the mean colour and the main colours of a region.",
-            lambda data, boxes, factor: measure_colour(data[0], boxes[0]),
-        ),
-        _tool(
-            "read_text",
-            "Reads the printed text in a region by character recognition, which can be wrong.",
-            lambda data, boxes, factor: read_text(data[0], boxes[0]),
-        ),
-        _tool(
-            "count_shapes",
+            count_shapes,
             "Counts the separate shapes on an even background in a region, in groups of those that are alike.",
-            lambda data, boxes, factor: count_shapes(data[0], boxes[0]),
         ),
-        _tool(
-            "compare_regions",
-            "Tells how much two regions, of one image or of two, differ, and where.",
-            lambda data, boxes, factor: compare_regions(data[0], boxes[0], data[1], boxes[1]),
-            regions=2,
-        ),
+        _tool(compare_regions, "Tells how much two regions, of one image or of two, differ, and where.", regions=2),
     )
 }
 """Every tool by name, in a fixed order."""

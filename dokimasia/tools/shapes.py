@@ -7,8 +7,7 @@ from PIL import Image
 from dokimasia.domain.criterion import Box
 from dokimasia.errors import ToolFailure
 from dokimasia.tools.colours import mean_colour
-from dokimasia.tools.pictures import open_picture, region
-from dokimasia.tools.result import ToolResult
+from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MOST_GROUPS = 8
 MOST_SHAPES = 2000

@@ -1,6 +1,5 @@
 """Whether a feedback or a hint says outright what it must not: a ground truth, or the final answer of the question."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,11 +8,10 @@ from dokimasia.algorithms.leaks.secrets import Secrets, secrets_of
 from dokimasia.algorithms.leaks.told_places import tells_place
 from dokimasia.algorithms.leaks.told_values import tells_truth_value, tells_value
 from dokimasia.algorithms.leaks.told_words import repeats, tells_word
+from dokimasia.algorithms.leaks.values import SENTENCE_END
 
 EXCERPT = 160
 """Characters of a passage that a leak quotes."""
-
-_SENTENCE = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
 
 
 class Leak(NamedTuple):
@@ -85,7 +83,7 @@ def _found(text: str, secrets: Secrets) -> Iterator[Leak]:
     for truth in secrets.truths:
         if repeats(text, truth, secrets):
             yield Leak("verbatim", truth, text[:EXCERPT])
-    for sentence in _SENTENCE.split(text):
+    for sentence in SENTENCE_END.split(text):
         if secrets.answer and tells_value(sentence, secrets):
             yield Leak("number", secrets.answer, sentence[:EXCERPT])
         if secrets.answer and tells_word(sentence, text, secrets):

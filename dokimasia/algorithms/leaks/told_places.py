@@ -7,11 +7,10 @@ from typing import NamedTuple
 from dokimasia.algorithms.leaks.context import denied
 from dokimasia.algorithms.leaks.numbers import ordinal
 from dokimasia.algorithms.leaks.secrets import Secrets
-from dokimasia.algorithms.leaks.values import bare
+from dokimasia.algorithms.leaks.values import SENTENCE_END, bare
 from dokimasia.algorithms.leaks.wording import stem, stems_of
-from dokimasia.algorithms.text.words import FUNCTION_WORDS
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS
 
-_COUNTED = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _CHOICE = (
     r"(?:options?|choices?|letter|answers?|alternatives?|statements?|entry|entries|items?|candidates?|possibility"
     r"|repl(?:y|ies))"
@@ -75,9 +74,6 @@ _BETWEEN = re.compile(
 _NEXT = re.compile(
     r"(?i)\b(?:letter|one|choice|option|answer)\s+(?:that\s+)?(?:comes\s+|right\s+|directly\s+)*(after|before)\s+([A-H])\b"
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
-
-
 _ASKS = re.compile(
     r"(?i)^\W*(?:(?:at|in|on|from|to|by|for|of)\s+)?(?:what|which|who|whose|where|when|how|why)\b.*\?\s*$"
 )
@@ -117,21 +113,20 @@ def tells_place(text: str, secrets: Secrets) -> bool:
 
 def _letters(text: str, secrets: Secrets) -> list[_Named]:
     between, after = list(_BETWEEN.finditer(text)), list(_NEXT.finditer(text))
-    taken = [(one.start(), one.end()) for one in (*between, *after)]
+    taken = [one.span() for one in (*between, *after)]
     found: list[_Named] = []
     for one in between:
-        if one[1] and one[3] and abs(ord(one[1].upper()) - ord(one[3].upper())) == 2:
-            found.append(_Named(min(_place(one[1]), _place(one[3])) + 1, one.start(), one.end()))
+        if one[1] and one[3] and abs(_place(one[1]) - _place(one[3])) == 2:
+            found.append(_Named(min(_place(one[1]), _place(one[3])) + 1, *one.span()))
     for one in after:
-        found.append(_Named(_place(one[2]) + (1 if one[1].casefold() == "after" else -1), one.start(), one.end()))
+        found.append(_Named(_place(one[2]) + (1 if one[1].casefold() == "after" else -1), *one.span()))
     own = {one for one in secrets.asked if len(one) == 1} | {one for choice in secrets.choices for one in choice.stems}
     for one in _LETTER.finditer(text):
         letter = next(part for part in one.groups() if part)
-        if any(start <= one.start() < end for start, end in taken) or (
-            one[4] and _is_no_choice(one, text, own, secrets)
-        ):
+        if any(start <= one.start() < end for start, end in taken):
             continue
-        found.append(_Named(_place(letter), one.start(), one.end()))
+        if not one[4] or not _is_no_choice(one, text, own, secrets):
+            found.append(_Named(_place(letter), *one.span()))
     return found
 
 
@@ -159,19 +154,20 @@ def _place(letter: str) -> int:
 
 
 def _ranked_choices(text: str) -> list[_Named]:
-    return [_Named(_number(one[1] or one[2]) - 1, one.start(), one.end()) for one in _CHOICE_RANKED.finditer(text)]
+    return [_Named(_number(one[1] or one[2]) - 1, *one.span()) for one in _CHOICE_RANKED.finditer(text)]
 
 
 def _number(word: str) -> int:
     """The number of a rank, of a number word or of a figure."""
     low = word.casefold()
-    return int(low) if low.isdigit() else _COUNTED.get(low) or ordinal(low) or 0
+    said = NUMBER_WORDS.get(low, low)
+    return int(said) if said.isdigit() else ordinal(low) or 0
 
 
 def _places(text: str, secrets: Secrets) -> list[_Named]:
     found: list[_Named] = []
     at = 0
-    for sentence in _SENTENCE.split(text):
+    for sentence in SENTENCE_END.split(text):
         at = text.find(sentence, at)
         if _AMONG.search(sentence) and not _ASKS.search(sentence):
             found += [_Named(one.place, one.start + at, one.end + at) for one in _ranks(sentence, secrets)]
@@ -185,31 +181,27 @@ def _ranks(sentence: str, secrets: Secrets) -> Iterator[_Named]:
         if one[2] and one[4]:
             low, high = sorted((_number(one[2]) - 1, _number(one[4]) - 1))
             if high - low == 2:
-                yield _Named(low + 1, one.start(), one.end())
+                yield _Named(low + 1, *one.span())
     rest = _BETWEEN.sub(_blank, sentence)
     for one in _FROM_THE_END.finditer(rest):
-        yield _Named(count - 2, one.start(), one.end())
+        yield _Named(count - 2, *one.span())
     rest = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, rest))
     yield from _sized(rest, secrets)
     yield from _beside(rest, secrets)
     for pattern, place in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
         for one in pattern.finditer(rest):
-            yield _Named(place, one.start(), one.end())
+            yield _Named(place, *one.span())
     for one in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
         if _IS_LISTED.search(rest[: one.start()]) or not _of_another(rest[one.end() :], secrets):
-            yield _Named(_number(one[1]) - 1, one.start(), one.end())
+            yield _Named(_number(one[1]) - 1, *one.span())
     for one in _NUMBERED.finditer(rest):
-        yield _Named(_number(one[1] or one[2]) - 1, one.start(), one.end())
+        yield _Named(_number(one[1] or one[2]) - 1, *one.span())
 
 
 def _of_another(after: str, secrets: Secrets) -> bool:
     """Whether a rank is that of a thing which is neither asked for nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
-    if (
-        word is None
-        or word[1].casefold() in FUNCTION_WORDS
-        or word[1].casefold() in ("one", "among", "place", "position")
-    ):
+    if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
         return False
     return stem(word[1].casefold()) not in secrets.asked and _ON_THE_LIST.match(after) is None
 
@@ -226,7 +218,7 @@ def _sized(sentence: str, secrets: Secrets) -> Iterator[_Named]:
     order = sorted(range(len(sizes)), key=lambda at: sizes[at] or 0.0)
     for one in _SIZED.finditer(sentence):
         step = 1 if one[1] else 0
-        yield _Named(order[step] if one[2] else order[-1 - step], one.start(), one.end())
+        yield _Named(order[step] if one[2] else order[-1 - step], *one.span())
 
 
 def _beside(sentence: str, secrets: Secrets) -> Iterator[_Named]:
@@ -234,4 +226,4 @@ def _beside(sentence: str, secrets: Secrets) -> Iterator[_Named]:
     for one in _BESIDE.finditer(sentence):
         for place, choice in enumerate(secrets.choices):
             if choice.stems and choice.stems <= set(stems_of(one[3])):
-                yield _Named(place + (-1 if one[1] else 1), one.start(), one.end())
+                yield _Named(place + (-1 if one[1] else 1), *one.span())

@@ -46,6 +46,9 @@ _GLYPHS = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-", "\u2010": "-", "\u2011": "-", "_": " "}
 )
 _MARKS = re.compile(r"[*`~]+(?=\w)|(?<=\w)[*`~]+(?!\s*\d)|\*\*|(?<!\w)\*(?!\s*\d)")
+SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
+"""Where a sentence ends, but for an abbreviated number."""
+
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f'](?=\d{3}(?!\d))")
 
 
@@ -115,14 +118,10 @@ def values_in(tokens: Sequence[str]) -> list[Value]:
     found += _clocks(low, numbers)
     found += _dates(low, numbers)
     for at, token in enumerate(low):
-        unit = (
-            UNITS.get(low[at + 2])
-            if token in ("half", "quarter") and low[at + 1 : at + 2] in (["a"], ["an"]) and at + 2 < len(low)
-            else None
-        )
-        if unit is not None:
+        unit = UNITS.get(low[at + 2]) if at + 2 < len(low) and low[at + 1] in ("a", "an") else None
+        if unit is not None and token in ("half", "quarter"):
             found.append(Value(f"u:{unit[0]}", unit[1] / _PARTS[token], at, at + 3))
-        if token in ("a", "an", "full") and low[at + 1 : at + 2] and low[at + 1] in _WHOLE_UNITS:
+        if token in ("a", "an", "full") and at + 1 < len(low) and low[at + 1] in _WHOLE_UNITS:
             base, size = UNITS[low[at + 1]]
             found.append(Value(f"u:{base}", size, at, at + 2))
         rank = ordinal(token)
@@ -277,11 +276,9 @@ def _clocks(low: list[str], numbers: list[Number]) -> Iterator[Value]:
         if token in ("past", "after", "to", "before", "till", "of") and at:
             hour = next((one for one in numbers if at < one.start <= at + 1 and one.value <= 24), None)
             minutes = _minutes(low, at, numbers)
-            if token == "of" and (
-                hour is None or hour.value > 12 or hour.value % 1 or minutes not in (5, 10, 15, 20, 25)
-            ):
+            if hour is None or minutes is None:
                 continue
-            if hour is not None and minutes is not None:
+            if token != "of" or (hour.value <= 12 and not hour.value % 1 and minutes in (5, 10, 15, 20, 25)):
                 sign = 1 if token in ("past", "after") else -1
                 yield Value("t", (hour.value * 60 + sign * minutes) % 720, at - 1, hour.end)
     for one, then in pairwise(numbers):

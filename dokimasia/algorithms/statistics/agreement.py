@@ -152,11 +152,8 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
     values = [rating for row in counted for rating in row if rating is not None]
     if len(set(values)) < 2:
         raise ValueError("no thing was rated twice, or all ratings are one value: alpha has no value")
-    if scale == "nominal":
-        places = _places(values, None)
-        codes = [[math.nan if rating is None else float(places[rating]) for rating in row] for row in counted]
-    else:
-        codes = [[math.nan if rating is None else _number(rating) for rating in row] for row in counted]
+    code = _places(values, None).__getitem__ if scale == "nominal" else _number
+    codes = [[math.nan if rating is None else float(code(rating)) for rating in row] for row in counted]
     return float(krippendorff.alpha(np.array(codes).T, level_of_measurement=scale))
 
 

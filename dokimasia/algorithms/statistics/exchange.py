@@ -5,6 +5,8 @@ from collections.abc import Hashable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dokimasia.algorithms.statistics.clusters import number_clusters
+
 Whole = NDArray[np.intp]
 
 
@@ -35,8 +37,7 @@ class Exchange:
     """
 
     def __init__(self, samples: Sequence[Hashable]) -> None:
-        numbers: dict[Hashable, int] = {}
-        number = np.array([numbers.setdefault(sample, len(numbers)) for sample in samples], dtype=np.intp)
+        number = number_clusters(samples, len(samples))
         count = np.bincount(number).astype(np.intp)
         self.order: Whole = np.lexsort((number, count[number])).astype(np.intp)
         ordered = number[self.order]
@@ -44,11 +45,8 @@ class Exchange:
         sizes = np.diff(first, append=len(ordered)).astype(np.intp)
         self.sample: Whole = np.repeat(np.arange(len(sizes), dtype=np.intp), sizes)
         self.start: Whole = first[self.sample]
-        self._strata: list[Whole] = []
-        for size in np.unique(sizes).tolist():
-            stratum = first[sizes == size, None] + np.arange(size, dtype=np.intp)
-            if len(stratum) > 1:
-                self._strata.append(stratum)
+        strata = (first[sizes == size, None] + np.arange(size, dtype=np.intp) for size in np.unique(sizes).tolist())
+        self._strata: list[Whole] = [stratum for stratum in strata if len(stratum) > 1]
 
     @property
     def share(self) -> float:

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dokimasia.algorithms.statistics.clusters import Floats, by_cluster
+
 PERMUTATIONS = 20_000
 EXACT_CLUSTERS = 14
 _DRAWS_AT_ONCE = 2_000_000
 _ROUNDING = 1e-9
-
-_Floats = NDArray[np.float64]
 
 
 class SignFlips(NamedTuple):
@@ -70,12 +70,14 @@ def sign_flip_test(
     >>> sign_flip_test([1.0, 1.0, 1.0, 1.0], clusters="aabb", seed=0)
     SignFlips(p_value=0.5, patterns=4, exact=True)
     """
-    values = np.asarray(differences, dtype=np.float64)
+    values: Floats = np.asarray(differences, dtype=np.float64)
     if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
         raise ValueError("a test needs one sequence of finite differences, at least one")
     if permutations < 1:
         raise ValueError(f"a test needs at least one permutation: {permutations}")
-    sums = _cluster_sums(values, clusters)
+    if clusters is not None and len(clusters) != len(values):
+        raise ValueError(f"{len(values)} differences for {len(clusters)} cluster names")
+    sums = np.sort(by_cluster(values, clusters).sums)
     tolerance = _ROUNDING * float(np.abs(values).sum())
     sums = sums[np.abs(sums) > tolerance]
     observed = abs(float(sums.sum()))
@@ -92,19 +94,7 @@ def sign_flip_test(
     return SignFlips((1 + hits) / (1 + permutations), 1 + permutations, exact=False)
 
 
-def _as_large(sums: _Floats, bits: NDArray[np.integer], limit: float) -> int:
+def _as_large(sums: Floats, bits: NDArray[np.integer], limit: float) -> int:
     """Count the patterns (one a row, 1: flipped) whose total is at least the limit on either side."""
     totals = sums.sum() - 2 * (bits.astype(np.float64) @ sums)
     return int(np.count_nonzero(np.abs(totals) >= limit))
-
-
-def _cluster_sums(values: _Floats, clusters: Sequence[Hashable] | None) -> _Floats:
-    """Return each cluster's sum, in an order that depends on nothing but the values."""
-    if clusters is None:
-        return np.sort(values)
-    if len(clusters) != len(values):
-        raise ValueError(f"{len(values)} differences for {len(clusters)} cluster names")
-    numbers: dict[Hashable, int] = {}
-    index = np.array([numbers.setdefault(cluster, len(numbers)) for cluster in clusters], dtype=np.intp)
-    order = np.argsort(values, kind="stable")
-    return np.sort(np.bincount(index[order], weights=values[order], minlength=len(numbers)).astype(np.float64))

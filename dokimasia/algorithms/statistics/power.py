@@ -1,6 +1,7 @@
 """How many samples would show a difference, and how small a difference so many samples show."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -143,13 +144,7 @@ def samples_needed(difference: float, design: Design, *, chance: float = 0.8, le
         least, most = most, most * 2
         if most > _MOST_SAMPLES:
             raise ValueError(f"a difference of {difference:g} is too small for any number of samples that can be had")
-    while least < most:
-        middle = (least + most) // 2
-        if power(middle, difference, design, level=level) < chance:
-            least = middle + 1
-        else:
-            most = middle
-    return most
+    return least + bisect_left(range(least, most), chance, key=lambda n: power(n, difference, design, level=level))
 
 
 def smallest_difference(n: int, design: Design, *, chance: float = 0.8, level: float = 0.95) -> float:

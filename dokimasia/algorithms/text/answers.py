@@ -26,6 +26,7 @@ _QUANTITY = re.compile(
 )
 _LONGEST_UNIT = 2
 _NO_UNIT = FUNCTION_WORDS | {"hundred", "thousand", "million", "billion", "trillion", "dozen", "k", "mn", "bn"}
+_SIGNS = str.maketrans({"\u2212": "-", "\u2044": "/"})
 _SEPARATOR = re.compile(r"(?<=[0-9])[\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
 
 
@@ -118,27 +119,15 @@ def _choice(text: str, choices: Sequence[str]) -> int | None:
 
 def _quantity(text: str) -> _Quantity | None:
     """Return the one quantity that a whole text states, or None."""
-    plain = _SEPARATOR.sub("", text)
-    plain = (
-        unicodedata.normalize("NFKC", plain)
-        .replace("\u2212", "-")
-        .replace("\u2044", "/")
-        .strip()
-        .rstrip(".")
-        .casefold()
-    )
+    plain = unicodedata.normalize("NFKC", _SEPARATOR.sub("", text)).translate(_SIGNS).strip().rstrip(".").casefold()
     first, _, rest = plain.partition(" ")
     if first in NUMBER_WORDS:
         plain = f"{NUMBER_WORDS[first]} {rest}"
     match = _QUANTITY.fullmatch(plain.strip())
     if match is None or not (match["whole"] or match["decimals"]):
         return None
-    value = float(
-        (match["sign"] or "")
-        + (match["whole"] or "0").replace(",", "")
-        + (match["decimals"] or "")
-        + (match["exponent"] or "")
-    )
+    whole = (match["whole"] or "0").replace(",", "")
+    value = float("".join((match["sign"] or "", whole, match["decimals"] or "", match["exponent"] or "")))
     if match["below"]:
         if not float(match["below"]):
             return None

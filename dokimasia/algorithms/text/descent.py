@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.text.similarity import sentences
-from dokimasia.algorithms.text.words import content_words
+from dokimasia.algorithms.text.similarity import beginnings, sentences
 
 LIKENESS = 0.6
 """From this likeness on a sentence counts as an earlier one, reworded at most."""
-
-_STEM = 5
 
 
 class Text(NamedTuple):
@@ -45,7 +42,7 @@ def likeness(sentence: str, other: str) -> float:
     >>> likeness("Two red suitcases", "Three red suitcases")
     0.6666666666666666
     """
-    return 1.0 if sentence == other else _alike(_stems(sentence), _stems(other))
+    return 1.0 if sentence == other else _alike(beginnings(sentence), beginnings(other))
 
 
 def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float = LIKENESS) -> list[Descent]:
@@ -83,7 +80,7 @@ def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float =
     >>> [(one.sentence, one.text) for one in trace_sentences("c", texts)]
     [('A cat sits.', 'b'), ('It rains.', 'c')]
     """
-    known = {id: [(sentence, _stems(sentence)) for sentence in sentences(text.text)] for id, text in texts.items()}
+    known = {id: [(sentence, beginnings(sentence)) for sentence in sentences(text.text)] for id, text in texts.items()}
     return [_trace(sentence, stems, start, texts, known, threshold) for sentence, stems in known[start]]
 
 
@@ -117,10 +114,6 @@ def _likest(
             if value == 1.0:
                 break
     return best, found
-
-
-def _stems(sentence: str) -> frozenset[str]:
-    return frozenset(word[:_STEM] for word in content_words(sentence))
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> float:

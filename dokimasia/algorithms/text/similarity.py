@@ -20,10 +20,13 @@ def word_overlap(text: str, other: str) -> float:
     >>> word_overlap("Two red suitcases", "The suitcase is red")
     0.6666666666666666
     """
-    mine = {word[:_STEM] for word in content_words(text)}
-    if not mine:
-        return 1.0
-    return len(mine & {word[:_STEM] for word in content_words(other)}) / len(mine)
+    mine = beginnings(text)
+    return len(mine & beginnings(other)) / len(mine) if mine else 1.0
+
+
+def beginnings(text: str) -> frozenset[str]:
+    """Return the first five letters of a text's content words."""
+    return frozenset(word[:_STEM] for word in content_words(text))
 
 
 def sentences(text: str) -> list[str]:

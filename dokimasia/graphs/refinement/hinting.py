@@ -62,36 +62,34 @@ def wants_hint(point: PointState) -> bool:
 
 def wants_rewriting(point: PointState) -> bool:
     """Whether the first wording of a hint gave something away."""
-    return bool(point.get("checked")) and not point.get("hint") and len(point.get("hints", [])) == 1 and _open(point)
+    if point.get("fallback") or point.get("dropped"):
+        return False
+    return bool(point.get("checked")) and not point.get("hint") and len(point.get("hints", [])) == 1
 
 
-async def ask_hints(points: Sequence[PointState], sample: Sample, criteria: CriteriaSet, context: Context) -> Done:
-    """Ask the peer of each point that wants one for a hint; what is no hint after one re-ask is counted and left out."""
+async def ask_hints(
+    points: Sequence[PointState], sample: Sample, criteria: CriteriaSet, context: Context, *, anew: bool = False
+) -> Done:
+    """Ask the peer of each point that wants one for a hint, or, `anew`, of each whose hint leaks for another wording.
+
+    What is no hint after one re-ask is counted and left out.
+    """
 
     async def one(point: PointState) -> tuple[PointState, Asked[str] | None]:
-        if not wants_hint(point):
+        if not (wants_rewriting(point) if anew else wants_hint(point)):
             return point, None
         own = (await context.store.get(Response, point.get("answer", ""))).text
         what = give_hint(sample, _question(point, criteria), own)
+        if anew:
+            first = await context.store.get(Hint, point.get("hints", [""])[0])
+            what = rewrite_hint(sample, _question(point, criteria), own, first.text, first.leaks)
         asked = await context.ask(what, model=point.get("peer", ""))
-        return await _hinted(point, asked, sample, context), asked
+        return await _hinted(point, asked, sample, context, rewritten=anew), asked
 
-    return _done(await gathered(map(one, points)))
-
-
-async def ask_rewritten(points: Sequence[PointState], sample: Sample, criteria: CriteriaSet, context: Context) -> Done:
-    """Have the peers rewrite their hints that leak."""
-
-    async def one(point: PointState) -> tuple[PointState, Asked[str] | None]:
-        if not wants_rewriting(point):
-            return point, None
-        own = (await context.store.get(Response, point.get("answer", ""))).text
-        first = await context.store.get(Hint, point.get("hints", [""])[0])
-        what = rewrite_hint(sample, _question(point, criteria), own, first.text, first.leaks)
-        asked = await context.ask(what, model=point.get("peer", ""))
-        return await _hinted(point, asked, sample, context, rewritten=True), asked
-
-    return _done(await gathered(map(one, points)))
+    looked = await gathered(map(one, points))
+    heard = [asked for _, asked in looked if asked is not None]
+    spent = (asked.failed for asked in heard if asked.failed is not None and asked.failed.kind == "budget")
+    return Done([point for point, _ in looked], [key for asked in heard for key in asked.calls], next(spent, None))
 
 
 async def check(
@@ -197,7 +195,7 @@ async def _as_a_whole(
 
 
 async def _hinted(
-    point: PointState, asked: Asked[str], sample: Sample, context: Context, *, rewritten: bool = False
+    point: PointState, asked: Asked[str], sample: Sample, context: Context, *, rewritten: bool
 ) -> PointState:
     point = {**point, "asked": point.get("asked", 0) + 1}
     if asked.value is None:
@@ -214,19 +212,9 @@ async def _hinted(
     return {**point, "hint": id, "hints": [*point.get("hints", []), id], "checked": False}
 
 
-def _done(looked: Sequence[tuple[PointState, Asked[str] | None]]) -> Done:
-    asked = [one for _, one in looked if one is not None]
-    spent = (one.failed for one in asked if one.failed is not None and one.failed.kind == "budget")
-    return Done([point for point, _ in looked], [key for one in asked for key in one.calls], next(spent, None))
-
-
 def _counted(point: PointState, found: Checked) -> PointState:
     return {**point, "unjudged": point.get("unjudged", 0) + 1} if found.unjudged else point
 
 
 def _question(point: PointState, criteria: CriteriaSet) -> str:
     return criteria.criteria[point.get("atom", 0) - 1].question
-
-
-def _open(point: PointState) -> bool:
-    return not point.get("fallback") and not point.get("dropped")

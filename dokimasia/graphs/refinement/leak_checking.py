@@ -61,23 +61,18 @@ def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0)
     text is itself the question of an atom (`asks`, its number), it is checked against that atom's ground truth as
     criteria are when they are made: it may name what it asks about, and must not contain what it asks for.
     """
-    found: list[FoundLeak] = []
-    for secret in secrets.truths:
-        if secret.atom == asks:
-            if question_leaks(text, secret.truth, sample.prompt):
-                found.append(FoundLeak(form="verbatim", excerpt=text[:EXCERPT]))
+    found: list[tuple[str, str]] = []
+    for atom, asked, truth in secrets.truths:
+        if atom == asks:
+            found += [("verbatim", text)] if question_leaks(text, truth, sample.prompt) else []
             continue
-        leaks = find_leaks(
-            text,
-            question=f"{sample.prompt}\n{secret.question}",
-            choices=sample.choices,
-            ground_truths=(secret.truth,),
-        )
-        found += [FoundLeak(form=leak.form, excerpt=leak.excerpt[:EXCERPT]) for leak in leaks]
+        question = f"{sample.prompt}\n{asked}"
+        leaks = find_leaks(text, question=question, choices=sample.choices, ground_truths=(truth,))
+        found += [(leak.form, leak.excerpt) for leak in leaks]
     if secrets.final_answer is not None:
         leaks = find_leaks(text, question=sample.prompt, choices=sample.choices, final_answer=secrets.final_answer)
-        found += [FoundLeak(form=leak.form, excerpt=leak.excerpt[:EXCERPT]) for leak in leaks]
-    return tuple(dict.fromkeys(found))
+        found += [(leak.form, leak.excerpt) for leak in leaks]
+    return tuple(dict.fromkeys(FoundLeak(form=form, excerpt=excerpt[:EXCERPT]) for form, excerpt in found))
 
 
 async def check_text(

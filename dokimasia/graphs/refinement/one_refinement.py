@@ -9,8 +9,8 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms
-from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.refinement import SOLVED, Arm, Feedback, FinalAnswer, Refined, RefinementStep
 from dokimasia.domain.sample import Sample
@@ -69,21 +69,9 @@ async def refine_answer(
     if judgement is None:
         scored = await _score(sample, criteria, response, ids["criteria"], context)
         if isinstance(scored, Failed):
-            step = RefinementStep(
-                arm=arm, round=0, response=source, stopped="failed", failure=scored.kind, reason=scored.reason
-            )
-            return Refined(
-                arm=arm,
-                response=None,
-                final=None,
-                before=(),
-                after=(),
-                feedback=(),
-                steps=(step,),
-                stopped="failed",
-                failure=scored.kind,
-                reason=scored.reason,
-            )
+            why: dict[str, Any] = {"stopped": "failed", "failure": scored.kind, "reason": scored.reason}
+            step = RefinementStep(arm=arm, round=0, response=source, **why)
+            return Refined(arm=arm, response=None, final=None, before=(), after=(), feedback=(), steps=(step,), **why)
         judgement = scored
     inputs: dict[str, Any] = {
         **ids,
@@ -141,15 +129,11 @@ async def _score(
 ) -> CheckpointScores | Failed:
     what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
     asked = await context.ask(what, node="score")
-    if asked.value is None or asked.provenance is None:
+    judgement = refinement.judgement_of(asked, value_id(response), criteria_id, criteria)
+    if judgement is None:
         return asked.failure
-    return CheckpointScores(
-        response=await context.store.put(response),
-        criteria=criteria_id,
-        scores=tuple(asked.value),
-        score=weighted_score(asked.value, criteria.weights),
-        provenance=asked.provenance,
-    )
+    await context.store.put(response)
+    return judgement
 
 
 async def _peers(
@@ -164,15 +148,12 @@ async def _peers(
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     known = {name: one for name, one in zip(answers, scored, strict=True) if isinstance(one, CheckpointScores)}
-    needs = [Need(sample.id, atom) for atom in failed_atoms(judgement.scores)]
-    solved = {
-        need: {
-            name: float(one.scores[need.atom - 1]) for name, one in known.items() if one.scores[need.atom - 1] >= SOLVED
-        }
-        for need in needs
-    }
-    order = assign_peers(needs, solved, seed=context.seed)
-    return {str(need.atom): [[name, known[name].response] for name in order[need]] for need in needs}
+    solved: dict[Need, dict[str, float]] = {}
+    for atom in failed_atoms(judgement.scores):
+        scores = {name: float(one.scores[atom - 1]) for name, one in known.items()}
+        solved[Need(sample.id, atom)] = {name: score for name, score in scores.items() if score >= SOLVED}
+    order = assign_peers(solved, solved, seed=context.seed)
+    return {str(need.atom): [[name, known[name].response] for name in names] for need, names in order.items()}
 
 
 async def _refined(ids: Sequence[str], arm: Arm, judgement: CheckpointScores, context: Context) -> Refined:

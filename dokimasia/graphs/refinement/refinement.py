@@ -14,12 +14,13 @@ state holds ids, numbers and small words only; every step is checkpointed.
 """
 
 import operator
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict, cast
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import refiner
+from dokimasia.agents import Asked, refiner
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
 from dokimasia.algorithms.scoring import weighted_score
@@ -115,42 +116,27 @@ async def select_atoms(state: State, runtime: Runtime[Context]) -> State:
 
 async def write_hints(state: State, runtime: Runtime[Context]) -> State:
     """Ask a peer that solved it for a hint on each point."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     return _pointed(state, await hinting.ask_hints(state["points"], sample, criteria, context))
 
 
 async def check_leaks(state: State, runtime: Runtime[Context]) -> State:
     """Look for what the points' questions and hints give away, before anything of them is sent."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     secrets = secrets_of(sample, criteria, sorted((*state["shown"], *state["withheld"])))
-    done = await hinting.check(
-        state["points"],
-        sample,
-        criteria,
-        secrets,
-        context,
-        judge=state.get("leak_judge", True),
-    )
-    return _pointed(state, done)
+    judge = state.get("leak_judge", True)
+    return _pointed(state, await hinting.check(state["points"], sample, criteria, secrets, context, judge=judge))
 
 
 async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
     """Have each hint that leaks rewritten by its peer, once."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
-    return _pointed(state, await hinting.ask_rewritten(state["points"], sample, criteria, context))
+    context, sample, criteria = await _given(state, runtime)
+    return _pointed(state, await hinting.ask_hints(state["points"], sample, criteria, context, anew=True))
 
 
 async def answer_again(state: State, runtime: Runtime[Context]) -> State:
     """Have the model answer once more, told what its arm allows."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     arm, round = state["arm"], state["round"]
     points = await hinting.finished(state["points"], criteria, context)
     feedback = Feedback(sample=sample.digest, model=state["model"], arm=arm, round=round, points=points)
@@ -193,9 +179,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
 
     Of the original answer, which has its judgement, one more is drawn, so that the judge's own unsteadiness is known.
     """
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    context, sample, criteria = await _given(state, runtime)
     response = await context.store.get(Response, state["response"])
     round, repeat = state.get("round", 0), state.get("repeat", 0)
     first = 0 if round else 1
@@ -212,25 +196,28 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         )
         for number in range(first, first + state.get("judgements", 1))
     )
-    judged: list[str] = []
-    draws: list[tuple[int, ...]] = []
-    for one in asked:
-        if one.value is None or one.provenance is None:
-            continue
-        draws.append(tuple(one.value))
-        judgement = CheckpointScores(
-            response=state["response"],
-            criteria=state["criteria"],
-            scores=draws[-1],
-            score=weighted_score(draws[-1], criteria.weights),
-            provenance=one.provenance,
-        )
-        judged.append(await context.store.put(judgement))
+    judgements = [judgement_of(one, state["response"], state["criteria"], criteria) for one in asked]
+    judged = [await context.store.put(one) for one in judgements if one is not None]
     update: State = {"judged": judged, "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)]}
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
-    if spent is not None or (not draws and round):
+    if spent is not None or (not judged and round):
         return {**update, **failed_update(spent or asked[0].failure)}
     return update
+
+
+def judgement_of(
+    asked: Asked[Sequence[int]], response: str, criteria_id: str, criteria: CriteriaSet
+) -> CheckpointScores | None:
+    """Return the judgement of a response by its id; None where the judge gave no scores."""
+    if asked.value is None or asked.provenance is None:
+        return None
+    return CheckpointScores(
+        response=response,
+        criteria=criteria_id,
+        scores=tuple(asked.value),
+        score=weighted_score(asked.value, criteria.weights),
+        provenance=asked.provenance,
+    )
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
@@ -316,15 +303,9 @@ def fails(state: State) -> bool:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    graph.add_node("select_atoms", select_atoms)
-    graph.add_node("write_hints", write_hints)
-    graph.add_node("check_leaks", check_leaks)
-    graph.add_node("rewrite_hints", rewrite_hints)
-    graph.add_node("answer_again", answer_again)
-    graph.add_node("check_answer", check_answer)
-    graph.add_node("judge_answer", judge_answer)
-    graph.add_node("score_again", score_again)
-    graph.add_node("decide", decide)
+    nodes = (select_atoms, write_hints, check_leaks, rewrite_hints, answer_again)
+    for node in (*nodes, check_answer, judge_answer, score_again, decide):
+        graph.add_node(node.__name__, node)
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("select_atoms", after_selection)
     graph.add_conditional_edges("write_hints", after_hints)
@@ -336,6 +317,11 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge("score_again", "decide")
     graph.add_conditional_edges("decide", after_decision)
     return graph
+
+
+async def _given(state: State, runtime: Runtime[Context]) -> tuple[Context, Sample, CriteriaSet]:
+    store = runtime.context.store
+    return runtime.context, await store.get(Sample, state["sample"]), await store.get(CriteriaSet, state["criteria"])
 
 
 def _pointed(state: State, done: hinting.Done) -> State:

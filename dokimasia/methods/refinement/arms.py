@@ -2,28 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.runs.reading.rates import share
+from dokimasia.runs.reading.rates import DIGITS, share
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0
-DIGITS = 6
 
 Measure = Literal["accuracy", "atoms", "shown", "withheld"]
 """`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over all of its
 atoms, over those failed ones that a feedback may name, and over those that are kept from it."""
 
-MEASURES: tuple[Measure, ...] = ("accuracy", "atoms", "shown", "withheld")
-SCALES: dict[Measure, tuple[float, float]] = {
-    "accuracy": (0.0, 1.0),
-    "atoms": (LOWEST, HIGHEST),
-    "shown": (LOWEST, HIGHEST),
-    "withheld": (LOWEST, HIGHEST),
-}
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 Part = Callable[[RefinementRow], Sequence[int]]
 """Which atoms of an answer, by number from 1, a figure is about."""
@@ -85,7 +78,7 @@ def arm_figures(
         "accuracy": {name: found[name] for name in ("share", "low", "high")} if hits else None,
         "bounds": found["bounds"],
         **{name: _atom_scores(rows, name, part, seed) for name in ("atoms", "shown", "withheld")},
-        "spoilt": _moved(rows, part, lambda score: score >= SOLVED, lambda score: score < SOLVED),
+        "spoilt": _moved(rows, part, solved=False),
         "failures": dict(sorted(Counter(row.failure for row in rows if row.failure).items())),
         "stopped": dict(sorted(Counter(row.stopped for row in rows if row.stopped).items())),
     }
@@ -135,20 +128,19 @@ def gain_figures(
         for (first, second), (row, _) in zip(values, pairs, strict=True)
         if first is not None and second is not None
     ]
-    low, high = SCALES[measure]
+    low, high = (0.0, 1.0) if measure == "accuracy" else (LOWEST, HIGHEST)
     figures: dict[str, Any] = {
         "n": len(pairs),
         "n_paired": len(known),
         "coverage": _rounded(len(known) / len(pairs)) if pairs else None,
         "difference": None,
-        "bounds": {
-            "low": _rounded(_mean([_or(two, low) - _or(one, high) for one, two in values])),
-            "high": _rounded(_mean([_or(two, high) - _or(one, low) for one, two in values])),
-        }
-        if pairs
-        else None,
+        "bounds": None,
         "p_value": None,
     }
+    if pairs:
+        lowest = _mean([_or(two, low) - _or(one, high) for one, two in values])
+        highest = _mean([_or(two, high) - _or(one, low) for one, two in values])
+        figures["bounds"] = {"low": _rounded(lowest), "high": _rounded(highest)}
     if known:
         first, second, clusters = (list(column) for column in zip(*known, strict=True))
         gaps = [after - before for before, after in zip(first, second, strict=True)]
@@ -178,29 +170,22 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         }
         if about
         else None,
-        "solved": _moved(
-            about,
-            lambda row: atoms_of(row, measure, part),
-            lambda score: score < SOLVED,
-            lambda score: score >= SOLVED,
-        ),
+        "solved": _moved(about, lambda row: atoms_of(row, measure, part), solved=True),
     }
 
 
-def _moved(
-    rows: Sequence[RefinementRow], part: Part, before: Callable[[float], bool], after: Callable[[float], bool]
-) -> dict[str, Any]:
-    """Of the atoms of which the first is true before, the share of which the second is true after."""
+def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> dict[str, Any]:
+    """Of the atoms that had failed the share that is solved after, or, if not `solved`, the other way round."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
     for row in rows:
-        numbers = [number for number in part(row) if before(row.before[number - 1])]
+        numbers = [number for number in part(row) if (row.before[number - 1] < SOLVED) is solved]
         scores = scores_after(row)
         if not scores:
             unknown += len(numbers)
             continue
-        hits += [after(scores[number - 1]) for number in numbers]
+        hits += [(scores[number - 1] >= SOLVED) is solved for number in numbers]
         clusters += [row.cluster] * len(numbers)
     return share(hits, clusters, unknown=unknown)
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.domain.refinement import SOLVED, Point, RefinementRow
-from dokimasia.runs.reading.rates import share
+from dokimasia.runs.reading.rates import DIGITS, share
 
-DIGITS = 6
 FEEDBACK = ("self", "peer")
 BEYOND_RULES = (
     "paraphrases",

@@ -8,6 +8,7 @@ from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
 from dokimasia.domain.refinement import Arm, RefinementRow
 from dokimasia.methods.refinement.arms import MEASURES, Measure, Part, arm_figures, every_atom, gain_figures
 from dokimasia.methods.refinement.table import table_of
+from dokimasia.runs.reading.rates import DIGITS
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import Used
 
@@ -25,8 +26,6 @@ PART_MEASURES: tuple[Measure, ...] = ("accuracy", "atoms")
 PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "atoms", "shown", "withheld")
 MIN_ANSWERS = 5
 """Fewer answers in a category or at a capability are counted, and not compared."""
-
-DIGITS = 6
 
 Figures = dict[str, Any]
 
@@ -62,7 +61,10 @@ def refinement_figures(
         mine = [row for row in last if row.model == name]
         used = {arm: one for (model, arm), one in (usage or {}).items() if model == name}
         measured[name] = _whole(mine, arms, seed, used) | {
-            "by_category": _by_category(mine, arms, seed),
+            "by_category": {
+                name: _part([row for row in mine if row.category == name], arms, seed)
+                for name in sorted({row.category for row in mine if row.category})
+            },
             **_with_tree(mine, arms, seed, place_of),
             **({} if threshold is None else {"apart": _apart(mine, arms, seed)}),
         }
@@ -87,21 +89,13 @@ def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: 
 
 def _part(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, part: Part = every_atom) -> Figures:
     by_arm = _by_arm(rows, arms)
+    whole = {arm: arm_figures(by_arm[arm], seed=seed, part=part) for arm in arms}
     enough = len(by_arm["original"]) >= MIN_ANSWERS
     return {
         "n": len(by_arm["original"]),
-        "arms": {arm: _brief(arm_figures(by_arm[arm], seed=seed, part=part)) for arm in arms},
+        "arms": {arm: {name: one[name] for name in PART_FIGURES} for arm, one in whole.items()},
         "gains": _gains(by_arm, PART_GAINS, PART_MEASURES, seed, part) if enough else {},
     }
-
-
-def _brief(figures: Figures) -> Figures:
-    return {name: figures[name] for name in PART_FIGURES}
-
-
-def _by_category(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
-    names = sorted({row.category for row in rows if row.category})
-    return {name: _part([row for row in rows if row.category == name], arms, seed) for name in names}
 
 
 def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
@@ -128,9 +122,8 @@ def _with_tree(
 
 def _by_place(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, place_of: Mapping[str, str]) -> Figures:
     placed: dict[str, dict[str, list[int]]] = {}
-    sizes = {row.criteria_id: len(row.before) for row in rows}
-    for criteria, size in sizes.items():
-        for number in range(1, size + 1):
+    for criteria, row in {row.criteria_id: row for row in rows}.items():
+        for number in every_atom(row):
             place = place_of.get(criterion_key(criteria, number))
             if place is not None:
                 placed.setdefault(place, {}).setdefault(criteria, []).append(number)

@@ -8,7 +8,6 @@ from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.refinement.request import RefinementRequest, Strategy
-from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.plans import AnyOrder, RunPlan, prompts_used
 from dokimasia.runs.session import Session
 
@@ -28,6 +27,13 @@ PROMPTS: dict[Arm, tuple[str, ...]] = {
     "self": ("retry", "self_feedback"),
     "peer": ("retry", "self_feedback", "peer_feedback", "peer_hint", "hint_rewrite"),
 }
+
+
+LIMITS = {"rounds", "withhold", "judgements", "leak_judge", "show_answer"}
+"""How far an arm goes and what it is told: called alike in request, plan and graph."""
+
+SEEN = {"show_image", "tools", "looks"}
+"""What the judge sees of an image: called alike in the evaluation's plan, the refinement's, and the graph's options."""
 
 
 class RefinementPlan(RunPlan):
@@ -66,13 +72,7 @@ class RefinementPlan(RunPlan):
     @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
-        return GraphOptions(
-            judge=self.judge.ref.name,
-            models=self.models,
-            show_image=self.show_image,
-            tools=self.tools,
-            looks=self.looks,
-        )
+        return GraphOptions(judge=self.judge_name, models=self.models, **self.model_dump(include=SEEN))
 
 
 def plan_of(
@@ -100,6 +100,9 @@ def plan_of(
                 f"the answers of {name} were read from a file, and to answer again the model has to be reached: {error}"
             ) from error
 
+    used = {name for arm in arms for name in PROMPTS[arm]}
+    if request.leak_judge and {"self", "peer"} & set(arms):
+        used.add("leak_check")
     return RefinementPlan(
         source=run,
         taken=taken,
@@ -107,26 +110,10 @@ def plan_of(
         candidates=tuple(map(reached, models)),
         peers=tuple(map(reached, peers)),
         arms=arms,
-        rounds=request.rounds,
-        threshold=request.threshold,
-        withhold=request.withhold,
-        judgements=request.judgements,
-        leak_judge=request.leak_judge,
-        show_answer=request.show_answer,
-        show_image=source.show_image,
-        tools=source.tools,
-        looks=source.looks,
-        seed=request.seed,
-        prompts=prompts_of(arms, session.library, leak_judge=request.leak_judge),
+        **request.model_dump(include={*LIMITS, "threshold", "seed"}),
+        **source.model_dump(include=SEEN),
+        prompts=prompts_used(session.library, used),
     )
-
-
-def prompts_of(arms: tuple[Arm, ...], library: PromptLibrary, *, leak_judge: bool) -> dict[str, str]:
-    """Return the prompts that the arms ask by, with version and hash."""
-    used = {name for arm in arms for name in PROMPTS[arm]}
-    if leak_judge and {"self", "peer"} & set(arms):
-        used.add("leak_check")
-    return prompts_used(library, used)
 
 
 def _among(named: tuple[str, ...], known: dict[str, ModelSpec], option: str, run: str) -> list[str]:

@@ -31,69 +31,40 @@ def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
     Raises:
         StorageError: a value that a row names is missing.
     """
-    plan = RefinementPlan.model_validate(run.options["plan"])
     rows = results(home, run.id)
-    steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
-    known = _Known(home, run.id, rows, list(steps.values()))
-    answered: dict[tuple[str, str, int], RefinementStep] = {
-        (row.sample_id, row.model, row.repeat): steps[row.value_ids[0]]
+    known = _Known(home, run, rows)
+    arms: dict[str, int] = {arm: number for number, arm in enumerate(known.plan.arms)}
+    rows.sort(key=lambda row: (known.places[row.sample_id].position, row.model, row.repeat, arms.get(row.arm, 0)))
+    originals = {_answer(row): row.value_ids[0] for row in rows if row.arm == "original" and row.value_ids}
+    return [
+        known.row(row, known.steps[id], known.steps[originals[_answer(row)]], last=id == row.value_ids[-1])
         for row in rows
-        if row.arm == "original" and row.value_ids
-    }
-    places = {place.sample_id: (place.position, place.sample, place.cluster) for place in run_samples(home, run.id)}
-    arms: dict[str, int] = {arm: number for number, arm in enumerate(plan.arms)}
-    rows.sort(key=lambda row: (places[row.sample_id][0], row.model, row.repeat, arms.get(row.arm, 0)))
-    made: list[RefinementRow] = []
-    for row in rows:
-        original = answered.get((row.sample_id, row.model, row.repeat))
-        if original is None:
-            continue
-        _, sample, cluster = places[row.sample_id]
-        for id in row.value_ids:
-            made.append(
-                known.row(
-                    row,
-                    steps[id],
-                    original,
-                    plan,
-                    run=run.id,
-                    sample=sample,
-                    cluster=cluster,
-                    last=id == row.value_ids[-1],
-                )
-            )
-    return made
+        if _answer(row) in originals
+        for id in row.value_ids
+    ]
 
 
 class _Known:
-    """All values that a refinement's steps name, read at once."""
+    """All values that a refinement's rows and their steps name, read at once."""
 
-    def __init__(self, home: Home, run: str, rows: list[ResultRow], steps: list[RefinementStep]) -> None:
+    def __init__(self, home: Home, run: Run, rows: list[ResultRow]) -> None:
+        self.plan = RefinementPlan.model_validate(run.options["plan"])
+        self.places = {place.sample_id: place for place in run_samples(home, run.id)}
+        self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
+        steps = list(self.steps.values())
         self.finals = find_values(home, FinalAnswer, (step.final for step in steps if step.final))
         self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps if step.feedback))
         self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
         self.responses = find_values(home, Response, (step.response for step in steps if step.response))
         self.criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
-        self.samples = find_values(home, Sample, (place.sample for place in run_samples(home, run)))
+        self.samples = find_values(home, Sample, (place.sample for place in self.places.values()))
         self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
 
-    def row(
-        self,
-        row: ResultRow,
-        step: RefinementStep,
-        original: RefinementStep,
-        plan: RefinementPlan,
-        *,
-        run: str,
-        sample: str,
-        cluster: str,
-        last: bool,
-    ) -> RefinementRow:
-        criteria = self.criteria[row.criteria_id or ""]
+    def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
+        plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
-        split = withhold(
-            failed_atoms(source.scores), plan.withhold, plan.seed, row.sample_digest, row.model, row.repeat
-        )
+        failed = failed_atoms(source.scores)
+        split = withhold(failed, plan.withhold, plan.seed, row.sample_digest, row.model, row.repeat)
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
         selected = source.score < plan.threshold if plan.threshold is not None else _verdict(before) == "wrong"
@@ -106,24 +77,20 @@ class _Known:
         response = self.responses.get(step.response or "")
         costs = [self.calls[key].cost for key in dict.fromkeys(step.calls) if key in self.calls]
         return RefinementRow(
-            run=run,
+            run=row.run_id,
             source=plan.source,
             sample_id=row.sample_id,
-            cluster=cluster,
-            category=self.samples[sample].category,
+            cluster=place.cluster,
+            category=self.samples[place.sample].category,
             model=row.model,
             repeat=row.repeat,
-            arm=step.arm,
-            round=step.round,
+            **step.model_dump(include={"arm", "round", "stopped", "failure", "reason", "calls"}),
             last=last,
             selected=selected,
-            stopped=step.stopped,
-            failure=step.failure,
-            reason=step.reason,
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",
             answered_before=_verdict(before),
-            weights=criteria.weights,
+            weights=self.criteria[row.criteria_id or ""].weights,
             before=tuple(map(float, source.scores)),
             after=after,
             draws=draws,
@@ -139,7 +106,6 @@ class _Known:
             judgement_ids=step.judgements,
             feedback_id=step.feedback,
             final_id=step.final,
-            calls=step.calls,
             cost=None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs),
         )
 
@@ -249,6 +215,10 @@ def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None
         return None, None
     loaded = load_stored(home, stored)
     return loaded.name, mapping_of(loaded.tree)
+
+
+def _answer(row: ResultRow) -> tuple[str, str, int]:
+    return row.sample_id, row.model, row.repeat
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.refinement import FinalAnswer, RefinementRow
+from dokimasia.domain.refinement import FinalAnswer
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.results import refinement_rows
 from dokimasia.runs.reading.exporting import ColumnType
@@ -40,25 +40,17 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     last = {(one.sample_id, one.model, one.repeat, one.arm): one for one in refinement_rows(home, run) if one.last}
     texts = find_values(home, Response, (one.response_id for one in last.values() if one.response_id))
     finals = find_values(home, FinalAnswer, (one.final_id for one in last.values() if one.final_id))
-    return [
-        {**_cells(last[row.sample_id, row.model, row.repeat, row.arm], texts, finals), "judge": judge} for row in rows
-    ]
-
-
-def _cells(row: RefinementRow, texts: dict[str, Response], finals: dict[str, FinalAnswer]) -> dict[str, Any]:
-    final = finals.get(row.final_id or "")
-    response = texts.get(row.response_id or "")
-    return {
-        "selected": row.selected,
-        "rounds": row.round,
-        "stopped": row.stopped,
-        "answered": row.answered,
-        "rule": row.rule,
-        "final_answer": None if final is None else final.answer,
-        "score_before": row.score_before,
-        "shown": list(row.shown),
-        "withheld": list(row.withheld),
-        "told": list(row.told),
-        "response": None if response is None else response.text,
-        "flags": list(row.flags),
-    }
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        one = last[row.sample_id, row.model, row.repeat, row.arm]
+        final, response = finals.get(one.final_id or ""), texts.get(one.response_id or "")
+        found.append(
+            {
+                **one.model_dump(mode="json", include=set(COLUMNS)),
+                "rounds": one.round,
+                "final_answer": None if final is None else final.answer,
+                "response": None if response is None else response.text,
+                "judge": judge,
+            }
+        )
+    return found

@@ -9,10 +9,13 @@ from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationPlan
-from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.methods.refinement.plan import LIMITS, RefinementPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
+
+Peers = dict[str, dict[str, list[list[str]]]]
+"""By failed answer and atom the peers that solved the atom, in order of choice, each with its own answer."""
 
 
 class SourceAnswer(NamedTuple):
@@ -35,11 +38,10 @@ class SourceAnswer(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The source run: its plan, its scored answers in order, and how many answers have no score, by model."""
+    """The source run: its plan, and its scored answers in order."""
 
     plan: EvaluationPlan
     answers: tuple[SourceAnswer, ...]
-    unscored: dict[str, int]
 
     @property
     def taken(self) -> str:
@@ -63,33 +65,20 @@ def read_source(home: Home, run: Run) -> Source:
         )
     scores = judgement_scores(home, run.id)
     answers: list[SourceAnswer] = []
-    unscored: dict[str, int] = {}
     for row in results(home, run.id):
-        if row.kind != "score" or row.arm:
+        if row.kind != "score" or row.arm or row.score is None:
             continue
-        if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
-            unscored[row.model] = unscored.get(row.model, 0) + 1
-            continue
-        answers.append(
-            SourceAnswer(
-                row.sample_id,
-                row.sample_digest,
-                row.model,
-                row.repeat,
-                row.criteria_id,
-                row.response_id,
-                row.judgement_id,
-                scores[row.judgement_id],
-                row.score,
+        if row.criteria_id and row.response_id and row.judgement_id:
+            ids = (row.criteria_id, row.response_id, row.judgement_id)
+            judged = scores[row.judgement_id]
+            answers.append(
+                SourceAnswer(row.sample_id, row.sample_digest, row.model, row.repeat, *ids, judged, row.score)
             )
-        )
-    return Source(plan, tuple(answers), unscored)
+    return Source(plan, tuple(answers))
 
 
-def peers_for(
-    failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan
-) -> dict[str, dict[str, list[list[str]]]]:
-    """Return, by failed answer and atom, the peers that solved the atom, in order of choice, each with its own answer.
+def peers_for(failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan) -> Peers:
+    """Return the peers of each atom of each failed answer.
 
     A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its best answer of these. Hints
     are counted in the order of the run, so that the choice does not depend on what came when. Withheld atoms get none.
@@ -99,7 +88,6 @@ def peers_for(
     for answer in source.answers:
         if answer.model in names:
             by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
-    needs: list[Need] = []
     solved: dict[Need, Mapping[str, float]] = {}
     best: dict[tuple[str, int, str], str] = {}
     for answer in failed:
@@ -112,10 +100,9 @@ def peers_for(
                     found[peer] = mean
                     chosen = max(theirs, key=lambda one: (one.scores[atom - 1], -one.repeat))
                     best[answer.key, atom, peer] = chosen.response
-            needs.append(need)
             solved[need] = found
-    order = assign_peers(needs, solved, seed=plan.seed)
-    chosen_for: dict[str, dict[str, list[list[str]]]] = {}
+    order = assign_peers(solved, solved, seed=plan.seed)
+    chosen_for: Peers = {}
     for need, peers in order.items():
         pairs = [[peer, best[need.key, need.atom, peer]] for peer in peers]
         chosen_for.setdefault(need.key, {})[str(need.atom)] = pairs
@@ -137,11 +124,7 @@ def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dic
         "source_judgement": answer.judgement,
         "model": answer.model,
         "repeat": answer.repeat,
-        "rounds": plan.rounds,
-        "withhold": plan.withhold,
-        "judgements": plan.judgements,
-        "leak_judge": plan.leak_judge,
-        "show_answer": plan.show_answer,
+        **plan.model_dump(include=LIMITS),
     }
     if plan.threshold is not None:
         given["below"] = answer.score < plan.threshold

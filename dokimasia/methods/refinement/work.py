@@ -11,15 +11,12 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 from dokimasia.methods.refinement.plan import RefinementPlan
-from dokimasia.methods.refinement.source import SourceAnswer, graph_inputs, peers_for, read_source
+from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow, get_result
 from dokimasia.storage.runs import get_run
 
 REFINEMENT = cast("GraphFile", refinement)
-
-Peers = dict[str, dict[str, list[list[str]]]]
-"""By failed answer and atom the peers that solved the atom, in order of choice, each with its own answer."""
 
 
 async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dokimasia.methods.refinement.feedback import unlooked
@@ -58,7 +59,7 @@ def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
     """Yield the paper's table for each model: strategies and measures down, categories across."""
     table: Mapping[str, Any] = summary["table"]
     columns = [
-        Column("strategy", numeric=False),
+        *_named("strategy"),
         Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5"),
         *(Column(name) for name in table["columns"]),
         Column("average", meaning="with its 95 % interval"),
@@ -102,20 +103,15 @@ def planted(summary: Mapping[str, Any], expected: Mapping[str, Mapping[str, floa
             arm, _, control = gain.partition(" over ")
             found.append((gain, one["accuracy"]["difference"], "mean", rates[arm] - rates[control]))
         for label, one, key, truth in found:
-            shown = _percent(truth, signed=key == "mean")
-            limits = (one["low"], one["high"]) if one else (None, None)
-            measured: Cell = figures.NOTHING
+            shown = partial(_percent, signed=key == "mean")
+            limits, measured = (None, None), figures.NOTHING
             if one:
-                low, high = (_percent(one[end], signed=key == "mean") for end in ("low", "high"))
-                measured = (
-                    Span(_percent(one[key], signed=key == "mean"), "strong"),
-                    Span(f"  [{low}, {high}]", "muted"),
-                )
-            rows.append([Span(name, "strong"), label, measured, *figures.within(truth, *limits, shown)])
-    columns = (Column("model", numeric=False), Column("figure", numeric=False), Column("accuracy, measured"))
-    return Table(
-        (*columns, Column("planted"), Column("within")), rows, "Accuracy on failed answers, measured and planted"
-    )
+                limits = (one["low"], one["high"])
+                low, high = map(shown, limits)
+                measured = (Span(shown(one[key]), "strong"), Span(f"  [{low}, {high}]", "muted"))
+            rows.append([Span(name, "strong"), label, measured, *figures.within(truth, *limits, shown(truth))])
+    columns = (*_named("model", "figure"), Column("accuracy, measured"), Column("planted"), Column("within"))
+    return Table(columns, rows, "Accuracy on failed answers, measured and planted")
 
 
 def _percent(value: float, *, signed: bool) -> str:
@@ -133,16 +129,13 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
             place = figures.pointer("models", name, "gains", gain)
             cells: list[Cell] = []
             for measure in ("accuracy", "shown", "withheld"):
-                one = measures[measure]
-                gained = None if one["difference"] is None else {**one["difference"], "adjusted": one["adjusted"]}
-                gain_cell, p_cell = _gain_cells(gained, f"{place}/{measure}/difference", measure == "accuracy")
-                cells += [gain_cell, p_cell]
+                gained = _gained(measures[measure])
+                cells += _gain_cells(gained, f"{place}/{measure}/difference", percent=measure == "accuracy")
             rows.append([Span(name, "strong"), gain, f"{found['n_paired']}/{found['n']}", *cells])
     if not rows:
         return []
-    titles = ("accuracy", "shown atoms", "withheld atoms")
-    columns = [Column("model", numeric=False), Column("gain", numeric=False), Column("pairs")]
-    for title in titles:
+    columns = [*_named("model", "gain"), Column("pairs")]
+    for title in ("accuracy", "shown atoms", "withheld atoms"):
         columns += [Column(title, meaning="with its 95 % interval"), Column("adjusted p")]
     table = Table(columns, rows, "Gains of every arm over its controls")
     if not points:
@@ -154,8 +147,7 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
 
 def _arms(summary: Mapping[str, Any]) -> Table:
     columns = (
-        Column("model", numeric=False),
-        Column("strategy", numeric=False),
+        *_named("model", "strategy"),
         Column("known"),
         Column("accuracy bounds", meaning="if every answer without a verdict were wrong, or right", only="page"),
         Column("solved, shown"),
@@ -164,7 +156,7 @@ def _arms(summary: Mapping[str, Any]) -> Table:
         Column("calls", only="page"),
         Column("calls a repair"),
         Column("cost a repair"),
-        Column("failed", numeric=False),
+        *_named("failed"),
     )
     rows: list[list[Cell]] = []
     for name, model in summary["models"].items():
@@ -208,8 +200,7 @@ def _apart(summary: Mapping[str, Any]) -> list[Block]:
     ]
     if not rows:
         return []
-    titles = ("model", "before", "strategy", "known", "right after", "95 % interval")
-    columns = [Column(title, numeric=number > 2) for number, title in enumerate(titles)]
+    columns = [*_named("model", "before", "strategy"), *map(Column, ("known", "right after", "95 % interval"))]
     return [
         Paragraph("Answers that were taken up for their score, apart by what their final answer was before:"),
         Table(columns, rows, "Accuracy by what the final answer was before"),
@@ -228,15 +219,14 @@ def _capabilities(summary: Mapping[str, Any]) -> list[Block]:
             ]
             gains: list[Cell] = []
             for arm in ("self", "peer"):
-                one = part["gains"].get(f"{arm} over retry", {}).get("atoms")
-                found = one and one["difference"] and {**one["difference"], "adjusted": one["adjusted"]}
-                gains += _gain_cells(found or None, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
+                gained = _gained(part["gains"].get(f"{arm} over retry", {}).get("atoms"))
+                gains += _gain_cells(gained, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
             where = leaf.strip("<>").split("><")
             label = f"{where[-1]} ({where[0]})"
             rows.append([Span(name, "strong"), label, figures.count(part["n"], f"{place}/n"), *cells, *gains])
     if not rows:
         return []
-    columns = [Column("model", numeric=False), Column("capability", numeric=False), Column("answers")]
+    columns = [*_named("model", "capability"), Column("answers")]
     columns += [Column(f"solved, {arm}") for arm in summary["arms"][1:]]
     for arm in ("self", "peer"):
         columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
@@ -292,15 +282,26 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
     return lines
 
 
+def _named(*titles: str) -> list[Column]:
+    return [Column(title, numeric=False) for title in titles]
+
+
 def _of(known: int, n: int) -> str:
     return str(n) if known == n else f"{known}/{n}"
 
 
 def _point(label: str, found: Mapping[str, Any]) -> Point:
     gap, bounds = found["difference"], found["bounds"]
-    sure = found["adjusted"] is not None and found["adjusted"] <= figures.SURE
     open_ends = (100 * bounds["low"], 100 * bounds["high"]) if found["n_paired"] < found["n"] else None
-    return Point(label, 100 * gap["mean"], 100 * gap["low"], 100 * gap["high"], open_ends, hollow=not sure)
+    return Point(label, 100 * gap["mean"], 100 * gap["low"], 100 * gap["high"], open_ends, hollow=not _sure(found))
+
+
+def _sure(gain: Mapping[str, Any]) -> bool:
+    return gain["adjusted"] is not None and gain["adjusted"] <= figures.SURE
+
+
+def _gained(one: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return {**one["difference"], "adjusted": one["adjusted"]} if one and one["difference"] else None
 
 
 def _value(cell: Mapping[str, Any] | None, place: str, percent: bool) -> Cell:
@@ -324,11 +325,10 @@ def _gain_cells(gain: Mapping[str, Any] | None, place: str, percent: bool) -> li
     if gain is None:
         return [figures.NOTHING] * 2
     unit, digits = (100, 1) if percent else (1, 2)
-    sure = gain["adjusted"] is not None and gain["adjusted"] <= figures.SURE
     mean, low, high = (
         Span(
             figures.signed_text(unit * gain[name], digits),
-            "strong" if sure and name == "mean" else "",
+            "strong" if name == "mean" and _sure(gain) else "",
             "" if percent else f"{place}/{name}",
             gain[name],
         )
