@@ -95,6 +95,12 @@ class Asset(Value):
         """The kind of asset."""
         return self.id.partition("/")[0]
 
+    @property
+    def heads(self) -> dict[str, AssetColumn | None]:
+        """The columns by their heads, which are their names with their units; last (None) what a row rests on."""
+        heads = {f"{one.name} ({one.unit})" if one.unit else one.name: one for one in self.columns}
+        return {**heads, f"n ({self.counts})": None}
+
     def cell(self, row: int, column: str) -> Figure:
         """Return the cell of a row (from 1) under a column.
 

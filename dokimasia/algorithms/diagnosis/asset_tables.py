@@ -38,8 +38,7 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
         by_mark = sorted(chosen, key=lambda at: (asset.rows[at - 1].mark in ("", "unclear"), at))
         chosen = sorted(by_mark[:MOST_ROWS])
     left -= len(chosen)
-    units = [f"{one.name} ({one.unit})" if one.unit else one.name for one in asset.columns]
-    lines = [f"asset {asset.id}: {asset.title}", asset.sentence, " | ".join(["row", *units, f"n ({asset.counts})"])]
+    lines = [f"asset {asset.id}: {asset.title}", asset.sentence, " | ".join(["row", *asset.heads])]
     lines += [_line(asset, at, asset.rows[at - 1]) for at in chosen]
     if left:
         lines.append(f"({left} more rows)")

@@ -67,17 +67,16 @@ class Tables:
             Missing: there is no such table, row or column, two rows have that name, or the cell is empty.
         """
         asset, rest = self._split(ref)
-        columns = {one.name: one for one in asset.columns}
-        for name in (*columns, COUNTED):
+        for name, column in _columns(asset).items():
             number = _row(asset, rest.removesuffix(f".{name}")) if rest.endswith(f".{name}") else None
             if number is None:
                 continue
-            row, column = asset.rows[number - 1], columns.get(name)
+            row = asset.rows[number - 1]
             figure = Figure(value=row.n) if column is None else row.cells[asset.columns.index(column)]
             if figure.value in (None, ""):
                 raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
             return Cell(asset, number, row, column, figure)
-        named = ", ".join((*columns, COUNTED))[:200]
+        named = ", ".join((*(one.name for one in asset.columns), COUNTED))[:200]
         if _row(asset, rest) is not None:
             raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
         row, _, column = rest.rpartition(".")
@@ -93,8 +92,7 @@ class Tables:
             asset, rest = self._split(ref)
         except Missing:
             return None
-        suffixes = ("", *(f".{name}" for name in (*(one.name for one in asset.columns), COUNTED)))
-        for suffix in suffixes:
+        for suffix in ("", *(f".{name}" for name in _columns(asset))):
             number = _row(asset, rest.removesuffix(suffix)) if rest.endswith(suffix) else None
             if number is not None:
                 return f"{asset.id}:{number}"
@@ -159,6 +157,11 @@ def _model(cell: Cell, models: Sequence[str]) -> str:
     """Return whom a cell is about; in a table with a model a column, the column's model."""
     column = cell.column.name if cell.column is not None else ""
     return cell.row.model or cell.asset.model or (column if column in models else "")
+
+
+def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
+    """Return the columns by every name that a reference may have for them: with the unit, as in the head, or without."""
+    return {**{one.name: one for one in asset.columns}, COUNTED: None, **asset.heads}
 
 
 def _row(asset: Asset, key: str) -> int | None:
