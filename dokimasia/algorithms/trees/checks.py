@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.algorithms.taxonomy import holder, leaves
+from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import DEEPEST, LAYERS, ROOT, CapabilityPath, Proposal
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     """
     gone = sorted(set(old) - set(new))
     absorbed = {node: holder(new, node) for node in gone}
-    before, after = _holders(old), _holders(new)
+    before, after = mapping_of(old), mapping_of(new)
     both = sorted(set(leaves(old)) & set(leaves(new)))
     sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in both}
     return TreeDiff(
@@ -217,10 +218,6 @@ def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
     if lost:
         problems.append(f"{len(lost)} mapped criteria are held by no leaf: {_some(lost)}")
     return problems
-
-
-def _holders(tree: "Tree") -> dict[str, str]:
-    return {one: str(node) for node in sorted(map(str, tree)) for one in tree.nodes[node].get("members", ())}
 
 
 def _some(names: Iterable[str]) -> str:

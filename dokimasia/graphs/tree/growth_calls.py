@@ -1,20 +1,24 @@
 """The calls of a growth's phases: batches to the judge side by side, gathered so that the order of arrival cannot matter."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
-from dokimasia.agents import Asked, failure
+from dokimasia.agents import Ask, Asked, failure
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import Judged, Mapped, Proposed, judge_merges, map_criteria, propose_capabilities
+from dokimasia.agents.tree import Mapped, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.trees.growth import options_below
 from dokimasia.domain.capability import DEEPEST, ROOT, Proposal
-from dokimasia.domain.growth import FailedBatch, Placement, Rejection, TreeCriterion
+from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.errors import CallFailed
 from dokimasia.graphs.reasking import within_budget
 from dokimasia.graphs.tree.growth_context import GrowthContext
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 LISTED = 200
 """Rejections that a report holds; all are counted."""
@@ -45,16 +49,36 @@ class Tally:
         if len(self.rejections) < LISTED:
             self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
 
-    def hear(self, heard: Asked[Any], size: int, problems: Iterable[str] = ()) -> None:
+    def hear(self, heard: Asked[Any], size: int) -> None:
         """Take in what became of one batch."""
         self.calls += heard.asks
         self.asked += size
         if heard.sent_back is not None:
             self.reject("a reply that was sent back", heard.sent_back.problem, heard.sent_back.call)
-        for problem in problems:
+        for problem in heard.value.problems if heard.value else ():
             self.reject("a line of the second reply", problem, heard.call)
         if heard.failed is not None:
             self.failures.append(FailedBatch(kind=heard.failed.kind, reason=heard.failed.reason, size=size))
+
+
+async def _all(
+    context: GrowthContext,
+    phase: Phase,
+    parts: Sequence[Sequence[A]],
+    what: Callable[[Sequence[A]], Ask[B]],
+    tally: Tally,
+) -> list[tuple[Sequence[A], B, Provenance]]:
+    """Ask about all parts side by side; return those that brought something, each with that and whose word it is."""
+
+    async def one(part: Sequence[A]) -> Asked[B]:
+        return within_budget(await context.ask(what(part)))
+
+    brought: list[tuple[Sequence[A], B, Provenance]] = []
+    for part, heard in zip(parts, await context.each(phase, parts, one), strict=True):
+        tally.hear(heard, len(part))
+        if heard.value is not None and heard.provenance is not None:
+            brought.append((part, heard.value, heard.provenance))
+    return brought
 
 
 @dataclass(slots=True)
@@ -70,22 +94,14 @@ async def all_proposals(
     context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally
 ) -> Proposals:
     """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version."""
-    nodes = _shown_nodes(tree)
-
-    async def one(batch: Sequence[TreeCriterion]) -> Asked[Proposed]:
-        return within_budget(await context.ask(propose_capabilities(batch, nodes)))
-
-    batches = _batches(criteria, context.growth.propose_batch)
+    nodes, batches = _shown_nodes(tree), _batches(criteria, context.growth.propose_batch)
     found = Proposals()
-    for batch, heard in zip(batches, await context.each("propose", batches, one), strict=True):
-        tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
-        if heard.value is None or heard.provenance is None:
-            continue
-        found.parents += heard.value.parents
-        for criterion, place in zip(batch, heard.value.places, strict=True):
-            if place is not None:
-                found.places[criterion.key] = place
-                found.by[criterion.key] = heard.provenance
+    asked = await _all(context, "propose", batches, lambda batch: propose_capabilities(batch, nodes), tally)
+    for batch, said, whose in asked:
+        found.parents += said.parents
+        placed = {one.key: place for one, place in zip(batch, said.places, strict=True) if place is not None}
+        found.places |= placed
+        found.by |= dict.fromkeys(placed, whose)
     return found
 
 
@@ -107,22 +123,14 @@ async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence
         example = next((text_of[one] for one in members if one in text_of), "")
         return leaf, int(tree.nodes[leaf]["support"]), example
 
-    async def one(block: Sequence[str]) -> Asked[Judged]:
-        return within_budget(await context.ask(judge_merges([row(leaf) for leaf in block])))
-
     found = Sameness()
-    for block, heard in zip(lists, await context.each("merge", lists, one), strict=True):
-        tally.hear(heard, len(block), heard.value.problems if heard.value else ())
-        if heard.value is None or heard.provenance is None:
-            continue
-        merges = heard.value.merges
-        for group in merges.same:
-            found.groups.append(tuple(block[number - 1] for number in group))
-            for number in group:
-                found.by.setdefault(block[number - 1], heard.provenance)
-        for number in merges.vague:
-            found.vague.append(block[number - 1])
-            found.by.setdefault(block[number - 1], heard.provenance)
+    asked = await _all(context, "merge", lists, lambda block: judge_merges([row(leaf) for leaf in block]), tally)
+    for block, said, whose in asked:
+        groups = [tuple(block[number - 1] for number in group) for group in said.merges.same]
+        vague = [block[number - 1] for number in said.merges.vague]
+        found.groups += groups
+        found.vague += vague
+        found.by = dict.fromkeys([*chain.from_iterable(groups), *vague], whose) | found.by
     return found
 
 
@@ -181,7 +189,7 @@ async def all_mappings(
         waiting = defaultdict(list)
         for parts in await context.each(phase, work, one):
             for batch, heard in parts:
-                tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
+                tally.hear(heard, len(batch))
                 for criterion, placement in zip(batch, _placements(batch, heard), strict=True):
                     if placement.leaf is None or placement.leaf.count("<") == DEEPEST:
                         placements.append(placement)
@@ -230,11 +238,6 @@ def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Pl
             reason = "; ".join(named)[:500] or "the judge's second reply has no line for it that can be used"
             placements.append(Placement(criterion.key, None, "unparsable", reason, *source))
     return placements
-
-
-def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
-    """Return how many criteria have no leaf, by kind of failure."""
-    return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
 
 
 def _batches(criteria: Sequence[TreeCriterion], size: int) -> list[Sequence[TreeCriterion]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
 from dokimasia.domain.ports import Transport
@@ -17,17 +18,7 @@ from dokimasia.methods.tree.onto import maker_of, placed_before, version_to_grow
 from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
 from dokimasia.methods.tree.reading.scores import measured_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import (
-    BEST,
-    LEVEL,
-    WORST,
-    Measured,
-    in_order,
-    leaf_mapping,
-    mapping_of,
-    members_below,
-    rounded,
-)
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded
 from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
 from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
@@ -222,7 +213,6 @@ __all__ = [
     "grow_tree",
     "grow_tree_sync",
     "in_order",
-    "leaf_mapping",
     "load_stored",
     "load_tree",
     "mapping_of",

@@ -18,12 +18,12 @@ from dokimasia.algorithms.trees.node_link import (
     to_mermaid,
     to_version,
 )
+from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.errors import DataError, InputError
 from dokimasia.methods.tree.reading.trees import LoadedTree, edit_row, load_tree
-from dokimasia.methods.tree.reading.view import leaf_mapping
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import (
     create_tree,

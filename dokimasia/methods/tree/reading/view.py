@@ -2,12 +2,14 @@
 # networkx ships no types; what is read from a tree here is given its type at once.
 """A capability tree as figures: what each node holds, and each model's mean score there with its interval."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.statistics import bootstrap_interval
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+from dokimasia.algorithms.trees.places import in_order, members_below, place_of
+from dokimasia.domain.capability import ROOT
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -33,39 +35,6 @@ class Measured:
     sample_of: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def mapping_of(tree: "Tree") -> dict[str, str]:
-    """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
-    return {one: str(node) for node in sorted(map(str, tree)) for one in sorted(tree.nodes[node].get("members", ()))}
-
-
-def leaf_mapping(tree: "Tree") -> dict[str, str]:
-    """Return the criteria that are held by a capability: criterion to leaf."""
-    return {one: node for one, node in mapping_of(tree).items() if tree.nodes[node].get("layer") == DEEPEST}
-
-
-def in_order(tree: "Tree") -> Iterator[str]:
-    """Yield the nodes from the root down, each before its children: anchors in their order, below them by name."""
-    anchors = [f"<{name}>" for name in tree.graph.get("categories", ())]
-    rank = {node: at for at, node in enumerate(anchors)}
-    waiting = [ROOT]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        below = sorted(map(str, tree.successors(node)), key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
-        waiting += reversed(below)
-
-
-def members_below(tree: "Tree") -> dict[str, list[str]]:
-    """Return all criteria at and below each node, sorted."""
-    held: dict[str, list[str]] = {}
-    for node in reversed(list(in_order(tree))):
-        own = list(tree.nodes[node].get("members", ()))
-        for child in tree.successors(node):
-            own += held[str(child)]
-        held[node] = sorted(own)
-    return held
-
-
 def tree_view(
     tree: "Tree", measured: Measured | None = None, *, models: Sequence[str] = (), seed: int = 0
 ) -> dict[str, Any]:
@@ -88,7 +57,8 @@ def tree_view(
     below = members_below(tree)
     nodes = [
         {
-            **_place(node),
+            "id": node,
+            **place_of(node)._asdict(),
             "support": int(tree.nodes[node].get("support", 0)),
             "below": len(below[node]),
             "absorbed": len(tree.nodes[node].get("absorbed", ())),
@@ -108,13 +78,6 @@ def tree_view(
         "models": list(models),
         "nodes": nodes,
     }
-
-
-def _place(node: str) -> dict[str, Any]:
-    if node == ROOT:
-        return {"id": ROOT, "name": ROOT, "layer": 0, "parent": None}
-    path = CapabilityPath.parse(node)
-    return {"id": node, "name": path.name, "layer": path.layer, "parent": str(path.parent or ROOT)}
 
 
 def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, Any]:
@@ -140,7 +103,7 @@ def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, 
         }
         if held
         else None,
-        "failures": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+        "failures": dict(Counter(kinds)),
     }
 
 

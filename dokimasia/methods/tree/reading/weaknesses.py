@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.statistics import clopper_pearson
+from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
-from dokimasia.domain.capability import ROOT, CapabilityPath
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, members_below, rounded, tally
+from dokimasia.domain.capability import ROOT
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded, tally
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -147,10 +148,8 @@ def _finding(
 
 
 def _name(node: str) -> dict[str, Any]:
-    if node == ROOT:
-        return {"node": ROOT, "name": ROOT, "layer": 0}
-    path = CapabilityPath.parse(node)
-    return {"node": node, "name": path.name, "layer": path.layer}
+    place = place_of(node)
+    return {"node": node, "name": place.name, "layer": place.layer}
 
 
 def _examples(
