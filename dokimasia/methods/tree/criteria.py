@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from dokimasia.domain.growth import TreeCriterion
+from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import GrowthRequest
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs, resolve_run
-from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
-from dokimasia.storage.trees.sources import criteria_of_samples
+from dokimasia.storage.trees.lookup import KEY_LENGTH, criteria_of_samples, criterion_key
 
 MAX_TEXT = 20_000
 _LISTED = 10
@@ -155,6 +155,11 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
     return read_criteria(rows)
 
 
+def hash_of(criteria: Sequence[TreeCriterion]) -> str:
+    """Return what tells criteria apart from others, sorted by key as they are."""
+    return digest("criteria", [list(one) for one in criteria])
+
+
 def _evaluation(home: Home, text: str) -> Run:
     if text != "last":
         return resolve_run(home, text)
@@ -213,17 +218,16 @@ def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
             raise DataError(f"{path}:{reader.line_num}: {error}") from error
         return
     if text.lstrip().startswith("["):
-        try:
-            whole = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise DataError(f"{path}: no JSON: {error}") from error
-        for number, row in enumerate(whole):
+        for number, row in enumerate(_json(text, str(path))):
             yield f"{path}: row {number}", {"criterion": row, "sample_id": str(number)} if isinstance(row, str) else row
         return
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
-            try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise DataError(f"{path}:{number}: no JSON: {error}") from error
-            yield f"{path}:{number}", row
+            yield f"{path}:{number}", _json(line, f"{path}:{number}")
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{where}: no JSON: {error}") from error

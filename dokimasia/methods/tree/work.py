@@ -12,7 +12,7 @@ from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.tree import taxonomy_growth
 from dokimasia.graphs.tree.growth_context import GrowthContext
-from dokimasia.methods.tree.onto import placed_before
+from dokimasia.methods.tree.accepting import placed_before
 from dokimasia.methods.tree.request import GrowthPlan, tree_of
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.trees.versions import mappings, put_version, tree_criteria

@@ -160,14 +160,10 @@ def _examples(
     ranked = sorted(
         (one for one in criteria if one in scores), key=lambda one: (-scores[one] if highest else scores[one], one)
     )
-    seen: set[str] = set()
-    first: list[str] = []
+    first: dict[str, str] = {}
     for one in ranked:
-        sample = measured.sample_of.get(one, one)
-        if sample not in seen:
-            seen.add(sample)
-            first.append(one)
+        first.setdefault(measured.sample_of.get(one, one), one)
     return [
-        {"criterion": one, "sample": measured.sample_of.get(one, one), "score": rounded(scores[one])}
-        for one in first[:most]
+        {"criterion": one, "sample": sample, "score": rounded(scores[one])}
+        for sample, one in list(first.items())[:most]
     ]
