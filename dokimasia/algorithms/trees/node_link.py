@@ -65,7 +65,12 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str]) -> "Tree":
             raise DataError(f"the node {node.id} stands twice in the tree: merge the two")
         seen.add(node.id)
         if node.id != ROOT:
-            _grow(tree, node.id)
+            path = _path(node.id, f"node {node.id}")
+            if str(path) != node.id:
+                raise DataError(f"the node {node.id} is spelled {path}")
+            if f"<{path.category}>" not in tree:
+                raise DataError(f"<{path.category}> is none of the tree's categories")
+            hang(tree, path)
         tree.nodes[node.id].update(
             support=node.support, members=frozenset(node.members), absorbed=tuple(sorted(node.absorbed))
         )
@@ -118,7 +123,7 @@ def from_json(text: str) -> "Tree":
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise DataError(f'the JSON is no capability tree: its field "format" is not "{FORMAT}"')
     categories, rows = whole.get("categories"), whole.get("nodes")
-    if not isinstance(rows, list) or not isinstance(categories, list) or not _strings(categories):
+    if not isinstance(rows, list) or not _strings(categories):
         raise DataError('the tree\'s JSON needs "categories", a list of names, and "nodes", a list of objects')
     return from_nodes([_node(row, f"node {at}") for at, row in enumerate(rows, start=1)], categories)
 
@@ -242,16 +247,6 @@ def to_mermaid(tree: "Tree") -> str:
         lines.append(f'  {number[node]}["{safe}{f": {count}" if count else ""}"]')
     lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
     return "\n".join(lines) + "\n"
-
-
-def _grow(tree: "Tree", node: str) -> None:
-    """Add a node and those above it, in place."""
-    path = _path(node, f"node {node}")
-    if str(path) != node:
-        raise DataError(f"the node {node} is spelled {path}")
-    if f"<{path.category}>" not in tree:
-        raise DataError(f"<{path.category}> is none of the tree's categories")
-    hang(tree, path)
 
 
 def _path(node: str, where: str) -> CapabilityPath:

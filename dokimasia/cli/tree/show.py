@@ -52,7 +52,7 @@ def show(
     if as_json:
         print_json(found)
     else:
-        _print(found, models, everything=everything)
+        print_tree(found, models, everything=everything)
 
 
 def begun(found: Mapping[str, Any]) -> "Console":
@@ -75,7 +75,8 @@ def counted(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool) -> None:
+def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everything: bool = False) -> None:
+    """Print a tree with the criteria at its nodes, and the scores of its models where any are named."""
     out = begun(found)
     counts = found["counts"]
     out.print(
@@ -94,11 +95,6 @@ def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool)
         )
     elif found["models"]:
         out.print(f"[dim]scores: --model NAME, of {escape(', '.join(found['models']))}[/dim]")
-
-
-def print_tree(found: Mapping[str, Any]) -> None:
-    """Print a tree with the criteria at its nodes, down to the capabilities."""
-    _print(found, (), everything=False)
 
 
 def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
-from dokimasia.agents import Ask, Asked, failure
+from dokimasia.agents import Ask, Asked
 from dokimasia.agents.calling import embed
 from dokimasia.agents.tree import Mapped, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.trees.growth import options_below
@@ -81,41 +81,35 @@ async def _all(
     return brought
 
 
-@dataclass(slots=True)
-class Proposals:
-    """Where replies would put criteria, whose word each is, and the parents that they propose."""
-
-    places: dict[str, str | Proposal] = field(default_factory=dict[str, str | Proposal])
-    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
-    parents: list[Proposal] = field(default_factory=list[Proposal])
-
-
 async def all_proposals(
     context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally
-) -> Proposals:
-    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version."""
+) -> tuple[dict[str, str | Proposal], list[Proposal], dict[str, Provenance]]:
+    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version.
+
+    Returns:
+        where replies would put criteria, the parents that they propose, and whose word each criterion's place is.
+    """
     nodes, batches = _shown_nodes(tree), _batches(criteria, context.growth.propose_batch)
-    found = Proposals()
+    places: dict[str, str | Proposal] = {}
+    parents: list[Proposal] = []
+    by: dict[str, Provenance] = {}
     asked = await _all(context, "propose", batches, lambda batch: propose_capabilities(batch, nodes), tally)
     for batch, said, whose in asked:
-        found.parents += said.parents
+        parents += said.parents
         placed = {one.key: place for one, place in zip(batch, said.places, strict=True) if place is not None}
-        found.places |= placed
-        found.by |= dict.fromkeys(placed, whose)
-    return found
+        places |= placed
+        by |= dict.fromkeys(placed, whose)
+    return places, parents, by
 
 
-@dataclass(slots=True)
-class Sameness:
-    """Groups of leaves that were said to be the same, those said to be vague, and whose word each leaf's group is."""
+async def all_merges(
+    context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally
+) -> tuple[list[tuple[str, ...]], list[str], dict[str, Provenance]]:
+    """Have each list of leaves looked through for equals.
 
-    groups: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    vague: list[str] = field(default_factory=list[str])
-    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
-
-
-async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally) -> Sameness:
-    """Have each list of leaves looked through for equals."""
+    Returns:
+        groups of leaves that are said to be the same, those said to be vague, and whose word that is of each leaf.
+    """
     text_of = {criterion.key: criterion.text for criterion in context.criteria}
 
     def row(leaf: str) -> tuple[str, int, str]:
@@ -123,15 +117,16 @@ async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence
         example = next((text_of[one] for one in members if one in text_of), "")
         return leaf, int(tree.nodes[leaf]["support"]), example
 
-    found = Sameness()
+    groups: list[tuple[str, ...]] = []
+    vague: list[str] = []
+    by: dict[str, Provenance] = {}
     asked = await _all(context, "merge", lists, lambda block: judge_merges([row(leaf) for leaf in block]), tally)
     for block, said, whose in asked:
-        groups = [tuple(block[number - 1] for number in group) for group in said.merges.same]
-        vague = [block[number - 1] for number in said.merges.vague]
-        found.groups += groups
-        found.vague += vague
-        found.by = dict.fromkeys([*chain.from_iterable(groups), *vague], whose) | found.by
-    return found
+        groups += [tuple(block[number - 1] for number in group) for group in said.merges.same]
+        vague += [block[number - 1] for number in said.merges.vague]
+        for number in [*chain.from_iterable(said.merges.same), *said.merges.vague]:
+            by.setdefault(block[number - 1], whose)
+    return groups, vague, by
 
 
 async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally) -> dict[str, tuple[float, ...]] | None:
@@ -155,11 +150,12 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
             tally.failures.append(FailedBatch(kind=vectors.kind, reason=vectors.reason, size=len(chunk)))
             continue
         found.update(zip(chunk, vectors, strict=True))
-    if len(found) == len(names) and len({len(vector) for vector in found.values()}) == 1:
+    if len(found) < len(names):
+        return None
+    if len({len(vector) for vector in found.values()}) == 1:
         return found
-    if len(found) == len(names):
-        wrong = failure("api_error", "the endpoint's vectors differ in length")
-        tally.failures.append(FailedBatch(kind=wrong.kind, reason=wrong.reason, size=len(names)))
+    reason = "the endpoint's vectors differ in length"
+    tally.failures.append(FailedBatch(kind="api_error", reason=reason, size=len(names)))
     return None
 
 
@@ -229,14 +225,14 @@ def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Pl
     source = (whose.call, whose.model, whose.prompt, whose.prompt_version)
     placements: list[Placement] = []
     for number, (criterion, path) in enumerate(zip(batch, heard.value.paths, strict=True), start=1):
-        if path is not None:
-            placements.append(Placement(criterion.key, path, "", "", *source))
-        elif number in heard.value.none:
-            placements.append(Placement(criterion.key, None, "unplaced", "the judge says that no leaf fits", *source))
-        else:
+        kind, reason = "", ""
+        if path is None and number in heard.value.none:
+            kind, reason = "unplaced", "the judge says that no leaf fits"
+        elif path is None:
             named = [one for one in heard.value.problems if one.startswith(f"criterion {number}:")]
             reason = "; ".join(named)[:500] or "the judge's second reply has no line for it that can be used"
-            placements.append(Placement(criterion.key, None, "unparsable", reason, *source))
+            kind = "unparsable"
+        placements.append(Placement(criterion.key, path, kind, reason, *source))
     return placements
 
 

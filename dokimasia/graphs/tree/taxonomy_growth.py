@@ -71,12 +71,12 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     tree = await _tree(context, state["version"])
     tally = Tally()
     todo = await _proposed_for(context, state, tree, number)
-    proposals = await all_proposals(context, tree, todo, tally)
+    places, parents, by = await all_proposals(context, tree, todo, tally)
     base = await _tree(context, state["base"]) if state.get("base") else None
-    grown, placed = reconcile(tree, proposals.places, proposals.parents, absorbed=_absorbed(tree, base))
+    grown, placed = reconcile(tree, places, parents, absorbed=_absorbed(tree, base))
     for what, reason in grown.refused:
         tally.reject(what, reason)
-    edits = _signed(grown.changes, proposals.by, by_criteria=True)
+    edits = _signed(grown.changes, by, by_criteria=True)
     unplaced = {"unplaced": len(todo) - len(placed)} if len(placed) < len(todo) else {}
     later: State = {**state, "round": number}
     report = _report("propose", later, tally, added=len(edits), placed=len(placed), unplaced=unplaced)
@@ -94,11 +94,11 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
         if lists is None:
             limit = max(64, len(context.criteria) // PAIRED_CRITERIA)
             lists = comparisons(tree, limit=limit, new=set(leaves(tree)) - fixed if fixed else None)
-        said = await all_merges(context, tree, lists, tally)
-        grown = unite(tree, said.groups, said.vague, fixed=fixed)
+        groups, vague, by = await all_merges(context, tree, lists, tally)
+        grown = unite(tree, groups, vague, fixed=fixed)
         for what, reason in grown.refused:
             tally.reject(what, reason)
-        edits += _signed(grown.changes, said.by)
+        edits += _signed(grown.changes, by)
         tree = grown.tree
     merged = sum(edit.kind == "merge" for edit in edits)
     report = _report("merge", state, tally, merged=merged, pruned=len(edits) - merged)

@@ -13,9 +13,8 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.tree.accepting import estimate_growth, maker_of, placed_before, plan_growth, version_to_grow
 from dokimasia.methods.tree.criteria import Pair, hash_of, source_of
 from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
-from dokimasia.methods.tree.reading.scores import measured_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, measured_of, rounded
 from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
 from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
@@ -211,10 +210,8 @@ __all__ = [
     "mapping_of",
     "measured_of",
     "members_below",
-    "report_tree",
     "rounded",
     "tree_figures",
-    "tree_of",
     "validity_of",
     "weaknesses_of",
 ]

@@ -74,19 +74,9 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
     for one in criteria_of_samples(home, run.id):
         stratum = one.source if by == "source" else one.category
         for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
-            key = criterion_key(one.criteria_id, number)
-            found.setdefault(
-                key,
-                TreeCriterion(
-                    key,
-                    criterion["question"],
-                    one.sample_id,
-                    stratum,
-                    criterion["ground_truth"],
-                    one.prompt,
-                    one.cluster,
-                ),
-            )
+            key, text, truth = criterion_key(one.criteria_id, number), criterion["question"], criterion["ground_truth"]
+            known = TreeCriterion(key, text, one.sample_id, stratum, truth, one.prompt, one.cluster)
+            found.setdefault(key, known)
     if not found:
         raise DataError(
             f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
@@ -180,15 +170,8 @@ def _criterion(row: Any, by: str) -> TreeCriterion:
     sample = _field(row, _SAMPLE)
     if not sample:
         raise ValueError("it names no sample: give it as 'sample_id'")
-    return TreeCriterion(
-        "",
-        text,
-        sample,
-        _field(row, (by,)),
-        _field(row, ("ground_truth",))[:MAX_TEXT],
-        "",
-        _field(row, ("cluster",)),
-    )
+    stratum, truth = _field(row, (by,)), _field(row, ("ground_truth",))[:MAX_TEXT]
+    return TreeCriterion("", text, sample, stratum, truth, cluster=_field(row, ("cluster",)))
 
 
 def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:

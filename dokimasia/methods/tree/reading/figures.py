@@ -11,10 +11,9 @@ from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
 from dokimasia.methods.tree.reading.files import read_mapping
-from dokimasia.methods.tree.reading.scores import measured_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
 from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
-from dokimasia.methods.tree.reading.view import Measured, tree_view
+from dokimasia.methods.tree.reading.view import Measured, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.registry import method_of

@@ -78,7 +78,6 @@ def evident_findings(
     model: str,
     *,
     threshold: float | None = None,
-    level: float = LEVEL,
     examples: int = EXAMPLES,
 ) -> dict[str, Any]:
     """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is significantly off a threshold.
@@ -90,7 +89,6 @@ def evident_findings(
         measured: the scores; a criterion counts as solved from 75 of 100 (4 of 5) on.
         model: whose, as it is shown.
         threshold: a share, 0 to 1; by default the model's own share of solved criteria.
-        level: of the intervals of Clopper and Pearson.
         examples: as `model_findings`.
 
     Returns:
@@ -106,7 +104,7 @@ def evident_findings(
 
     def row(node: str, *, highest: bool) -> dict[str, Any]:
         n, total = totals[node]
-        interval = clopper_pearson(round(total), n, level)
+        interval = clopper_pearson(round(total), n, LEVEL)
         return {
             **_name(node),
             **tally(measured, model, below[node]),
@@ -117,13 +115,13 @@ def evident_findings(
             "examples": _examples(measured, model, below[node], examples, highest=highest),
         }
 
-    weak = evident_nodes(tree, hits, chosen, side="below", level=level)
-    strong = evident_nodes(tree, hits, chosen, side="above", level=level)
+    weak = evident_nodes(tree, hits, chosen, side="below", level=LEVEL)
+    strong = evident_nodes(tree, hits, chosen, side="above", level=LEVEL)
     return {
         "method": "evaltree",
         "threshold": rounded(chosen),
         "threshold_given": threshold is not None,
-        "level": level,
+        "level": LEVEL,
         "solved_from": SOLVED,
         "overall": {**tally(measured, model, below[ROOT]), "solved": round(whole.total)},
         "looked_at": sum(1 for one in totals.values() if one.n),
