@@ -2,7 +2,7 @@
 # networkx ships no types; what is read from a tree here is given its type at once.
 """Where things stand in a capability tree: its nodes with layer, name and parent, and the criteria with what holds them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
@@ -39,15 +39,15 @@ def place_of(node: str) -> Place:
 
 
 def in_order(tree: "Tree") -> Iterator[str]:
-    """Yield the nodes from the root down, each before its children: anchors in their order, below them by name."""
-    anchors = [f"<{name}>" for name in tree.graph.get("categories", ())]
-    rank = {node: at for at, node in enumerate(anchors)}
-    waiting = [ROOT]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        below = sorted(map(str, tree.successors(node)), key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
-        waiting += reversed(below)
+    """Return the nodes from the root down, each before its children: anchors in their order, below them by name."""
+    import networkx as nx
+
+    rank = {f"<{name}>": at for at, name in enumerate(tree.graph.get("categories", ()))}
+
+    def ordered(below: Iterable[str]) -> list[str]:
+        return sorted(below, key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
+
+    return nx.dfs_preorder_nodes(tree, ROOT, sort_neighbors=ordered)
 
 
 def mapping_of(tree: "Tree") -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from dokimasia.agents import Ask, Asked
 from dokimasia.agents.calling import embed
@@ -15,10 +15,7 @@ from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, Tr
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.errors import CallFailed
 from dokimasia.graphs.reasking import within_budget
-from dokimasia.graphs.tree.growth_context import GrowthContext
-
-A = TypeVar("A")
-B = TypeVar("B")
+from dokimasia.graphs.tree.growth_context import A, B, GrowthContext
 
 LISTED = 200
 """Rejections that a report holds; all are counted."""
@@ -136,7 +133,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
         CallFailed: the budget is used up.
     """
     model = context.options.spec(context.growth.embedding)
-    chunks = [names[at : at + EMBEDDED] for at in range(0, len(names), EMBEDDED)]
+    chunks = _batches(names, EMBEDDED)
 
     async def one(chunk: Sequence[str]) -> list[tuple[float, ...]] | Failed:
         return await embed(chunk, gateway=context.gateway, model=model)
@@ -236,8 +233,8 @@ def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Pl
     return placements
 
 
-def _batches(criteria: Sequence[TreeCriterion], size: int) -> list[Sequence[TreeCriterion]]:
-    return [criteria[at : at + size] for at in range(0, len(criteria), size)]
+def _batches(items: Sequence[A], size: int) -> list[Sequence[A]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def _shown_nodes(tree: Any) -> list[str]:

@@ -81,7 +81,7 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None) -> dic
     """
     name = tree or path.stem
     graph = _read(path)
-    base = load_tree(home, name) if any(one.name == name for one in list_trees(home)) and versions(home, name) else None
+    base = load_tree(home, name) if versions(home, name) else None
     mapped = leaf_mapping(base.tree) if base else {}
     problems = check_tree(graph, categories=base.version.categories if base else None, criteria=mapped)
     members = leaf_mapping(graph)
@@ -167,7 +167,7 @@ def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dic
     loaded = load_tree(home, text)
     mapping: dict[str, str | None] = {one.criterion: one.leaf for one in loaded.placements}
     mapping |= leaf_mapping(loaded.tree)
-    return loaded.name, mapping, loaded.sample_of
+    return loaded.name, mapping, {key: one.sample_id for key, one in loaded.criteria.items()}
 
 
 async def _keep(

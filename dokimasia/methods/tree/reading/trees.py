@@ -56,11 +56,6 @@ class LoadedTree:
         """How many criteria have no leaf, by the kind of failure."""
         return count_unplaced(self.placements)
 
-    @property
-    def sample_of(self) -> dict[str, str]:
-        """Criterion to sample."""
-        return {key: one.sample_id for key, one in self.criteria.items()}
-
 
 def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTree:
     """Return the version that a text means (see `storage.trees.resolve_tree`), whole.
