@@ -123,7 +123,7 @@ def from_json(text: str) -> "Tree":
     if not isinstance(whole, dict) or whole.get("format") != FORMAT:
         raise DataError(f'the JSON is no capability tree: its field "format" is not "{FORMAT}"')
     categories, rows = whole.get("categories"), whole.get("nodes")
-    if not isinstance(rows, list) or not _strings(categories):
+    if not isinstance(rows, list) or not isinstance(categories, list) or not _strings(categories):
         raise DataError('the tree\'s JSON needs "categories", a list of names, and "nodes", a list of objects')
     return from_nodes([_node(row, f"node {at}") for at, row in enumerate(rows, start=1)], categories)
 
