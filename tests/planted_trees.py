@@ -5,11 +5,11 @@ from pathlib import Path
 
 from dokimasia.algorithms.taxonomy import add_all, assign, holder, leaves, new_tree, prune
 from dokimasia.algorithms.trees.node_link import to_version
+from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.domain.identity import value_id
-from dokimasia.methods.tree.reading.view import leaf_mapping
 from dokimasia.simulation.world import make_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

@@ -20,6 +20,8 @@ __all__ = [
     "add_all",
     "assign",
     "copy_of",
+    "fold",
+    "hang",
     "holder",
     "leaves",
     "merge",
@@ -32,6 +34,8 @@ __all__ = [
 ]
 
 Path = str | CapabilityPath
+
+_EMPTY: dict[str, Any] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
 
 def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
@@ -71,9 +75,9 @@ def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
     if not names:
         raise ValueError("a tree needs at least one category")
     tree = nx.DiGraph(categories=names)
-    _set(tree, ROOT, 0)
+    tree.add_node(ROOT, layer=0, **_EMPTY)
     for name in names:
-        _hang(tree, ROOT, str(CapabilityPath(names=(name,))), 1)
+        hang(tree, CapabilityPath(names=(name,)))
     return tree
 
 
@@ -115,18 +119,23 @@ def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
         As `add`.
     """
     grown = copy_of(tree)
-    for path in paths:
-        names = path_of(path).names
-        above = ROOT
-        for depth in range(1, len(names) + 1):
-            node = str(CapabilityPath(names=names[:depth]))
-            if node not in grown:
-                if depth == 1:
-                    anchors = ", ".join(grown.graph.get("categories", ()))
-                    raise ValueError(f"{node} is none of the fixed categories: {anchors}")
-                _hang(grown, above, node, depth)
-            above = node
+    for path in map(path_of, paths):
+        if f"<{path.category}>" not in grown:
+            anchors = ", ".join(grown.graph.get("categories", ()))
+            raise ValueError(f"<{path.category}> is none of the fixed categories: {anchors}")
+        hang(grown, path)
     return grown
+
+
+def hang(tree: "Tree", path: CapabilityPath) -> None:
+    """Add a node and those above it that are missing, in place."""
+    above = ROOT
+    for depth in range(1, path.layer + 1):
+        node = "".join(f"<{name}>" for name in path.names[:depth])
+        if node not in tree:
+            tree.add_node(node, layer=depth, **_EMPTY)
+            tree.add_edge(above, node)
+        above = node
 
 
 def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
@@ -173,7 +182,7 @@ def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
         kept, dropped = _leaf(merged, keep), _leaf(merged, drop)
         if kept == dropped:
             raise ValueError(f"{kept} cannot be merged with itself")
-        _fold(merged, kept, dropped)
+        fold(merged, kept, dropped)
     return merged
 
 
@@ -226,7 +235,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
             while best and (best[0][1] in gone or -best[0][0] != support[best[0][1]]):
                 heappop(best)
             into = best[0][1] if best else parent
-            _fold(pruned, into, leaf)
+            fold(pruned, into, leaf)
             if best:
                 support[into] = int(pruned.nodes[into]["support"])
                 heappush(weakest, (support[into], into))
@@ -299,23 +308,14 @@ def copy_of(tree: "Tree") -> "Tree":
     return copied
 
 
-def _fold(tree: "Tree", keep: str, drop: str) -> None:
-    """Unite a leaf with another node, in place."""
+def fold(tree: "Tree", keep: str, drop: str) -> None:
+    """Unite a leaf, or a parent without one, with another node, in place."""
     one, other = tree.nodes[keep], tree.nodes[drop]
     shared = len(one["members"] & other["members"])
     one["members"] |= other["members"]
     one["support"] += other["support"] - shared
     one["absorbed"] = tuple(sorted({*one["absorbed"], *other["absorbed"], drop} - {keep}))
     tree.remove_node(drop)
-
-
-def _hang(tree: "Tree", above: str, node: str, layer: int) -> None:
-    _set(tree, node, layer)
-    tree.add_edge(above, node)
-
-
-def _set(tree: "Tree", node: str, layer: int) -> None:
-    tree.add_node(node, layer=layer, support=0, members=frozenset(), absorbed=())
 
 
 def _layer(tree: "Tree", node: str) -> int | None:

@@ -20,10 +20,9 @@ from dokimasia.algorithms.taxonomy import (
     new_tree,
     prune,
 )
-from dokimasia.algorithms.trees.checks import check_tree, diff, refusal
-from dokimasia.algorithms.trees.edits import move, rename
+from dokimasia.algorithms.trees.checks import check_tree, diff
 from dokimasia.algorithms.trees.node_link import to_json
-from dokimasia.domain.capability import CapabilityPath, Proposal
+from dokimasia.domain.capability import CapabilityPath
 
 PATHS = [
     f"<{category}><P{parent}><L{category}{parent}{leaf}>" for category in "AB" for parent in (0, 1) for leaf in range(3)
@@ -132,26 +131,6 @@ def test_assign_maps_anew(tree: nx.DiGraph) -> None:
         assign(tree, {"new": "<A><P0>"})
 
 
-def test_rename_and_move_take_children_along(tree: nx.DiGraph) -> None:
-    """A parent goes with its leaves, old paths lead to the new ones, anchors and taken names are refused."""
-    renamed = rename(tree, "<A><P0>", "Q")
-    assert holder(renamed, PATHS[2]) == "<A><Q><LA02>"
-    assert everything(renamed) == everything(tree)
-    assert check_tree(renamed) == []
-    moved = move(renamed, "<A><Q>", "<B>")
-    assert holder(moved, PATHS[2]) == "<B><Q><LA02>"
-    assert check_tree(moved) == []
-    for wrong in (
-        lambda: rename(tree, "<A>", "Z"),
-        lambda: rename(tree, "<A><P0>", "P1"),
-        lambda: rename(tree, "<A><No>", "P2"),
-        lambda: move(tree, PATHS[0], "<A>"),
-        lambda: move(tree, PATHS[0], "<A><No>"),
-    ):
-        with pytest.raises(ValueError, match=r"anchor|there already|no node"):
-            wrong()
-
-
 def test_what_is_wrong_with_a_tree_is_said(tree: nx.DiGraph) -> None:
     """Each fault is named in words, and a sound tree has none."""
     assert check_tree(tree, categories="AB", criteria=everything(tree)) == []
@@ -174,20 +153,6 @@ def test_what_is_wrong_with_a_tree_is_said(tree: nx.DiGraph) -> None:
     assert "support of 9" in broken(lambda t: t.nodes[PATHS[2]].update(support=9))
     assert "siblings have the same name" in " ".join(check_tree(add(tree, "<A><P0><lA00>")))
     assert "different parents" in " ".join(check_tree(add(tree, "<A><P1><LA00>")))
-
-
-def test_proposals_that_do_not_fit_are_refused(tree: nx.DiGraph) -> None:
-    """An unknown category or parent and a name that is there are refused with the reason; a new leaf is not."""
-
-    def said(under: str, name: str) -> str | None:
-        return refusal(tree, Proposal(under=CapabilityPath.parse(under), name=name))
-
-    assert said("<A><P0>", "New") is None
-    assert said("<A>", "P9") is None
-    assert "fixed categories" in (said("<Z>", "P") or "")
-    assert "no parent" in (said("<A><P9>", "New") or "")
-    assert "there already" in (said("<A>", "p0") or "")
-    assert "<A><P0><LA00> is there already" in (said("<B><P1>", "la00") or "")
 
 
 def test_a_comparison_says_what_moved(tree: nx.DiGraph) -> None:

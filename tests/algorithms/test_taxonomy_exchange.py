@@ -8,7 +8,6 @@ import pytest
 
 from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune
 from dokimasia.algorithms.trees.checks import check_tree
-from dokimasia.algorithms.trees.edits import rename
 from dokimasia.algorithms.trees.node_link import (
     from_csv,
     from_graphml,
@@ -25,6 +24,7 @@ from dokimasia.algorithms.trees.node_link import (
 from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeNode, TreeVersion
 from dokimasia.errors import DataError
+from tests.hand_edits import rename
 
 FORMS = {
     "json": (to_json, from_json),

@@ -4,7 +4,7 @@ import networkx as nx
 
 from dokimasia.algorithms.taxonomy import add_all, assign, holder, merge, new_tree
 from dokimasia.algorithms.trees.changes import edits_by_hand, with_absorbed
-from dokimasia.algorithms.trees.edits import move, rename
+from tests.hand_edits import move, rename
 
 PATHS = ["<A><B><C>", "<A><B><D>", "<A><E><F>"]
 LEAF_OF = {"x": "<A><B><C>", "y": "<A><B><C>", "z": "<A><B><D>", "u": "<A><E><F>"}

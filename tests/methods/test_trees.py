@@ -6,8 +6,9 @@ import networkx as nx
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.methods.tree.reading.agreement import mapping_comparison
-from dokimasia.methods.tree.reading.view import Measured, leaf_mapping, members_below, tree_view
+from dokimasia.methods.tree.reading.view import Measured, tree_view
 from dokimasia.methods.tree.reading.weaknesses import evident_findings, model_findings
 
 PATHS = [f"<{'AB'[leaf % 2]}><P{leaf % 4}><L{leaf}>" for leaf in range(8)]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dokimasia.algorithms.taxonomy import copy_of
-from dokimasia.domain.capability import ROOT, CapabilityPath, EditKind, TreeEdit
+from dokimasia.algorithms.trees.places import mapping_of, members_below, place_of
+from dokimasia.domain.capability import ROOT, EditKind, TreeEdit
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -40,10 +41,10 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     >>> [(edit.kind, edit.node, edit.into) for edit in edits_by_hand(old, new)]
     [('rename', '<A><B><C>', '<A><B><E>')]
     """
-    held_before, held_after = _below(old), _below(new)
+    held_before, held_after = members_below(old), members_below(new)
     gone = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
     fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
-    after = {one: node for node in sorted(map(str, new)) for one in new.nodes[node].get("members", ())}
+    before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []
     taken: set[str] = set()
@@ -55,8 +56,8 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
         became[node] = heir
         if _carried(node, became) == heir:
             continue
-        parents = _carried(_parent(node), became), _parent(heir)
-        edits.append(_edit("rename" if parents[0] == parents[1] else "move", node, heir, held_before[node], reason))
+        stayed = _carried(_parent(node), became) == _parent(heir)
+        edits.append(_edit("rename" if stayed else "move", node, heir, held_before[node], reason))
     for node in gone:
         if node in became:
             continue
@@ -67,11 +68,10 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
         edits.append(_edit("merge" if into else "prune", node, into, own, reason))
     edits += [_edit("add", node, None, (), reason) for node in fresh if node not in taken]
     strayed: dict[tuple[str, str], list[str]] = {}
-    before = {one: node for node in sorted(map(str, old)) for one in old.nodes[node].get("members", ())}
     for one in sorted(before.keys() | after.keys()):
-        expected = became.get(before[one], before[one]) if one in before else "(none)"
-        if expected != after.get(one, "(none)"):
-            strayed.setdefault((before.get(one, "(none)"), after.get(one, "(none)")), []).append(one)
+        was, now = before.get(one, "(none)"), after.get(one, "(none)")
+        if became.get(was, was) != now:
+            strayed.setdefault((was, now), []).append(one)
     edits += [_edit("move", node, into, moved, reason) for (node, into), moved in sorted(strayed.items())]
     return tuple(edits)
 
@@ -96,22 +96,11 @@ def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree"
     return remembering
 
 
-def _below(tree: "Tree") -> dict[str, frozenset[str]]:
-    """Return all criteria at and below each node."""
-    import networkx as nx
-
-    below: dict[str, frozenset[str]] = {}
-    for node in reversed(list(nx.topological_sort(tree))):
-        parts = [below[child] for child in tree.successors(node)]
-        below[str(node)] = frozenset(tree.nodes[node].get("members", ())).union(*parts)
-    return below
-
-
 def _same(
     node: str,
-    before: dict[str, frozenset[str]],
+    before: dict[str, list[str]],
     fresh: Sequence[str],
-    after: dict[str, frozenset[str]],
+    after: dict[str, list[str]],
     taken: set[str],
     became: dict[str, str],
 ) -> str | None:
@@ -131,14 +120,12 @@ def _carried(node: str, became: dict[str, str]) -> str:
         return ROOT
     parent = _parent(node)
     above = became[parent] if parent in became else _carried(parent, became)
-    name = CapabilityPath.parse(node).name
+    name = place_of(node).name
     return f"<{name}>" if above == ROOT else f"{above}<{name}>"
 
 
 def _parent(node: str) -> str:
-    if node == ROOT:
-        return ROOT
-    return str(CapabilityPath.parse(node).parent or ROOT)
+    return place_of(node).parent or ROOT
 
 
 def _most(members: Sequence[str], after: dict[str, str]) -> str | None:

@@ -1,13 +1,14 @@
 # pyright: standard
 # networkx ships no types; what is read from a tree here is given its type at once.
-"""Whether a capability tree is one, whether a proposal fits it, and what two trees differ in."""
+"""Whether a capability tree is one, and what two trees differ in."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.algorithms.taxonomy import holder, leaves
-from dokimasia.domain.capability import DEEPEST, LAYERS, ROOT, CapabilityPath, Proposal
+from dokimasia.algorithms.trees.places import mapping_of
+from dokimasia.domain.capability import DEEPEST, LAYERS, ROOT, CapabilityPath
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -72,36 +73,6 @@ def check_tree(
     ]
 
 
-def refusal(tree: "Tree", proposal: Proposal) -> str | None:
-    """Return why a proposal cannot be taken up, or None if it can.
-
-    A proposal needs its category among the anchors, and its parent in the tree (or proposed before and added); a name
-    that a sibling or another capability has already is no new node. Case does not tell names apart.
-
-    Examples
-    --------
-    >>> from dokimasia.algorithms.taxonomy import add, new_tree
-    >>> tree = add(new_tree(["A"]), "<A><B><C>")
-    >>> refusal(tree, Proposal(under=CapabilityPath.parse("<A><B>"), name="c"))
-    '<A><B><C> is there already'
-    >>> refusal(tree, Proposal(under=CapabilityPath.parse("<A><D>"), name="E"))
-    'there is no parent <A><D>: it has to be proposed first'
-    """
-    under = proposal.under
-    if under.is_leaf:
-        return f"{under} is a capability: the tree has no layer below it"
-    if f"<{under.category}>" not in tree:
-        return f"<{under.category}> is none of the fixed categories"
-    if str(under) not in tree:
-        return f"there is no parent {under}: it has to be proposed first"
-    wanted = proposal.name.casefold()
-    others = leaves(tree) if under.layer == DEEPEST - 1 else []
-    for node in [*sorted(tree.successors(str(under))), *others]:
-        if CapabilityPath.parse(node).name.casefold() == wanted:
-            return f"{node} is there already"
-    return None
-
-
 def diff(old: "Tree", new: "Tree") -> TreeDiff:
     """Return what changed from one tree to another.
 
@@ -115,7 +86,7 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     """
     gone = sorted(set(old) - set(new))
     absorbed = {node: holder(new, node) for node in gone}
-    before, after = _holders(old), _holders(new)
+    before, after = mapping_of(old), mapping_of(new)
     both = sorted(set(leaves(old)) & set(leaves(new)))
     sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in both}
     return TreeDiff(
@@ -217,10 +188,6 @@ def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
     if lost:
         problems.append(f"{len(lost)} mapped criteria are held by no leaf: {_some(lost)}")
     return problems
-
-
-def _holders(tree: "Tree") -> dict[str, str]:
-    return {one: str(node) for node in sorted(map(str, tree)) for one in tree.nodes[node].get("members", ())}
 
 
 def _some(names: Iterable[str]) -> str:

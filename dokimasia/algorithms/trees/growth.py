@@ -7,30 +7,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.algorithms.taxonomy import add_all, assign, copy_of, leaves, merge_all, prune
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, Proposal
+from dokimasia.algorithms.taxonomy import add_all, assign, copy_of, fold, leaves, merge_all, prune
+from dokimasia.algorithms.trees.places import leaf_mapping, place_of
+from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, EditKind, Proposal, TreeEdit
+from dokimasia.domain.growth import Placement
 from dokimasia.domain.identity import unit_interval
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 
-class Change(NamedTuple):
-    """One change with its reason: the node, what holds its members since (None: added), and the criteria behind it."""
-
-    kind: str
-    node: str
-    into: str | None
-    reason: str
-    criteria: tuple[str, ...] = ()
-    by: str = "judge"
-
-
 class Grown(NamedTuple):
     """A tree after a step, the changes that were made, and what was refused, each with its reason."""
 
     tree: "Tree"
-    changes: list[Change]
+    changes: list[TreeEdit]
     refused: list[tuple[str, str]]
 
 
@@ -119,8 +110,8 @@ def reconcile(
         Criterion to leaf; without the criteria of what was refused.
     """
     known = {str(node).casefold(): str(node) for node in tree if node != ROOT}
-    names = {_name(gone).casefold(): leaf for gone, leaf in sorted((absorbed or {}).items())}
-    names |= {_name(leaf).casefold(): leaf for leaf in leaves(tree)}
+    names = {place_of(gone).name.casefold(): leaf for gone, leaf in sorted((absorbed or {}).items())}
+    names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
     refused: Counter[tuple[str, str]] = Counter()
     wanted: defaultdict[str, list[Proposal]] = defaultdict(list)
     for parent in sorted(parents, key=str):
@@ -157,20 +148,21 @@ def reconcile(
         if name not in names:
             others = sorted({path for _, path in asked} - {leaf})
             added.append((leaf, behind, others))
-    changes: list[Change] = []
-    used = {leaf.rpartition("<")[0]: behind for leaf, behind, _ in reversed(added)}
-    for path in sorted(set(spelled.values()) & set(used)):
-        below = tuple(sorted(c for leaf, behind, _ in added if leaf.rpartition("<")[0] == path for c in behind))
-        changes.append(Change("add", path, None, "a parent for capabilities that no other parent covers", below))
+    changes: list[TreeEdit] = []
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for leaf, behind, _ in added:
+        below[leaf.rpartition("<")[0]] += behind
+    for path in sorted(set(spelled.values()) & below.keys()):
+        reason = "a parent for capabilities that no other parent covers"
+        changes.append(_judged("add", path, None, reason, below[path]))
     for leaf, behind, others in added:
         reason = f"no capability covered {len(behind)} criteria"
         if others:
             reason += f"; also proposed as {', '.join(others[:3])}"
-        changes.append(Change("add", leaf, None, reason, behind))
+        changes.append(_judged("add", leaf, None, reason, behind))
     grown = add_all(tree, [leaf for leaf, _, _ in added])
-    held = {one: str(leaf) for leaf in leaves(tree) for one in tree.nodes[leaf]["members"]}
     counted = [(what, reason if n == 1 else f"{reason} ({n} times)") for (what, reason), n in sorted(refused.items())]
-    return Grown(assign(grown, {**held, **placed}), changes, counted), placed
+    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, counted), placed
 
 
 def comparisons(
@@ -203,8 +195,8 @@ def comparisons(
         for leaf in whole:
             below[CapabilityPath.parse(leaf).category].append(leaf)
         lists = [one for category in sorted(below) for one in _pairs_of_halves(below[category], half)]
-    wanted = None if new is None else set(new)
-    return [one for one in lists if len(one) > 1 and (wanted is None or wanted.intersection(one))]
+    wanted = set(whole if new is None else new)
+    return [one for one in lists if len(one) > 1 and wanted.intersection(one)]
 
 
 def unite(
@@ -229,30 +221,20 @@ def unite(
     Grown
         Of a group is kept what was named first most often, then has most criteria, then is the first by id.
     """
-    here, stay = set(leaves(tree)), set(fixed)
-    support = {leaf: int(tree.nodes[leaf]["support"]) for leaf in here}
-    root = {leaf: leaf for leaf in here}
+    import networkx as nx
+
+    stay = set(fixed)
+    support = {leaf: int(tree.nodes[leaf]["support"]) for leaf in leaves(tree)}
     first: Counter[str] = Counter()
-
-    def find(leaf: str) -> str:
-        while root[leaf] != leaf:
-            root[leaf] = root[root[leaf]]
-            leaf = root[leaf]
-        return leaf
-
+    alike = nx.Graph()
+    for group in groups:
+        members = [leaf for leaf in group if leaf in support]
+        first.update(members[:1])
+        nx.add_path(alike, members)
     refused: list[tuple[str, str]] = []
-    for group in sorted(tuple(group) for group in groups):
-        members = [leaf for leaf in group if leaf in here]
-        if members:
-            first[members[0]] += 1
-        for leaf in members[1:]:
-            root[find(leaf)] = find(members[0])
-    same: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf in sorted(here):
-        same[find(leaf)].append(leaf)
     pairs: list[tuple[str, str]] = []
-    changes: list[Change] = []
-    for group in sorted(same.values()):
+    changes: list[TreeEdit] = []
+    for group in sorted(sorted(part) for part in nx.connected_components(alike)):
         old = [leaf for leaf in group if leaf in stay]
         keep = min(old or group, key=lambda leaf: (-first[leaf], -support[leaf], leaf))
         for leaf in group:
@@ -262,8 +244,7 @@ def unite(
                 refused.append((leaf, f"it is said to be the same as {keep}, but both were in the tree before"))
                 continue
             pairs.append((keep, leaf))
-            reason = f"the same capability as {keep}"
-            changes.append(Change("merge", leaf, keep, reason, tuple(sorted(tree.nodes[leaf]["members"]))))
+            changes.append(_judged("merge", leaf, keep, f"the same capability as {keep}", tree.nodes[leaf]["members"]))
     united = merge_all(tree, pairs)
     for leaf in sorted({leaf for leaf in vague if leaf in united and leaf not in stay}):
         parent = leaf.rpartition("<")[0]
@@ -271,9 +252,7 @@ def unite(
         if len(siblings) < 2 or siblings[0] == leaf:
             refused.append((leaf, "it is said to be vague, but is the best that its parent has"))
             continue
-        changes.append(
-            Change("prune", leaf, siblings[0], "its name is vague", tuple(sorted(united.nodes[leaf]["members"])))
-        )
+        changes.append(_judged("prune", leaf, siblings[0], "its name is vague", united.nodes[leaf]["members"]))
         united = merge_all(united, [(siblings[0], leaf)])
     return Grown(united, changes, refused)
 
@@ -305,28 +284,22 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
     thinned = prune(before, min_support) if enough else before
     into = {gone: str(node) for node in sorted(thinned) for gone in thinned.nodes[node]["absorbed"]}
     changes = [
-        Change("prune", leaf, into[leaf], f"{count} of at least {min_support} criteria", _members(tree, leaf), "rule")
+        TreeEdit(
+            kind="prune",
+            node=leaf,
+            into=into[leaf],
+            reason=f"{count} of at least {min_support} criteria",
+            criteria=tuple(sorted(tree.nodes[leaf]["members"])),
+        )
         for leaf, count in sorted(support.items())
         if leaf not in thinned
     ]
     for parent in sorted(str(node) for node in thinned if thinned.nodes[node]["layer"] == DEEPEST - 1):
         if parent in fixed or any(True for _ in thinned.successors(parent)):
             continue
-        above = thinned.nodes[next(iter(thinned.predecessors(parent)))]
-        gone = thinned.nodes[parent]
-        above["members"] |= gone["members"]
-        above["absorbed"] = tuple(sorted({*above["absorbed"], *gone["absorbed"], parent}))
-        changes.append(
-            Change(
-                "prune",
-                parent,
-                f"<{CapabilityPath.parse(parent).category}>",
-                "no capability is left below it",
-                (),
-                "rule",
-            )
-        )
-        thinned.remove_node(parent)
+        above = next(iter(thinned.predecessors(parent)))
+        fold(thinned, above, parent)
+        changes.append(TreeEdit(kind="prune", node=parent, into=above, reason="no capability is left below it"))
     for node in thinned:
         thinned.nodes[node]["support"] = len(thinned.nodes[node]["members"])
     return Grown(thinned, changes, [])
@@ -347,6 +320,11 @@ def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
         return below
     depth = node.count("<") + 1
     return sorted({str(CapabilityPath(names=CapabilityPath.parse(leaf).names[:depth])) for leaf in below})
+
+
+def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
+    """Return how many criteria have no leaf, by kind of failure."""
+    return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
 
 
 def _unfit(proposal: Proposal, known: Collection[str]) -> str:
@@ -373,9 +351,5 @@ def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
     return [(*one, *other) for one, other in combinations(parts, 2)]
 
 
-def _members(tree: "Tree", node: str) -> tuple[str, ...]:
-    return tuple(sorted(tree.nodes[node]["members"]))
-
-
-def _name(leaf: str) -> str:
-    return leaf.rstrip(">").rpartition("<")[2]
+def _judged(kind: EditKind, node: str, into: str | None, reason: str, criteria: Iterable[str]) -> TreeEdit:
+    return TreeEdit(kind=kind, node=node, into=into, reason=reason[:500], by="judge", criteria=tuple(sorted(criteria)))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import new_tree
+from dokimasia.algorithms.taxonomy import hang, new_tree
+from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import ROOT, CapabilityPath, TreeNode, TreeVersion
 from dokimasia.errors import DataError
 
@@ -64,7 +65,12 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str]) -> "Tree":
             raise DataError(f"the node {node.id} stands twice in the tree: merge the two")
         seen.add(node.id)
         if node.id != ROOT:
-            _grow(tree, node.id)
+            path = _path(node.id, f"node {node.id}")
+            if str(path) != node.id:
+                raise DataError(f"the node {node.id} is spelled {path}")
+            if f"<{path.category}>" not in tree:
+                raise DataError(f"<{path.category}> is none of the tree's categories")
+            hang(tree, path)
         tree.nodes[node.id].update(
             support=node.support, members=frozenset(node.members), absorbed=tuple(sorted(node.absorbed))
         )
@@ -137,10 +143,8 @@ def to_csv(tree: "Tree") -> str:
     anchors = [f"<{name}>" for name in tree.graph["categories"]]
     for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
         one = stored[node]
-        path = None if node == ROOT else CapabilityPath.parse(node)
-        above = "" if path is None else str(path.parent or ROOT)
-        layer, name = (0, ROOT) if path is None else (path.layer, path.name)
-        writer.writerow([node, layer, above, name, one.support, _list(one.members), _list(one.absorbed)])
+        layer, name, above = place_of(node)
+        writer.writerow([node, layer, above or "", name, one.support, _list(one.members), _list(one.absorbed)])
     return text.getvalue()
 
 
@@ -179,11 +183,11 @@ def to_graphml(tree: "Tree") -> str:
 
     graph = nx.DiGraph(format=FORMAT, categories=_list(tree.graph["categories"]))
     for node in to_nodes(tree):
-        path = None if node.id == ROOT else CapabilityPath.parse(node.id)
+        place = place_of(node.id)
         graph.add_node(
             node.id,
-            label=ROOT if path is None else path.name,
-            layer=0 if path is None else path.layer,
+            label=place.name,
+            layer=place.layer,
             support=node.support,
             members=_list(node.members),
             absorbed=_list(node.absorbed),
@@ -238,28 +242,11 @@ def to_mermaid(tree: "Tree") -> str:
     number = {node: f"n{at}" for at, node in enumerate(order)}
     lines = ["flowchart LR"]
     for node in order:
-        name = ROOT if node == ROOT else CapabilityPath.parse(node).name
-        safe = "".join(f"#{ord(sign)};" if sign in '"#&;`[](){}|\\' else sign for sign in name)
+        safe = "".join(f"#{ord(sign)};" if sign in '"#&;`[](){}|\\' else sign for sign in place_of(node).name)
         count = tree.nodes[node]["support"]
         lines.append(f'  {number[node]}["{safe}{f": {count}" if count else ""}"]')
     lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
     return "\n".join(lines) + "\n"
-
-
-def _grow(tree: "Tree", node: str) -> None:
-    """Add a node and those above it, in place."""
-    path = _path(node, f"node {node}")
-    if str(path) != node:
-        raise DataError(f"the node {node} is spelled {path}")
-    above = ROOT
-    for depth in range(1, path.layer + 1):
-        part = str(CapabilityPath(names=path.names[:depth]))
-        if part not in tree:
-            if depth == 1:
-                raise DataError(f"{part} is none of the tree's categories")
-            tree.add_node(part, layer=depth, support=0, members=frozenset(), absorbed=())
-            tree.add_edge(above, part)
-        above = part
 
 
 def _path(node: str, where: str) -> CapabilityPath:

@@ -1,5 +1,6 @@
 """`dokimasia tree export` and `import`: a capability tree as a file, and back from one that a person wrote or edited."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import click
 from dokimasia.cli.shared import common, json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.methods.tree.reading.files import Format
     from dokimasia.settings import Settings
 
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
 )
 @common
-def export(settings: "Settings", tree: str, version: str | None, name: str | None, output: Path | None) -> None:
+def export(settings: "Settings", tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
     import sys
 
@@ -69,10 +71,8 @@ def import_(settings: "Settings", file: Path, tree: str | None, as_json: bool) -
     if not kept["new"]:
         click.echo(f"{file} is the same as {name}: nothing to keep")
         return
-    kinds = [edit["kind"] for edit in kept["edits"]]
-    edits = ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds)))
+    kinds = sorted(Counter(edit["kind"] for edit in kept["edits"]).items())
+    edits = ", ".join(f"{count} {kind}" for kind, count in kinds)
     click.echo(f"kept {name}" + (f": {edits}" if edits else ""))
-    click.echo(
-        f"what changed: dokimasia tree diff {kept['position'] - 1} {name}" if kept["position"] > 1 else "",
-        nl=kept["position"] > 1,
-    )
+    if kept["position"] > 1:
+        click.echo(f"what changed: dokimasia tree diff {kept['position'] - 1} {name}")

@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, json_option, print_json, redact
+from dokimasia.cli.tree.show import begun, counted, plain_table
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from dokimasia.settings import Settings
 
 
@@ -27,13 +31,10 @@ def validity(
     settings: "Settings",
     run: str,
     tree: str | None,
-    models: tuple[str, ...],
     against: tuple[str, ...],
     no_baselines: bool,
-    permutations: int,
-    resamples: int,
-    seed: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Show how well the leaves of RUN's tree predict scores: ATOM's Table 3, with a null and the sample left out.
 
@@ -46,17 +47,8 @@ def validity(
 
     with Home.open(settings.home, write=False) as home:
         evaluation, own = evaluation_of(home, run)
-        found = validity_of(
-            home,
-            evaluation,
-            tree=tree or own,
-            models=models,
-            against=dict(_named(one) for one in against),
-            baselines=not no_baselines,
-            permutations=permutations,
-            resamples=resamples,
-            seed=seed,
-        )
+        files = dict(_named(one) for one in against)
+        found = validity_of(home, evaluation, tree=tree or own, against=files, baselines=not no_baselines, **options)
     if as_json:
         print_json(found)
     else:
@@ -69,16 +61,9 @@ def _named(text: str) -> tuple[str, Path]:
 
 
 def _print_validity(found: Mapping[str, Any]) -> None:
-    from rich.markup import escape
-
-    from dokimasia.report.data import SIMULATED_NOTE
-
-    out = console()
-    if found["simulated"]:
-        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
-    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
+    out = begun(found)
     out.print(
-        f"run {found['run']}{state} · {escape(found['tree'])}@{found['position']} · {found['criteria']:,} scored criteria "
+        f"{_of(found)} · {found['criteria']:,} scored criteria "
         f"of {len(found['models'])} models: {escape(', '.join(found['models']))}"
     )
     for kind, title in (
@@ -96,14 +81,14 @@ def _print_validity(found: Mapping[str, Any]) -> None:
     )
 
 
-def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> Any:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
+def _of(found: Mapping[str, Any]) -> str:
+    """Return which run and version of a tree the figures are of."""
+    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
+    return f"run {found['run']}{state} · {escape(found['tree'])}@{found['position']}"
 
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=title, title_justify="left", title_style="bold"
-    )
+
+def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
+    table = plain_table(title=title, title_justify="left", title_style="bold")
     table.add_column("taxonomy", overflow="fold")
     for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -156,19 +141,7 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> Any:
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
 @json_option
 @common
-def weaknesses(
-    settings: "Settings",
-    run: str,
-    model: str,
-    tree: str | None,
-    method: str,
-    threshold: float | None,
-    min_support: int,
-    limit: float,
-    examples: int,
-    seed: int | None,
-    as_json: bool,
-) -> None:
+def weaknesses(settings: "Settings", run: str, model: str, tree: str | None, as_json: bool, **options: Any) -> None:
     """Show where a model of RUN is weak and strong on the capability tree.
 
     A node is compared with all the model's other criteria: its difference must be more than chance brings when the
@@ -180,18 +153,7 @@ def weaknesses(
 
     with Home.open(settings.home, write=False) as home:
         evaluation, own = evaluation_of(home, run)
-        found = weaknesses_of(
-            home,
-            evaluation,
-            model,
-            tree=tree or own,
-            method=method,
-            threshold=threshold,
-            min_support=min_support,
-            limit=limit,
-            examples=examples,
-            seed=seed,
-        )
+        found = weaknesses_of(home, evaluation, model, tree=tree or own, **options)
     if as_json:
         print_json(found)
     else:
@@ -199,24 +161,15 @@ def weaknesses(
 
 
 def _print_weaknesses(found: Mapping[str, Any]) -> None:
-    from rich.markup import escape
-
-    from dokimasia.report.data import SIMULATED_NOTE
-
-    out = console()
-    if found["simulated"]:
-        out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
-    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
-    overall = found["overall"]
+    out, overall = begun(found), found["overall"]
     mean = "no score" if overall["mean"] is None else f"mean {overall['mean']:.1f} of 100"
     failed = "".join(f", {count} {kind}" for kind, count in overall["failures"].items())
     out.print(
-        f"[bold]{escape(found['model'])}[/bold] · run {found['run']}{state} · {escape(found['tree'])}@{found['position']} · "
+        f"[bold]{escape(found['model'])}[/bold] · {_of(found)} · "
         f"{mean} on {overall['n']:,} of {overall['held']:,} criteria{escape(failed)}"
     )
     if found["unplaced"]:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in found["unplaced"].items())
-        out.print(f"[red]without a place in the tree: {escape(kinds)}[/red]")
+        out.print(f"[red]without a place in the tree: {escape(counted(found['unplaced']))}[/red]")
     for kind, colour in (("weak", "red"), ("strong", "green")):
         if not found[kind]:
             out.print(f"\nno [bold]{kind}[/bold] node among {found['looked_at']} looked at")
@@ -228,22 +181,15 @@ def _print_weaknesses(found: Mapping[str, Any]) -> None:
 
 
 def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> None:
-    from rich.markup import escape
-
-    from dokimasia.cli.shared import redact
-
     of = f"{row['n']}/{row['held']}" if row["n"] < row["held"] else str(row["n"])
+    out.print(f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]")
     if fdr:
         out.print(
-            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
             f"  {row['mean']:.1f} ({row['low']:.1f}–{row['high']:.1f}), {row['difference']:+.1f} against the rest · "
             f"{of} criteria of {row['samples']} samples · adjusted p {row['q_value']:.3g}"
         )
     else:
-        out.print(
-            f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]\n"
-            f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})"
-        )
+        out.print(f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})")
     for one in row["examples"]:
         text = " ".join(redact(one["text"]).split())
         out.print(

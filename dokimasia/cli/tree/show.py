@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich import box
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from dokimasia.cli.shared import common, console, json_option, print_json
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    from rich.console import Console
 
     from dokimasia.settings import Settings
 
@@ -47,26 +51,40 @@ def show(
     found["nodes"] = [node for node in found["nodes"] if node["layer"] <= depth]
     if as_json:
         print_json(found)
-        return
-    _print(found, models, everything=everything)
+    else:
+        print_tree(found, models, everything=everything)
 
 
-def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool) -> None:
-    from rich.markup import escape
-
+def begun(found: Mapping[str, Any]) -> "Console":
+    """Return a console, on which the first line says so where models are simulated."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
     if found["simulated"]:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
+    return out
+
+
+def plain_table(**options: Any) -> Table:
+    """Return an empty table in the style of these verbs."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), **options)
+
+
+def counted(kinds: Mapping[str, int]) -> str:
+    """Return numbers by kind in words."""
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+
+
+def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everything: bool = False) -> None:
+    """Print a tree with the criteria at its nodes, and the scores of its models where any are named."""
+    out = begun(found)
     counts = found["counts"]
     out.print(
         f"[bold]{escape(found['tree'])}[/bold] · version {found['position']} ({found['phase']}) · "
         f"{counts['capabilities']} capabilities · {counts['criteria']:,} criteria"
     )
     if found["unplaced"]:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in found["unplaced"].items())
-        out.print(f"[red]without a place: {escape(kinds)}[/red]")
+        out.print(f"[red]without a place: {escape(counted(found['unplaced']))}[/red]")
     nodes = [node for node in found["nodes"] if everything or node["below"] or node["layer"] <= 1]
     shown = found["models"] if models else []
     out.print(_table(nodes, shown))
@@ -79,16 +97,8 @@ def _print(found: Mapping[str, Any], models: Sequence[str], *, everything: bool)
         out.print(f"[dim]scores: --model NAME, of {escape(', '.join(found['models']))}[/dim]")
 
 
-def print_tree(found: Mapping[str, Any]) -> None:
-    """Print a tree with the criteria at its nodes, down to the capabilities."""
-    _print(found, (), everything=False)
-
-
-def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:
+    table = plain_table()
     table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
     table.add_column("criteria", justify="right", no_wrap=True)
     most = max((node["below"] for node in nodes if node["layer"] == 1), default=0)
@@ -126,18 +136,14 @@ def guides(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
     return drawn
 
 
-def _name(node: Mapping[str, Any], guide: str) -> "Text":
-    from rich.text import Text
-
+def _name(node: Mapping[str, Any], guide: str) -> Text:
     style = "bold" if node["layer"] <= 1 else ""
     return Text(guide, style="dim").append(
         "all" if node["layer"] == 0 else node["name"], style=f"not dim {style}".strip()
     )
 
 
-def _support_bar(node: Mapping[str, Any], most: int) -> "Text":
-    from rich.text import Text
-
+def _support_bar(node: Mapping[str, Any], most: int) -> Text:
     if not most or node["layer"] == 0:
         return Text("")
     length = round(node["below"] / most * BAR_WIDTH)
@@ -145,8 +151,6 @@ def _support_bar(node: Mapping[str, Any], most: int) -> "Text":
 
 
 def _score(score: Mapping[str, Any] | None, *, bar: bool) -> list[Any]:
-    from rich.text import Text
-
     if score is None or score["mean"] is None:
         return ["–", "", *([""] if bar else [])]
     mean, colour = score["mean"], "red" if score["mean"] < LOW else "green" if score["mean"] >= HIGH else "yellow"

@@ -1,16 +1,23 @@
 """`dokimasia tree list`, `diff`, `agreement` and `restore`: trees and their versions, compared, and put back."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.tree.show import counted, plain_table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from dokimasia.settings import Settings
 
-MOST = 30
+MOST, SHORT = 30, 12
+"""Changes of each kind that are listed, and digits of a version's id."""
 
 
 @click.command("list")
@@ -19,38 +26,34 @@ MOST = 30
 @common
 def list_(settings: "Settings", tree: str | None, as_json: bool) -> None:
     """List all trees of the home, or the versions of TREE in the order in which they came about."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    from dokimasia.methods.tree.reading.trees import SHORT, list_of_trees, list_of_versions
+    from dokimasia.methods.tree.reading.trees import list_of_trees, list_of_versions
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        trees = list_of_trees(home) if tree is None else []
-        history = list_of_versions(home, tree) if tree is not None else None
-    out, table = console(), Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    if history is not None:
-        if as_json:
-            print_json(history)
-            return
-        for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
-            table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
-        for one in history["versions"]:
-            edits = ", ".join(f"{count} {kind}" for kind, count in one["edits"].items())
-            who = f"{one['phase']} · {one['by']}"
-            numbers = str(one["capabilities"]), f"{one['criteria']:,}"
-            table.add_row(
-                f"{history['tree']}@{one['position']}", one["id"][:SHORT], escape(who), *numbers, edits or "–"
-            )
-        out.print(table)
-        return
+        found = {"trees": list_of_trees(home)} if tree is None else list_of_versions(home, tree)
     if as_json:
-        print_json({"trees": trees})
-        return
-    if not trees:
-        out.print("no trees yet: dokimasia tree grow RUN --judge NAME")
-        return
+        print_json(found)
+    elif tree is not None:
+        console().print(_table_of_versions(found))
+    elif found["trees"]:
+        console().print(_table_of_trees(found["trees"]))
+    else:
+        console().print("no trees yet: dokimasia tree grow RUN --judge NAME")
+
+
+def _table_of_versions(history: Mapping[str, Any]) -> "Table":
+    table = plain_table()
+    for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
+        table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
+    for one in history["versions"]:
+        name, who = f"{history['tree']}@{one['position']}", f"{one['phase']} · {one['by']}"
+        numbers = str(one["capabilities"]), f"{one['criteria']:,}"
+        table.add_row(name, one["id"][:SHORT], escape(who), *numbers, counted(one["edits"]) or "–")
+    return table
+
+
+def _table_of_trees(trees: Sequence[Mapping[str, Any]]) -> "Table":
+    table = plain_table()
     for name in ("tree", "grown from", "versions", "last", "capabilities", "criteria", "began"):
         table.add_column(name, justify="right" if name in {"versions", "capabilities", "criteria"} else "left")
     for one in trees:
@@ -58,7 +61,7 @@ def list_(settings: "Settings", tree: str | None, as_json: bool) -> None:
         began = one["created_at"][:16].replace("T", " ")
         source = escape(one["source"]) or "a file"
         table.add_row(escape(one["tree"]), source, str(one["versions"]), one["phase"] or "–", *numbers, began)
-    out.print(table)
+    return table
 
 
 @click.command("diff")
@@ -85,8 +88,6 @@ def diff(settings: "Settings", first: str, second: str, top: int, as_json: bool)
 
 
 def _print_diff(found: Mapping[str, Any], top: int) -> None:
-    from rich.markup import escape
-
     out = console()
     for name in ("first", "second"):
         one = found[name]
@@ -111,8 +112,7 @@ def _print_diff(found: Mapping[str, Any], top: int) -> None:
         out.print(f"\n[bold]{title}[/bold] ({total})")
         for line in lines[:top]:
             out.print(escape(line), style=style)
-        if len(lines) > top:
-            out.print(f"[dim]and {len(lines) - top} more; --top N lists them[/dim]")
+        _print_rest(out, len(lines) - top)
     edits = found["edits"]
     if edits is None:
         out.print("\n[dim]the second did not come from the first: there are no edits between them[/dim]")
@@ -124,15 +124,17 @@ def _print_diff(found: Mapping[str, Any], top: int) -> None:
             why = f": {edit['reason']}" if edit["reason"] else ""
             behind = f" [{len(edit['criteria'])} criteria]" if edit["criteria"] else ""
             out.print(f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({who}){why}{behind}')}[/dim]")
-        if len(edits) > top:
-            out.print(f"[dim]and {len(edits) - top} more; --top N lists them[/dim]")
+        _print_rest(out, len(edits) - top)
+
+
+def _print_rest(out: "Console", rest: int) -> None:
+    if rest > 0:
+        out.print(f"[dim]and {rest} more; --top N lists them[/dim]")
 
 
 def _moves(moved: Mapping[str, Any]) -> list[str]:
     """Return criteria that moved, counted by where from and where to."""
-    counts: dict[tuple[str, str], int] = {}
-    for old, new in moved.values():
-        counts[old or "(none)", new or "(none)"] = counts.get((old or "(none)", new or "(none)"), 0) + 1
+    counts = Counter((old or "(none)", new or "(none)") for old, new in moved.values())
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [f"{count:>4}  {old} → {new}" for (old, new), count in ranked]
 
@@ -168,17 +170,13 @@ def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> N
 
 
 def _print_agreement(found: Mapping[str, Any]) -> None:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     out = console()
     out.print(
         f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: {found['n']:,} criteria in both"
         + (f", {found['only_first']:,} in the first alone" if found["only_first"] else "")
         + (f", {found['only_second']:,} in the second alone" if found["only_second"] else "")
     )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_header=False)
+    table = plain_table(show_header=False)
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify)
     hit, kappa, groups = found["hit_rate"], found["kappa"], found["groups"]

@@ -1,20 +1,21 @@
 """The calls of a growth's phases: batches to the judge side by side, gathered so that the order of arrival cannot matter."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from dokimasia.agents import Asked, failure
+from dokimasia.agents import Ask, Asked
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import Judged, Mapped, Proposed, judge_merges, map_criteria, propose_capabilities
+from dokimasia.agents.tree import Mapped, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.trees.growth import options_below
 from dokimasia.domain.capability import DEEPEST, ROOT, Proposal
-from dokimasia.domain.growth import FailedBatch, Placement, Rejection, TreeCriterion
+from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.errors import CallFailed
 from dokimasia.graphs.reasking import within_budget
-from dokimasia.graphs.tree.growth_context import GrowthContext
+from dokimasia.graphs.tree.growth_context import A, B, GrowthContext
 
 LISTED = 200
 """Rejections that a report holds; all are counted."""
@@ -45,61 +46,67 @@ class Tally:
         if len(self.rejections) < LISTED:
             self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
 
-    def hear(self, heard: Asked[Any], size: int, problems: Iterable[str] = ()) -> None:
+    def hear(self, heard: Asked[Any], size: int) -> None:
         """Take in what became of one batch."""
         self.calls += heard.asks
         self.asked += size
         if heard.sent_back is not None:
             self.reject("a reply that was sent back", heard.sent_back.problem, heard.sent_back.call)
-        for problem in problems:
+        for problem in heard.value.problems if heard.value else ():
             self.reject("a line of the second reply", problem, heard.call)
         if heard.failed is not None:
             self.failures.append(FailedBatch(kind=heard.failed.kind, reason=heard.failed.reason, size=size))
 
 
-@dataclass(slots=True)
-class Proposals:
-    """Where replies would put criteria, whose word each is, and the parents that they propose."""
+async def _all(
+    context: GrowthContext,
+    phase: Phase,
+    parts: Sequence[Sequence[A]],
+    what: Callable[[Sequence[A]], Ask[B]],
+    tally: Tally,
+) -> list[tuple[Sequence[A], B, Provenance]]:
+    """Ask about all parts side by side; return those that brought something, each with that and whose word it is."""
 
-    places: dict[str, str | Proposal] = field(default_factory=dict[str, str | Proposal])
-    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
-    parents: list[Proposal] = field(default_factory=list[Proposal])
+    async def one(part: Sequence[A]) -> Asked[B]:
+        return within_budget(await context.ask(what(part)))
+
+    brought: list[tuple[Sequence[A], B, Provenance]] = []
+    for part, heard in zip(parts, await context.each(phase, parts, one), strict=True):
+        tally.hear(heard, len(part))
+        if heard.value is not None and heard.provenance is not None:
+            brought.append((part, heard.value, heard.provenance))
+    return brought
 
 
 async def all_proposals(
     context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally
-) -> Proposals:
-    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version."""
-    nodes = _shown_nodes(tree)
+) -> tuple[dict[str, str | Proposal], list[Proposal], dict[str, Provenance]]:
+    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version.
 
-    async def one(batch: Sequence[TreeCriterion]) -> Asked[Proposed]:
-        return within_budget(await context.ask(propose_capabilities(batch, nodes)))
-
-    batches = _batches(criteria, context.growth.propose_batch)
-    found = Proposals()
-    for batch, heard in zip(batches, await context.each("propose", batches, one), strict=True):
-        tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
-        if heard.value is None or heard.provenance is None:
-            continue
-        found.parents += heard.value.parents
-        for criterion, place in zip(batch, heard.value.places, strict=True):
-            if place is not None:
-                found.places[criterion.key] = place
-                found.by[criterion.key] = heard.provenance
-    return found
+    Returns:
+        where replies would put criteria, the parents that they propose, and whose word each criterion's place is.
+    """
+    nodes, batches = _shown_nodes(tree), _batches(criteria, context.growth.propose_batch)
+    places: dict[str, str | Proposal] = {}
+    parents: list[Proposal] = []
+    by: dict[str, Provenance] = {}
+    asked = await _all(context, "propose", batches, lambda batch: propose_capabilities(batch, nodes), tally)
+    for batch, said, whose in asked:
+        parents += said.parents
+        placed = {one.key: place for one, place in zip(batch, said.places, strict=True) if place is not None}
+        places |= placed
+        by |= dict.fromkeys(placed, whose)
+    return places, parents, by
 
 
-@dataclass(slots=True)
-class Sameness:
-    """Groups of leaves that were said to be the same, those said to be vague, and whose word each leaf's group is."""
+async def all_merges(
+    context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally
+) -> tuple[list[tuple[str, ...]], list[str], dict[str, Provenance]]:
+    """Have each list of leaves looked through for equals.
 
-    groups: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    vague: list[str] = field(default_factory=list[str])
-    by: dict[str, Provenance] = field(default_factory=dict[str, Provenance])
-
-
-async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally) -> Sameness:
-    """Have each list of leaves looked through for equals."""
+    Returns:
+        groups of leaves that are said to be the same, those said to be vague, and whose word that is of each leaf.
+    """
     text_of = {criterion.key: criterion.text for criterion in context.criteria}
 
     def row(leaf: str) -> tuple[str, int, str]:
@@ -107,23 +114,16 @@ async def all_merges(context: GrowthContext, tree: Any, lists: Sequence[Sequence
         example = next((text_of[one] for one in members if one in text_of), "")
         return leaf, int(tree.nodes[leaf]["support"]), example
 
-    async def one(block: Sequence[str]) -> Asked[Judged]:
-        return within_budget(await context.ask(judge_merges([row(leaf) for leaf in block])))
-
-    found = Sameness()
-    for block, heard in zip(lists, await context.each("merge", lists, one), strict=True):
-        tally.hear(heard, len(block), heard.value.problems if heard.value else ())
-        if heard.value is None or heard.provenance is None:
-            continue
-        merges = heard.value.merges
-        for group in merges.same:
-            found.groups.append(tuple(block[number - 1] for number in group))
-            for number in group:
-                found.by.setdefault(block[number - 1], heard.provenance)
-        for number in merges.vague:
-            found.vague.append(block[number - 1])
-            found.by.setdefault(block[number - 1], heard.provenance)
-    return found
+    groups: list[tuple[str, ...]] = []
+    vague: list[str] = []
+    by: dict[str, Provenance] = {}
+    asked = await _all(context, "merge", lists, lambda block: judge_merges([row(leaf) for leaf in block]), tally)
+    for block, said, whose in asked:
+        groups += [tuple(block[number - 1] for number in group) for group in said.merges.same]
+        vague += [block[number - 1] for number in said.merges.vague]
+        for number in [*chain.from_iterable(said.merges.same), *said.merges.vague]:
+            by.setdefault(block[number - 1], whose)
+    return groups, vague, by
 
 
 async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally) -> dict[str, tuple[float, ...]] | None:
@@ -133,7 +133,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
         CallFailed: the budget is used up.
     """
     model = context.options.spec(context.growth.embedding)
-    chunks = [names[at : at + EMBEDDED] for at in range(0, len(names), EMBEDDED)]
+    chunks = _batches(names, EMBEDDED)
 
     async def one(chunk: Sequence[str]) -> list[tuple[float, ...]] | Failed:
         return await embed(chunk, gateway=context.gateway, model=model)
@@ -147,11 +147,12 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
             tally.failures.append(FailedBatch(kind=vectors.kind, reason=vectors.reason, size=len(chunk)))
             continue
         found.update(zip(chunk, vectors, strict=True))
-    if len(found) == len(names) and len({len(vector) for vector in found.values()}) == 1:
+    if len(found) < len(names):
+        return None
+    if len({len(vector) for vector in found.values()}) == 1:
         return found
-    if len(found) == len(names):
-        wrong = failure("api_error", "the endpoint's vectors differ in length")
-        tally.failures.append(FailedBatch(kind=wrong.kind, reason=wrong.reason, size=len(names)))
+    reason = "the endpoint's vectors differ in length"
+    tally.failures.append(FailedBatch(kind="api_error", reason=reason, size=len(names)))
     return None
 
 
@@ -181,7 +182,7 @@ async def all_mappings(
         waiting = defaultdict(list)
         for parts in await context.each(phase, work, one):
             for batch, heard in parts:
-                tally.hear(heard, len(batch), heard.value.problems if heard.value else ())
+                tally.hear(heard, len(batch))
                 for criterion, placement in zip(batch, _placements(batch, heard), strict=True):
                     if placement.leaf is None or placement.leaf.count("<") == DEEPEST:
                         placements.append(placement)
@@ -221,24 +222,19 @@ def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Pl
     source = (whose.call, whose.model, whose.prompt, whose.prompt_version)
     placements: list[Placement] = []
     for number, (criterion, path) in enumerate(zip(batch, heard.value.paths, strict=True), start=1):
-        if path is not None:
-            placements.append(Placement(criterion.key, path, "", "", *source))
-        elif number in heard.value.none:
-            placements.append(Placement(criterion.key, None, "unplaced", "the judge says that no leaf fits", *source))
-        else:
+        kind, reason = "", ""
+        if path is None and number in heard.value.none:
+            kind, reason = "unplaced", "the judge says that no leaf fits"
+        elif path is None:
             named = [one for one in heard.value.problems if one.startswith(f"criterion {number}:")]
             reason = "; ".join(named)[:500] or "the judge's second reply has no line for it that can be used"
-            placements.append(Placement(criterion.key, None, "unparsable", reason, *source))
+            kind = "unparsable"
+        placements.append(Placement(criterion.key, path, kind, reason, *source))
     return placements
 
 
-def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
-    """Return how many criteria have no leaf, by kind of failure."""
-    return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
-
-
-def _batches(criteria: Sequence[TreeCriterion], size: int) -> list[Sequence[TreeCriterion]]:
-    return [criteria[at : at + size] for at in range(0, len(criteria), size)]
+def _batches(items: Sequence[A], size: int) -> list[Sequence[A]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def _shown_nodes(tree: Any) -> list[str]:

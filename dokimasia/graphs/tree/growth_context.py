@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import GrowthOptions, PhaseReport, Placement, TreeCriterion
-from dokimasia.errors import ConfigError, Interrupted
+from dokimasia.errors import Interrupted
 from dokimasia.graphs.context import Context
 
 A = TypeVar("A")
@@ -17,46 +17,22 @@ WIDTH = (8, 256)
 """At least and at most so many calls of a phase are made at once; the gateway limits what is really sent."""
 
 
-class VersionKeeper(Protocol):
-    """Where versions are kept with what their phase came to, and where mappings are."""
-
-    async def keep(self, version: TreeVersion, report: PhaseReport, placements: Sequence[Placement]) -> None:
-        """Keep a version as the tree's newest; one that is there already changes nothing."""
-        ...
-
-    async def placements(self, version_id: str) -> list[Placement]:
-        """Return where a version's criteria are mapped."""
-        ...
-
-
-def _silent(phase: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthContext(Context):
     """The services of a growth.
 
     `criteria` are all that shall have a place in the end, sorted by key; `placed` are those that the tree which is grown
-    on has a place for, which they keep. `told` hears how many calls of a phase are done.
+    on has a place for, which they keep. `keep` keeps a version as the tree's newest, with what its phase came to and
+    where its criteria are mapped (one that is there already changes nothing); `placements` returns where a version's
+    criteria are. `told` hears how many calls of a phase are done.
     """
 
-    criteria: Sequence[TreeCriterion] = ()
-    growth: GrowthOptions = field(default_factory=GrowthOptions)
-    keeper: VersionKeeper | None = None
-    placed: Mapping[str, Placement] = field(default_factory=dict[str, Placement])
-    told: Callable[[str, int, int], None] = _silent
-
-    @property
-    def keeping(self) -> VersionKeeper:
-        """The keeper.
-
-        Raises:
-            ConfigError: there is none.
-        """
-        if self.keeper is None:
-            raise ConfigError("growing a tree needs a keeper of its versions: GrowthContext(..., keeper=...)")
-        return self.keeper
+    criteria: Sequence[TreeCriterion]
+    growth: GrowthOptions
+    placed: Mapping[str, Placement]
+    keep: Callable[[TreeVersion, PhaseReport, Sequence[Placement]], Awaitable[None]]
+    placements: Callable[[str], list[Placement]]
+    told: Callable[[str, int, int], None]
 
     async def each(self, phase: str, items: Sequence[A], do: Callable[[A], Awaitable[B]]) -> list[B]:
         """Do all items, a bounded number at once, and return what came of each in their order.

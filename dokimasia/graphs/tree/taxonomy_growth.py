@@ -11,35 +11,27 @@ answered by the ledger. Within a step all calls are made against one version of 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.algorithms.taxonomy import assign, leaves
 from dokimasia.algorithms.trees.growth import (
-    Change,
-    Grown,
     balanced,
     comparisons,
+    count_unplaced,
     reconcile,
     slice_of,
     thin_out,
     unite,
 )
 from dokimasia.algorithms.trees.node_link import from_version, to_version
+from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import DEEPEST, TreeEdit, TreeVersion
 from dokimasia.domain.growth import Phase, PhaseReport, Placement, TreeCriterion
 from dokimasia.domain.judgement import Provenance
-from dokimasia.graphs.tree.growth_calls import (
-    Sameness,
-    Tally,
-    all_mappings,
-    all_merges,
-    all_proposals,
-    count_unplaced,
-    vectors_of,
-)
+from dokimasia.graphs.tree.growth_calls import Tally, all_mappings, all_merges, all_proposals, vectors_of
 from dokimasia.graphs.tree.growth_context import GrowthContext
 from dokimasia.graphs.versions import VERSIONS
 
@@ -69,15 +61,7 @@ class State(TypedDict, total=False):
 
 async def fit(state: State, runtime: Runtime[GrowthContext]) -> State:
     """Map what has no place yet to the leaves that are there: nothing is proposed for what fits."""
-    context = runtime.context
-    tree = await _tree(context, state["version"])
-    tally = Tally()
-    new = [one for one in context.criteria if one.key not in context.placed]
-    placements = await all_mappings(context, tree, new, tally, phase="fit")
-    whole = sorted([*context.placed.values(), *placements])
-    grown = assign(tree, {one.criterion: one.leaf for one in whole if one.leaf is not None})
-    report = _report("fit", state, tally, placed=_placed(placements), unplaced=count_unplaced(placements))
-    version = await _keep(context, grown, state, report, (), whole)
+    version = await _mapped(runtime.context, state, "fit", runtime.context.placed)
     return {"version": version, "fitted": version}
 
 
@@ -87,12 +71,12 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     tree = await _tree(context, state["version"])
     tally = Tally()
     todo = await _proposed_for(context, state, tree, number)
-    proposals = await all_proposals(context, tree, todo, tally)
+    places, parents, by = await all_proposals(context, tree, todo, tally)
     base = await _tree(context, state["base"]) if state.get("base") else None
-    grown, placed = reconcile(tree, proposals.places, proposals.parents, absorbed=_absorbed(tree, base))
+    grown, placed = reconcile(tree, places, parents, absorbed=_absorbed(tree, base))
     for what, reason in grown.refused:
         tally.reject(what, reason)
-    edits = _edits(grown.changes, proposals.by, by_criteria=True)
+    edits = _signed(grown.changes, by, by_criteria=True)
     unplaced = {"unplaced": len(todo) - len(placed)} if len(placed) < len(todo) else {}
     later: State = {**state, "round": number}
     report = _report("propose", later, tally, added=len(edits), placed=len(placed), unplaced=unplaced)
@@ -110,11 +94,11 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
         if lists is None:
             limit = max(64, len(context.criteria) // PAIRED_CRITERIA)
             lists = comparisons(tree, limit=limit, new=set(leaves(tree)) - fixed if fixed else None)
-        said = await all_merges(context, tree, lists, tally)
-        grown = _united(tree, said, fixed)
+        groups, vague, by = await all_merges(context, tree, lists, tally)
+        grown = unite(tree, groups, vague, fixed=fixed)
         for what, reason in grown.refused:
             tally.reject(what, reason)
-        edits += _edits(grown.changes, said.by)
+        edits += _signed(grown.changes, by)
         tree = grown.tree
     merged = sum(edit.kind == "merge" for edit in edits)
     report = _report("merge", state, tally, merged=merged, pruned=len(edits) - merged)
@@ -129,25 +113,16 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
     stay = fixed | {leaf.rpartition("<")[0] for leaf in fixed}
     last = state.get("round", 1) >= context.growth.rounds
     grown = thin_out(tree, context.growth.min_support if last else 1, fixed=stay)
-    edits = _edits(grown.changes, {})
-    report = _report("prune", state, Tally(), pruned=len(edits))
-    return {"version": await _keep(context, grown.tree, state, report, edits)}
+    report = _report("prune", state, Tally(), pruned=len(grown.changes))
+    return {"version": await _keep(context, grown.tree, state, report, grown.changes)}
 
 
 async def map_criteria(state: State, runtime: Runtime[GrowthContext]) -> State:
     """Map every criterion that has no place yet to exactly one leaf of the tree, which is fixed from now on."""
-    context = runtime.context
-    tree = await _tree(context, state["version"])
-    tally = Tally()
-    known = dict(context.placed)
+    context, known = runtime.context, dict(runtime.context.placed)
     if state.get("fitted"):
-        known |= {one.criterion: one for one in await context.keeping.placements(state["fitted"]) if one.leaf}
-    new = [one for one in context.criteria if one.key not in known]
-    placements = await all_mappings(context, tree, new, tally, phase="map")
-    whole = sorted([*known.values(), *placements])
-    grown = assign(tree, {one.criterion: one.leaf for one in whole if one.leaf is not None})
-    report = _report("map", state, tally, placed=_placed(placements), unplaced=count_unplaced(placements))
-    return {"version": await _keep(context, grown, state, report, (), whole)}
+        known |= {one.criterion: one for one in context.placements(state["fitted"]) if one.leaf}
+    return {"version": await _mapped(context, state, "map", known)}
 
 
 async def first_step(state: State) -> Literal["fit", "propose"]:
@@ -157,7 +132,7 @@ async def first_step(state: State) -> Literal["fit", "propose"]:
 
 async def after_fit(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
     """Propose only where something does not fit."""
-    return "propose" if await _without_place(runtime.context, state) else "map"
+    return "propose" if _without_place(runtime.context, state) else "map"
 
 
 async def after_prune(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
@@ -185,7 +160,7 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
     """Return the criteria of the sub-sample that a round proposes for: its own part, and what earlier ones left."""
     pool = context.criteria
     if state.get("base"):
-        waiting = await _without_place(context, state)
+        waiting = _without_place(context, state)
         pool = [one for one in pool if one.key in waiting]
     strata = {one.sample_id: one.stratum for one in pool}
     drawn = balanced(strata, context.growth.subsample, seed=context.growth.seed)
@@ -196,17 +171,29 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
     return sorted(todo, key=lambda one: (order[one.sample_id], one.key))
 
 
-async def _without_place(context: GrowthContext, state: State) -> set[str]:
+async def _mapped(context: GrowthContext, state: State, phase: Phase, known: Mapping[str, Placement]) -> str:
+    """Map all criteria but those that have a place already to the leaves of the tree, and keep it."""
+    tree = await _tree(context, state["version"])
+    tally = Tally()
+    new = [one for one in context.criteria if one.key not in known]
+    placements = await all_mappings(context, tree, new, tally, phase=phase)
+    unplaced = count_unplaced(placements)
+    whole = sorted([*known.values(), *placements])
+    grown = assign(tree, {one.criterion: one.leaf for one in whole if one.leaf is not None})
+    report = _report(phase, state, tally, placed=len(placements) - sum(unplaced.values()), unplaced=unplaced)
+    return await _keep(context, grown, state, report, (), whole)
+
+
+def _without_place(context: GrowthContext, state: State) -> set[str]:
     """Return the criteria that fit none of the leaves of the tree that is grown on."""
-    fitted = await context.keeping.placements(state["fitted"])
-    return {one.criterion for one in fitted if one.failure == "unplaced"}
+    return {one.criterion for one in context.placements(state["fitted"]) if one.failure == "unplaced"}
 
 
 async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: Tally) -> list[tuple[str, ...]]:
     """Return blocks of leaves whose names look alike, or whose embeddings do."""
     from dokimasia.algorithms.trees.synonyms import candidate_synonyms, synonym_blocks
 
-    names = {leaf: leaf.rstrip(">").rpartition("<")[2] for leaf in leaves(tree)}
+    names = {leaf: place_of(leaf).name for leaf in leaves(tree)}
     vectors: Mapping[str, Sequence[float]] | None = None
     if context.growth.embedding and names:
         found = await vectors_of(context, sorted(set(names.values())), tally)
@@ -214,10 +201,6 @@ async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: T
     pairs = candidate_synonyms(names, vectors=vectors, seed=context.growth.seed)
     wanted = [pair for pair in pairs if pair.first not in fixed or pair.second not in fixed]
     return synonym_blocks(wanted)
-
-
-def _united(tree: "Tree", said: Sameness, fixed: set[str]) -> Grown:
-    return unite(tree, said.groups, said.vague, fixed=fixed)
 
 
 async def _fixed(context: GrowthContext, state: State) -> set[str]:
@@ -249,58 +232,29 @@ async def _keep(
     placements: Sequence[Placement] = (),
 ) -> str:
     version = to_version(tree, before=state.get("version") or None, edits=edits)
-    await context.keeping.keep(version, report, placements)
+    await context.keep(version, report, placements)
     return await context.store.put(version)
 
 
-def _edits(changes: Iterable[Change], by: Mapping[str, Provenance], *, by_criteria: bool = False) -> list[TreeEdit]:
-    """Return changes as events: what a judge said carries its call; `by` goes by node, or by the criteria behind it."""
-    edits: list[TreeEdit] = []
-    for change in changes:
-        asked = change.criteria if by_criteria else (change.node,)
+def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_criteria: bool = False) -> list[TreeEdit]:
+    """Return edits with the calls of the judge that said so; `by` goes by node, or by the criteria behind it."""
+    signed: list[TreeEdit] = []
+    for edit in edits:
+        asked = edit.criteria if by_criteria else (edit.node,)
         whose = next((by[one] for one in asked if one in by), None)
-        edits.append(
-            TreeEdit.model_validate(
-                {
-                    "kind": change.kind,
-                    "node": change.node,
-                    "into": change.into,
-                    "reason": change.reason[:500],
-                    "by": change.by,
-                    "provenance": whose,
-                    "criteria": change.criteria,
-                }
-            )
-        )
-    return edits
+        signed.append(edit.model_copy(update={"provenance": whose}))
+    return signed
 
 
-def _placed(placements: Iterable[Placement]) -> int:
-    return sum(one.leaf is not None for one in placements)
-
-
-def _report(
-    phase: Phase,
-    state: State,
-    tally: Tally,
-    *,
-    added: int = 0,
-    merged: int = 0,
-    pruned: int = 0,
-    placed: int = 0,
-    unplaced: dict[str, int] | None = None,
-) -> PhaseReport:
+def _report(phase: Phase, state: State, tally: Tally, **counts: Any) -> PhaseReport:
+    """Return what a phase came to: what became of its calls, and the counts that are its own."""
     return PhaseReport(
         phase=phase,
         round=state.get("round", 0),
         calls=tally.calls,
         asked=tally.asked,
-        added=added,
-        merged=merged,
-        pruned=pruned,
-        placed=placed,
-        unplaced=unplaced or {},
         rejected=tally.rejected,
         rejections=tuple(tally.rejections),
         failures=tuple(tally.failures),
+        **counts,
     )

@@ -6,28 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dokimasia.domain.growth import TreeCriterion
-from dokimasia.domain.identity import digest
+from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.tree.accepting import estimate_growth, plan_growth
-from dokimasia.methods.tree.criteria import Pair, source_of
-from dokimasia.methods.tree.onto import maker_of, placed_before, version_to_grow
+from dokimasia.methods.tree.accepting import estimate_growth, maker_of, placed_before, plan_growth, version_to_grow
+from dokimasia.methods.tree.criteria import Pair, hash_of, source_of
 from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
-from dokimasia.methods.tree.reading.scores import measured_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import (
-    BEST,
-    LEVEL,
-    WORST,
-    Measured,
-    in_order,
-    leaf_mapping,
-    mapping_of,
-    members_below,
-    rounded,
-)
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, measured_of, rounded
 from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
 from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
@@ -74,7 +61,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         plan=plan,
         estimate=estimate_growth(plan, Counter(one.sample_id for one in criteria if one.key not in placed)),
         data_name=source.data_name,
-        data_hash=_hash_of(criteria),
+        data_hash=hash_of(criteria),
         keep=keep,
     )
 
@@ -86,7 +73,7 @@ def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthReque
         InputError: it has got further criteria since, or its own were not all kept.
     """
     tree = tree_of(run)
-    if run.status != "done" and _hash_of(tree_criteria(session.opened, tree)) != run.data_hash:
+    if run.status != "done" and hash_of(tree_criteria(session.opened, tree)) != run.data_hash:
         raise InputError(
             f"the tree {tree!r} does not have the criteria any more that run {run.id} was accepted with: give the command "
             "that began it once more"
@@ -120,10 +107,6 @@ def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> N
             f"there is a tree {request.name!r} already, of other criteria or options: take another --name, or grow it on "
             f"with --onto {request.name}"
         )
-
-
-def _hash_of(criteria: Sequence[TreeCriterion]) -> str:
-    return digest("criteria", [list(one) for one in criteria])
 
 
 def of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
@@ -222,16 +205,13 @@ __all__ = [
     "grow_tree",
     "grow_tree_sync",
     "in_order",
-    "leaf_mapping",
     "load_stored",
     "load_tree",
     "mapping_of",
     "measured_of",
     "members_below",
-    "report_tree",
     "rounded",
     "tree_figures",
-    "tree_of",
     "validity_of",
     "weaknesses_of",
 ]

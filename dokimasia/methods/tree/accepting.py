@@ -1,22 +1,67 @@
-"""How a growth is accepted: its plan made from what is asked and what is grown on, and what it will ask at most."""
+"""How a growth is accepted: the version that it is grown on, its plan, and what it will ask at most."""
 
 from collections.abc import Mapping
 
-from dokimasia.domain.capability import CATEGORIES
-from dokimasia.domain.growth import GrowthOptions
-from dokimasia.domain.identity import digest
-from dokimasia.errors import ConfigError
-from dokimasia.methods.tree.criteria import Source
-from dokimasia.methods.tree.request import PROMPTS, GrowthPlan, GrowthRequest
+from dokimasia.domain.capability import CATEGORIES, DEEPEST
+from dokimasia.domain.growth import GrowthOptions, Placement
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.methods.tree.criteria import Source, hash_of
+from dokimasia.methods.tree.request import NAME, PROMPTS, GrowthPlan, GrowthRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
-from dokimasia.storage.trees.versions import StoredVersion, get_version
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, get_run, list_runs
+from dokimasia.storage.trees.versions import StoredVersion, get_version, mappings, resolve_tree, versions
 
 CRITERION_TOKENS, LEAF_TOKENS, LINE_TOKENS = 60, 12, 14
 TYPICAL_LEAVES = 80
 EMBEDDED = 128
 """Names that one embedding call takes."""
+
+
+def version_to_grow(home: Home, name: str) -> StoredVersion:
+    """Return the version that a growth on a tree begins with: the newest that no unfinished growth made.
+
+    Raises:
+        NotFound: there is no such tree.
+        InputError: it has no such version.
+    """
+    tree = resolve_tree(home, name).tree
+    if tree != name:
+        raise NotFound(f"--onto takes a tree's name, such as {tree}; {name!r} is none")
+    unfinished = {run.id for run in list_runs(home) if run.status != "done"}
+    for version in reversed(versions(home, tree)):
+        if version.run_id not in unfinished:
+            return version
+    raise InputError(
+        f"the tree {tree!r} is not grown yet: finish it with dokimasia resume {versions(home, tree)[-1].run_id}"
+    )
+
+
+def maker_of(home: Home, version: StoredVersion) -> Run | None:
+    """Return the growth that made a version; None where a person did, or where its run was deleted."""
+    try:
+        run = get_run(home, version.run_id) if version.run_id else None
+    except NotFound:
+        return None
+    return run if run is not None and run.method == NAME else None
+
+
+def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placement]:
+    """Return the criteria that have a leaf in the version that is grown on, with whose word that is where it is known."""
+    if not plan.onto:
+        return {}
+    placed = {
+        criterion: Placement(criterion, node.id)
+        for node in get_version(home, plan.onto).nodes
+        if node.id.count("<") == DEEPEST
+        for criterion in node.members
+    }
+    for one in mappings(home, plan.onto, tree=tree):
+        if one.criterion in placed and placed[one.criterion].leaf == one.leaf:
+            placed[one.criterion] = one
+    return placed
 
 
 def plan_growth(request: GrowthRequest, session: Session, source: Source, base: StoredVersion | None) -> GrowthPlan:
@@ -29,22 +74,14 @@ def plan_growth(request: GrowthRequest, session: Session, source: Source, base: 
         anchors = get_version(session.opened, base.id).categories
     else:
         anchors = tuple(dict.fromkeys(" ".join(name.split()) for name in request.categories)) or CATEGORIES
+    shared = request.model_dump(include=GrowthOptions.model_fields.keys() - {"categories", "embedding"})
     try:
-        growth = GrowthOptions(
-            categories=anchors,
-            subsample=request.subsample,
-            rounds=request.rounds,
-            min_support=request.min_support,
-            batch=request.batch,
-            shown=request.shown,
-            embedding=request.embedding or "",
-            seed=request.seed,
-        )
+        growth = GrowthOptions(categories=anchors, embedding=request.embedding or "", **shared)
     except ValueError as error:
         raise ConfigError(f"--categories: {' '.join(str(error).split())[:300]}") from None
     return GrowthPlan(
         seed=request.seed,
-        criteria=digest("criteria", [list(one) for one in source.criteria]),
+        criteria=hash_of(source.criteria),
         source=source.origin,
         judge=session.model(request.judge),
         embedding=session.model(request.embedding) if request.embedding else None,

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from dokimasia.domain.growth import TreeCriterion
+from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import GrowthRequest
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs, resolve_run
-from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
-from dokimasia.storage.trees.sources import criteria_of_samples
+from dokimasia.storage.trees.lookup import KEY_LENGTH, criteria_of_samples, criterion_key
 
 MAX_TEXT = 20_000
 _LISTED = 10
@@ -74,19 +74,9 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
     for one in criteria_of_samples(home, run.id):
         stratum = one.source if by == "source" else one.category
         for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
-            key = criterion_key(one.criteria_id, number)
-            found.setdefault(
-                key,
-                TreeCriterion(
-                    key,
-                    criterion["question"],
-                    one.sample_id,
-                    stratum,
-                    criterion["ground_truth"],
-                    one.prompt,
-                    one.cluster,
-                ),
-            )
+            key, text, truth = criterion_key(one.criteria_id, number), criterion["question"], criterion["ground_truth"]
+            known = TreeCriterion(key, text, one.sample_id, stratum, truth, one.prompt, one.cluster)
+            found.setdefault(key, known)
     if not found:
         raise DataError(
             f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
@@ -155,6 +145,11 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
     return read_criteria(rows)
 
 
+def hash_of(criteria: Sequence[TreeCriterion]) -> str:
+    """Return what tells criteria apart from others, sorted by key as they are."""
+    return digest("criteria", [list(one) for one in criteria])
+
+
 def _evaluation(home: Home, text: str) -> Run:
     if text != "last":
         return resolve_run(home, text)
@@ -175,15 +170,8 @@ def _criterion(row: Any, by: str) -> TreeCriterion:
     sample = _field(row, _SAMPLE)
     if not sample:
         raise ValueError("it names no sample: give it as 'sample_id'")
-    return TreeCriterion(
-        "",
-        text,
-        sample,
-        _field(row, (by,)),
-        _field(row, ("ground_truth",))[:MAX_TEXT],
-        "",
-        _field(row, ("cluster",)),
-    )
+    stratum, truth = _field(row, (by,)), _field(row, ("ground_truth",))[:MAX_TEXT]
+    return TreeCriterion("", text, sample, stratum, truth, cluster=_field(row, ("cluster",)))
 
 
 def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:
@@ -213,17 +201,16 @@ def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
             raise DataError(f"{path}:{reader.line_num}: {error}") from error
         return
     if text.lstrip().startswith("["):
-        try:
-            whole = orjson.loads(text)
-        except orjson.JSONDecodeError as error:
-            raise DataError(f"{path}: no JSON: {error}") from error
-        for number, row in enumerate(whole):
+        for number, row in enumerate(_json(text, str(path))):
             yield f"{path}: row {number}", {"criterion": row, "sample_id": str(number)} if isinstance(row, str) else row
         return
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
-            try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise DataError(f"{path}:{number}: no JSON: {error}") from error
-            yield f"{path}:{number}", row
+            yield f"{path}:{number}", _json(line, f"{path}:{number}")
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{where}: no JSON: {error}") from error

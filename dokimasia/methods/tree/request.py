@@ -8,7 +8,6 @@ from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions
-from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import Outside, RunPlan
 from dokimasia.runs.requests import SHARED_HELP, Judge, Option, RunRequest
 from dokimasia.storage.runs import Run
@@ -83,11 +82,6 @@ class GrowthPlan(RunPlan):
     def judge_name(self) -> str:
         """The judge's shown name."""
         return self.judge.ref.name
-
-    @property
-    def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
-        return GraphOptions(judge=self.judge.ref.name, models=self.models)
 
 
 def tree_of(run: Run) -> str:

@@ -1,18 +1,19 @@
 """What a growth came to, from its stored rows: the tree, how much has a place, what was refused, and what moved."""
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import DEEPEST
 from dokimasia.domain.growth import TreeCriterion
+from dokimasia.methods.tree.reading.trees import LoadedTree, load_stored
 from dokimasia.methods.tree.request import GrowthPlan, tree_of
 from dokimasia.runs.figures import is_simulated, simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run
-from dokimasia.storage.trees.versions import get_version, mappings, tree_criteria, versions_of_run
+from dokimasia.storage.trees.versions import StoredVersion, get_version, mappings, versions_of_run
 
 if TYPE_CHECKING:
     from dokimasia.runs.reading.exporting import ColumnType, Export
@@ -54,7 +55,7 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
         "simulated": simulated(plan.models.values()),
         "seed": plan.growth.seed,
         "grown_on": plan.onto or None,
-        "phases": [{"version": one.id, "position": one.position, **_phase(one.report)} for one in phases if one.report],
+        "phases": [_phase(one) for one in phases if one.report],
     }
     reports = [one.report for one in phases]
     rejections = [rejection for report in reports for rejection in report.get("rejections", ())]
@@ -66,22 +67,20 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
     }
     if not phases:
         return summary | {"version": None, "n": 0, "mapped": 0, "coverage": None, "unplaced": {}, "leaves": []}
-    last = phases[-1]
-    tree = from_version(get_version(home, last.id))
-    placements = mappings(home, last.id, tree=last.tree)
+    loaded = load_stored(home, phases[-1])
+    tree, placements = loaded.tree, loaded.placements
     mapped = sum(one.leaf is not None for one in placements)
-    held = leaves(tree)
     return summary | {
-        "version": last.id,
-        "position": last.position,
+        "version": loaded.stored.id,
+        "position": loaded.stored.position,
         "n": len(placements),
         "mapped": mapped,
         "coverage": mapped / len(placements) if placements else None,
-        "unplaced": dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items())),
+        "unplaced": loaded.unplaced,
         "calls_per_criterion": calls / len(placements) if placements else None,
         "parents": sum(tree.nodes[node]["layer"] == DEEPEST - 1 for node in tree),
-        "leaves": [{"leaf": leaf, "support": int(tree.nodes[leaf]["support"])} for leaf in held],
-        **(_moves(home, plan.onto, last.tree, {one.criterion: one.leaf for one in placements}) if plan.onto else {}),
+        "leaves": [{"leaf": leaf, "support": int(tree.nodes[leaf]["support"])} for leaf in leaves(tree)],
+        **(_moves(home, plan.onto, loaded) if plan.onto else {}),
     }
 
 
@@ -96,18 +95,16 @@ def growth_rows(home: Home, run: Run) -> "Export":
     phases = versions_of_run(home, run.id)
     if not phases:
         return Export(COLUMNS, [])
-    last = phases[-1]
-    placements = mappings(home, last.id, tree=last.tree)
-    calls = SqliteLedger(home).calls_for(one.call for one in placements if one.call)
-    known = {one.key: one for one in tree_criteria(home, last.tree)}
+    loaded = load_stored(home, phases[-1])
+    calls = SqliteLedger(home).calls_for(one.call for one in loaded.placements if one.call)
     rows: list[dict[str, Any]] = []
-    for one in placements:
-        criterion = known.get(one.criterion) or TreeCriterion(one.criterion, "", "")
+    for one in loaded.placements:
+        criterion = loaded.criteria.get(one.criterion) or TreeCriterion(one.criterion, "", "")
         rows.append(
             {
                 "run": run.id,
-                "tree": last.tree,
-                "version": last.id,
+                "tree": loaded.stored.tree,
+                "version": loaded.stored.id,
                 "criterion": one.criterion,
                 "text": criterion.text or None,
                 "ground_truth": criterion.ground_truth or None,
@@ -125,22 +122,22 @@ def growth_rows(home: Home, run: Run) -> "Export":
     return Export(COLUMNS, rows)
 
 
-def _phase(report: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in report.items() if name != "rejections"}
+def _phase(one: StoredVersion) -> dict[str, Any]:
+    report = {name: value for name, value in one.report.items() if name != "rejections"}
+    return {"version": one.id, "position": one.position, **report}
 
 
-def _moves(home: Home, base: str, tree: str, now: dict[str, str | None]) -> dict[str, Any]:
+def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, Any]:
     """Return what of the tree that was grown on is elsewhere since, and what is new."""
-    before: dict[str, str | None] = {one.criterion: one.leaf for one in mappings(home, base, tree=tree)}
-    for node in get_version(home, base).nodes:
-        if node.id.count("<") == DEEPEST:
-            before |= dict.fromkeys(node.members, node.id)
+    now = {one.criterion: one.leaf for one in loaded.placements}
+    version = get_version(home, base)
+    before: dict[str, str | None] = {one.criterion: one.leaf for one in mappings(home, base, tree=loaded.stored.tree)}
+    before |= leaf_mapping(from_version(version))
     moved = sorted(one for one in before if one in now and before[one] != now[one])
-    text_of = {one.key: one.text for one in tree_criteria(home, tree)} if moved else {}
-    old = {node.id for node in get_version(home, base).nodes}
+    text_of = {key: one.text for key, one in loaded.criteria.items()}
     return {
         "new_criteria": len(now.keys() - before.keys()),
-        "new_leaves": sorted({leaf for leaf in now.values() if leaf is not None} - old),
+        "new_leaves": sorted({leaf for leaf in now.values() if leaf is not None} - {node.id for node in version.nodes}),
         "moved_count": len(moved),
         "moved": [
             {"criterion": one, "text": text_of.get(one, ""), "from": before[one], "to": now[one]}

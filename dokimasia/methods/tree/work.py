@@ -12,10 +12,9 @@ from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.tree import taxonomy_growth
 from dokimasia.graphs.tree.growth_context import GrowthContext
-from dokimasia.methods.tree.onto import placed_before
+from dokimasia.methods.tree.accepting import placed_before
 from dokimasia.methods.tree.request import GrowthPlan, tree_of
 from dokimasia.runs.work import Job, Stage
-from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import mappings, put_version, tree_criteria
 
 ITEM = "tree"
@@ -41,40 +40,29 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
             progress.items += total
         progress.done = before + done
 
+    async def keep(version: TreeVersion, report: PhaseReport, placements: Sequence[Placement]) -> None:
+        await put_version(
+            home,
+            tree,
+            version,
+            phase=report.phase,
+            run_id=job.run.id,
+            made_by=plan.judge_name,
+            report=report.model_dump(mode="json"),
+            placements=placements,
+        )
+
     services = {one.name: getattr(job.context, one.name) for one in fields(Context)}
     context = GrowthContext(
         **services,
         criteria=criteria,
         growth=plan.growth,
-        keeper=_Keeper(home, tree, job.run.id, plan.judge_name),
         placed=placed,
+        keep=keep,
+        placements=lambda version_id: mappings(home, version_id, tree=tree),
         told=told,
     )
     first = plan.onto or await job.services.store.put(to_version(new_tree(plan.growth.categories)))
     inputs = {"version": first, "base": plan.onto, "round": 0}
     await job.walk(cast("GraphFile", taxonomy_growth), inputs, item, context=context)
     await job.close(item)
-
-
-class _Keeper:
-    """Keeps the versions of one growth in a home."""
-
-    def __init__(self, home: Home, tree: str, run: str, judge: str) -> None:
-        self._home, self._tree, self._run, self._judge = home, tree, run, judge
-
-    async def keep(self, version: TreeVersion, report: PhaseReport, placements: Sequence[Placement]) -> None:
-        """Keep a version as the tree's newest."""
-        await put_version(
-            self._home,
-            self._tree,
-            version,
-            phase=report.phase,
-            run_id=self._run,
-            made_by=self._judge,
-            report=report.model_dump(mode="json"),
-            placements=placements,
-        )
-
-    async def placements(self, version_id: str) -> list[Placement]:
-        """Return where a version's criteria are mapped."""
-        return mappings(self._home, version_id, tree=self._tree)

@@ -1,11 +1,28 @@
-"""What joins trees and runs: which trees know a run's criteria, and how many criteria each of its samples has."""
+"""What joins trees and runs: a run's criteria as a tree grows from them, and which trees know any of them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["KEY_LENGTH", "criteria_counts", "criterion_key", "knows_run"]
+__all__ = ["KEY_LENGTH", "CriteriaOfSample", "criteria_counts", "criteria_of_samples", "criterion_key", "knows_run"]
 
 KEY_LENGTH = 16
 """Digits of a criteria set's id in the keys by which a tree knows criteria."""
+
+_PAGE = 2_000
+
+
+class CriteriaOfSample(NamedTuple):
+    """One sample's criteria: the set's id and its body as JSON, and of the sample what a tree's growth needs."""
+
+    sample_id: str
+    category: str
+    source: str
+    prompt: str
+    cluster: str
+    criteria_id: str
+    body: str
 
 
 def criterion_key(criteria_id: str, number: int) -> str:
@@ -29,3 +46,24 @@ def knows_run(home: Home, tree: str, run_id: str) -> bool:
         "(SELECT substr(r.criteria_id, 1, ?) FROM results r WHERE r.run_id = ? AND r.criteria_id IS NOT NULL) LIMIT 1"
     )
     return home.one(sql, (tree, KEY_LENGTH, KEY_LENGTH, run_id)) is not None
+
+
+def criteria_of_samples(home: Home, run_id: str) -> Iterator[CriteriaOfSample]:
+    """Yield the criteria of each sample of a run that has some, a page at a time, in the order of the samples' names.
+
+    `source` is the field of that name in what the data file said beside the question, empty where it is no text.
+    """
+    sql = (
+        "SELECT r.sample_id, coalesce(s.category, ''), "
+        "CASE WHEN json_type(s.body, '$.meta.source') = 'text' THEN json_extract(s.body, '$.meta.source') ELSE '' END, "
+        "unpack(s.prompt), p.cluster, c.id, c.body FROM results r "
+        "JOIN criteria_sets c ON c.id = r.criteria_id "
+        "JOIN run_samples p ON p.run_id = r.run_id AND p.sample_id = r.sample_id "
+        "JOIN samples s ON s.id = p.sample "
+        "WHERE r.run_id = ? AND r.kind = 'replay' AND r.outcome = 'made' AND r.sample_id > ? "
+        "ORDER BY r.sample_id LIMIT ?"
+    )
+    last = ""
+    while page := home.all(sql, (run_id, last, _PAGE)):
+        yield from (CriteriaOfSample(*row) for row in page)
+        last = page[-1][0]

@@ -20,7 +20,6 @@ __all__ = [
     "StoredVersion",
     "TreeInfo",
     "create_tree",
-    "delete_tree",
     "get_version",
     "keep_criteria",
     "list_trees",
@@ -241,29 +240,6 @@ def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
         "WHERE tree = ? ORDER BY criterion"
     )
     return [TreeCriterion(*row) for row in home.all(sql, (tree,))]
-
-
-async def delete_tree(home: Home, tree: str) -> int:
-    """Remove a tree with its versions' places, criteria and mappings; return how many versions it had.
-
-    The values of its versions and the ledger stay: the same growth, asked for anew, is answered by them.
-
-    Raises:
-        NotFound: there is no such tree.
-    """
-
-    def remove(connection: sqlite3.Connection) -> int | None:
-        counts = [
-            connection.execute(f"DELETE FROM {table} WHERE tree = ?", (tree,)).rowcount
-            for table in ("tree_mappings", "tree_criteria", "tree_versions")
-        ]
-        gone = connection.execute("DELETE FROM trees WHERE name = ?", (tree,)).rowcount
-        return counts[-1] if gone else None
-
-    removed = await home.write(remove)
-    if removed is None:
-        raise NotFound(f"{home.path} has no tree {tree!r}.")
-    return removed
 
 
 def _newest(home: Home, tree: str) -> StoredVersion:

@@ -1,5 +1,6 @@
 """How far two mappings of the same criteria agree: two judges, two versions, or a judge and a person."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,8 @@ from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.tree.reading.view import LEVEL, rounded
+
+_Leaves = tuple[str | None, str | None]
 
 LISTED = 20
 MOST_LEFT_OUT = 200
@@ -32,45 +35,35 @@ def mapping_comparison(
     Raises:
         ValueError: they have no criterion in common.
     """
-    agreed = mapping_agreement(first, second)
+    agreed, groups = mapping_agreement(first, second), cluster_agreement(first, second)
     both = sorted(first.keys() & second.keys())
+    pairs = [(first[one], second[one]) for one in both]
     clusters = [(sample_of or {}).get(one, one) for one in both]
-    hits = [first[one] == second[one] for one in both]
-    share = rate_interval(hits, clusters=clusters, level=LEVEL)
-    groups = cluster_agreement({one: first[one] for one in both}, {one: second[one] for one in both})
+    share = rate_interval([one == other for one, other in pairs], clusters=clusters, level=LEVEL)
     return {
         "n": agreed.n,
         "only_first": len(first.keys() - second.keys()),
         "only_second": len(second.keys() - first.keys()),
         "unplaced": {
-            "first": sum(first[one] is None for one in both),
-            "second": sum(second[one] is None for one in both),
+            "first": sum(one is None for one, _ in pairs),
+            "second": sum(other is None for _, other in pairs),
         },
         "hit_rate": {"share": rounded(agreed.hit_rate), "low": rounded(share.low), "high": rounded(share.high)},
-        "kappa": _kappa(first, second, both, clusters, agreed.kappa),
+        "kappa": None if agreed.kappa is None else _kappa(agreed.kappa, pairs, clusters),
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
         "by_layer": {
-            name: rounded(sum(_cut(first[one], layer) == _cut(second[one], layer) for one in both) / len(both))
+            name: rounded(sum(_cut(one, layer) == _cut(other, layer) for one, other in pairs) / len(pairs))
             for name, layer in (("categories", 1), ("parents", 2))
         },
-        "disagreements": _disagreements(first, second, both),
+        "disagreements": _disagreements(pairs, both),
     }
 
 
-def _kappa(
-    first: Mapping[str, str | None],
-    second: Mapping[str, str | None],
-    both: Sequence[str],
-    clusters: Sequence[str],
-    value: float | None,
-) -> dict[str, Any] | None:
-    if value is None:
-        return None
+def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, Any]:
     limits: dict[str, Any] = {"low": None, "high": None}
     if len(set(clusters)) > MOST_LEFT_OUT:
         clusters = [f"{int(unit_interval('kappa', one) * MOST_LEFT_OUT)}" for one in clusters]
     if len(set(clusters)) > 1:
-        pairs = [(first[one], second[one]) for one in both]
         interval = jackknife_interval(
             lambda kept: _kappa_of([pairs[at] for at in kept]),
             len(pairs),
@@ -82,17 +75,12 @@ def _kappa(
     return {"value": rounded(value), **limits}
 
 
-def _kappa_of(pairs: Sequence[tuple[str | None, str | None]]) -> float:
+def _kappa_of(pairs: Sequence[_Leaves]) -> float:
     """Return Cohen's kappa from counts alone, fast enough to be asked once a cluster; 1 where all is one leaf."""
     n = len(pairs)
-    ours: dict[str | None, int] = {}
-    theirs: dict[str | None, int] = {}
-    equal = 0
-    for one, other in pairs:
-        ours[one] = ours.get(one, 0) + 1
-        theirs[other] = theirs.get(other, 0) + 1
-        equal += one == other
-    chance = sum(count * theirs.get(leaf, 0) for leaf, count in ours.items()) / n**2
+    ours, theirs = (Counter(side) for side in zip(*pairs, strict=True))
+    equal = sum(one == other for one, other in pairs)
+    chance = sum(count * theirs[leaf] for leaf, count in ours.items()) / n**2
     return 1.0 if chance >= 1 else (equal / n - chance) / (1 - chance)
 
 
@@ -101,13 +89,11 @@ def _cut(leaf: str | None, layer: int) -> str | None:
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
-def _disagreements(
-    first: Mapping[str, str | None], second: Mapping[str, str | None], both: Sequence[str]
-) -> list[dict[str, Any]]:
-    apart: dict[tuple[str | None, str | None], list[str]] = {}
-    for one in both:
-        if first[one] != second[one]:
-            apart.setdefault((first[one], second[one]), []).append(one)
+def _disagreements(pairs: Sequence[_Leaves], both: Sequence[str]) -> list[dict[str, Any]]:
+    apart: dict[_Leaves, list[str]] = {}
+    for name, pair in zip(both, pairs, strict=True):
+        if pair[0] != pair[1]:
+            apart.setdefault(pair, []).append(name)
     ranked = sorted(apart.items(), key=lambda item: (-len(item[1]), item[1][0]))
     return [
         {"first": mine, "second": yours, "n": len(names), "example": names[0]}

@@ -1,18 +1,19 @@
 """What a tree says of a run's models: their scores at its nodes, where they are weak, and whether the tree is worth it."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
 from dokimasia.methods.tree.reading.files import read_mapping
-from dokimasia.methods.tree.reading.scores import measured_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
 from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
-from dokimasia.methods.tree.reading.view import Measured, leaf_mapping, members_below, tree_view
+from dokimasia.methods.tree.reading.view import Measured, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.registry import method_of
@@ -171,7 +172,8 @@ def validity_of(
         groupings += _unpruned(home, loaded)
         groupings += _baselines(home, run, loaded, measured, seed=used)
     for name, path in (against or {}).items():
-        groupings.append(Grouping(name, f"read from {path.name}", _placed(read_mapping(path))))
+        placed = {one: group for one, group in read_mapping(path).items() if group is not None}
+        groupings.append(Grouping(name, f"read from {path.name}", placed))
     return {
         **_facts(loaded),
         "run": run.id,
@@ -226,32 +228,27 @@ def _known_model(measured: Measured, model: str, run: Run) -> str:
 
 def _unpruned(home: Home, loaded: LoadedTree) -> list[Grouping]:
     """Return the version before the last pruning, if the tree was pruned and that version holds criteria."""
-    at = loaded.version.before
-    pruned = any(edit.kind == "prune" for edit in loaded.version.edits)
-    while at is not None:
-        version = get_version(home, at)
-        holds = any(node.members for node in version.nodes)
-        if pruned and holds and not any(edit.kind == "prune" for edit in version.edits):
+    version, pruned = loaded.version, False
+    while True:
+        prunes = any(edit.kind == "prune" for edit in version.edits)
+        if pruned and not prunes and any(node.members for node in version.nodes):
             return [Grouping("unpruned", "the tree before it was last pruned", leaf_mapping(from_version(version)))]
-        pruned = pruned or any(edit.kind == "prune" for edit in version.edits)
-        at = version.before
-    return []
+        if version.before is None:
+            return []
+        pruned = pruned or prunes
+        version = get_version(home, version.before)
 
 
 def _baselines(home: Home, run: Run, loaded: LoadedTree, measured: Measured, *, seed: int) -> list[Grouping]:
     texts = {key: f"{one.text} {one.ground_truth}" for key, one in loaded.criteria.items() if key in measured.sample_of}
     labels: dict[str, str] = {}
     pictures: dict[str, tuple[float, ...]] = {}
-    seen: dict[str, tuple[float, ...] | None] = {}
+    features = cache(partial(_features, home))
     for sample in load_samples(home, run.id):
         if sample.category:
             labels[sample.id] = sample.category
-        if sample.images:
-            first = sample.images[0].sha256
-            if first not in seen:
-                seen[first] = _features(home, first)
-            if (features := seen[first]) is not None:
-                pictures[sample.id] = features
+        if sample.images and (found := features(sample.images[0].sha256)) is not None:
+            pictures[sample.id] = found
     return baseline_groupings(
         texts, measured.sample_of, leaves=len(leaves(loaded.tree)), seed=seed, labels=labels, pictures=pictures
     )
@@ -262,7 +259,3 @@ def _features(home: Home, sha256: str) -> tuple[float, ...] | None:
         return picture_features(home.blobs.get(sha256))
     except StorageError:
         return None
-
-
-def _placed(mapping: Mapping[str, str | None]) -> dict[str, str]:
-    return {one: group for one, group in mapping.items() if group is not None}

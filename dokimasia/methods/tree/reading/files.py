@@ -18,14 +18,15 @@ from dokimasia.algorithms.trees.node_link import (
     to_mermaid,
     to_version,
 )
+from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.errors import DataError, InputError
 from dokimasia.methods.tree.reading.trees import LoadedTree, edit_row, load_tree
-from dokimasia.methods.tree.reading.view import leaf_mapping
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import (
+    StoredVersion,
     create_tree,
     keep_criteria,
     list_trees,
@@ -35,7 +36,6 @@ from dokimasia.storage.trees.versions import (
 )
 
 Format = Literal["yaml", "json", "csv", "graphml", "mermaid"]
-FORMATS: tuple[Format, ...] = ("yaml", "json", "csv", "graphml", "mermaid")
 ENDINGS: Mapping[str, Format] = {
     ".yaml": "yaml",
     ".yml": "yaml",
@@ -57,12 +57,9 @@ def export_tree(loaded: LoadedTree, format: Format) -> str:
     return _WRITERS[format](loaded.tree)
 
 
-def format_of(path: Path | None, named: str | None) -> Format:
+def format_of(path: Path | None, named: Format | None) -> Format:
     """Return the format that is asked for: by name, else by the file's ending, else YAML."""
-    for one in FORMATS:
-        if one == named:
-            return one
-    return "yaml" if path is None else ENDINGS.get(path.suffix.lower(), "yaml")
+    return named or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
 
 
 async def import_tree(home: Home, path: Path, *, tree: str | None = None) -> dict[str, Any]:
@@ -84,7 +81,7 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None) -> dic
     """
     name = tree or path.stem
     graph = _read(path)
-    base = load_tree(home, name) if any(one.name == name for one in list_trees(home)) and versions(home, name) else None
+    base = load_tree(home, name) if versions(home, name) else None
     mapped = leaf_mapping(base.tree) if base else {}
     problems = check_tree(graph, categories=base.version.categories if base else None, criteria=mapped)
     members = leaf_mapping(graph)
@@ -170,7 +167,7 @@ def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dic
     loaded = load_tree(home, text)
     mapping: dict[str, str | None] = {one.criterion: one.leaf for one in loaded.placements}
     mapping |= leaf_mapping(loaded.tree)
-    return loaded.name, mapping, loaded.sample_of
+    return loaded.name, mapping, {key: one.sample_id for key, one in loaded.criteria.items()}
 
 
 async def _keep(
@@ -184,9 +181,8 @@ async def _keep(
     placements: Sequence[Placement] | None = None,
 ) -> dict[str, Any]:
     """Keep a tree as a version, with its placements: those of the base where they are the same, else a person's."""
-    changed = base is None or bool(edits)
-    if not changed and base is not None:
-        return {**_place(name, base.stored.position, base.stored.id), "new": False, "edits": []}
+    if base is not None and not edits:
+        return _kept(base.stored, new=False)
     version = to_version(graph, before=base.stored.id if base else None, edits=edits)
     said = {one.criterion: one for one in (base.placements if base and placements is None else placements or ())}
     held = leaf_mapping(graph)
@@ -196,11 +192,12 @@ async def _keep(
     ]
     rows += [known for one, known in said.items() if one not in held and known.leaf is None]
     stored = await put_version(home, name, version, phase=phase, placements=sorted(rows))
-    return {**_place(name, stored.position, stored.id), "new": True, "edits": [edit_row(edit) for edit in edits]}
+    return _kept(stored, edits, new=True)
 
 
-def _place(tree: str, position: int, id: str) -> dict[str, Any]:
-    return {"tree": tree, "position": position, "version": id}
+def _kept(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> dict[str, Any]:
+    place = {"tree": stored.tree, "position": stored.position, "version": stored.id}
+    return {**place, "new": new, "edits": [edit_row(edit) for edit in edits]}
 
 
 def _known_elsewhere(home: Home, members: Mapping[str, str]) -> dict[str, TreeCriterion]:
@@ -234,15 +231,3 @@ def _text(path: Path) -> str:
         raise DataError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is no UTF-8 text (byte {error.start})") from error
-
-
-__all__ = [
-    "FORMATS",
-    "Format",
-    "export_tree",
-    "format_of",
-    "import_tree",
-    "mapping_from",
-    "read_mapping",
-    "restore_version",
-]

@@ -1,11 +1,13 @@
 """Capability trees of a home, read: versions by name, trees and their history listed, two versions held side by side."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.checks import diff
+from dokimasia.algorithms.trees.growth import count_unplaced
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 MAPPED = frozenset({"map", "edit", "restore", "import"})
 """Phases whose versions hold all criteria that could be placed."""
 
-SHORT = 12
 MOST_STEPS = 10_000
 
 
@@ -53,13 +54,7 @@ class LoadedTree:
     @property
     def unplaced(self) -> dict[str, int]:
         """How many criteria have no leaf, by the kind of failure."""
-        kinds = sorted(one.failure for one in self.placements if one.leaf is None)
-        return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-
-    @property
-    def sample_of(self) -> dict[str, str]:
-        """Criterion to sample."""
-        return {key: one.sample_id for key, one in self.criteria.items()}
+        return count_unplaced(self.placements)
 
 
 def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTree:
@@ -74,9 +69,14 @@ def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTre
         NotFound: there is none, or more than one.
     """
     stored = resolve_tree(home, text)
-    if version is not None:
-        stored = _other_version(home, stored.tree, version)
-    return load_stored(home, stored)
+    if version is None:
+        return load_stored(home, stored)
+    if version.isdecimal():
+        return load_tree(home, f"{stored.tree}@{version}")
+    found = [one for one in versions(home, stored.tree) if one.id.startswith(version)]
+    if len(found) != 1:
+        raise NotFound(f"the tree {stored.tree!r} has {len(found) or 'no'} versions whose id begins with {version!r}")
+    return load_stored(home, found[0])
 
 
 def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
@@ -153,15 +153,14 @@ def list_of_trees(home: Home) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for one in list_trees(home):
         known = versions(home, one.name)
-        newest = get_version(home, known[-1].id) if known else None
+        sizes = _sizes(get_version(home, known[-1].id)) if known else {"capabilities": 0, "criteria": 0}
         rows.append(
             {
                 "tree": one.name,
                 "source": one.source,
                 "versions": len(known),
                 "phase": known[-1].phase if known else None,
-                "capabilities": len(leaves(from_version(newest))) if newest else 0,
-                "criteria": sum(len(node.members) for node in newest.nodes) if newest else 0,
+                **sizes,
                 "created_at": one.created_at,
             }
         )
@@ -178,17 +177,14 @@ def list_of_versions(home: Home, text: str) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for one in versions(home, tree):
         version = get_version(home, one.id)
-        graph = from_version(version)
-        kinds = [edit.kind for edit in version.edits]
         rows.append(
             {
                 "position": one.position,
                 "id": one.id,
                 "phase": one.phase,
                 "by": one.made_by,
-                "capabilities": len(leaves(graph)),
-                "criteria": sum(len(node.members) for node in version.nodes),
-                "edits": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+                **_sizes(version),
+                "edits": dict(sorted(Counter(edit.kind for edit in version.edits).items())),
                 "unplaced": one.report.get("unplaced", {}),
                 "created_at": one.created_at,
             }
@@ -212,7 +208,9 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
     Raises:
         NotFound: one of them is not there.
     """
-    one, other = _pair(home, first, second)
+    named = next((text for text in (first, second) if not text.isdecimal()), "last")
+    tree = resolve_tree(home, named).tree
+    one, other = (load_tree(home, f"{tree}@{text}" if text.isdecimal() else text) for text in (first, second))
     change = diff(one.tree, other.tree)
     return {
         "first": _facts(one),
@@ -228,15 +226,11 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
 
 def edit_row(edit: TreeEdit) -> dict[str, Any]:
     """Return an edit as it is reported."""
+    whose = edit.provenance
     return {
-        "kind": edit.kind,
-        "node": edit.node,
-        "into": edit.into,
-        "reason": edit.reason,
-        "by": edit.by,
-        "model": edit.provenance.model if edit.provenance else None,
-        "prompt": f"{edit.provenance.prompt}@{edit.provenance.prompt_version}" if edit.provenance else None,
-        "criteria": list(edit.criteria),
+        **edit.model_dump(mode="json", exclude={"provenance"}),
+        "model": whose.model if whose else None,
+        "prompt": f"{whose.prompt}@{whose.prompt_version}" if whose else None,
     }
 
 
@@ -252,39 +246,16 @@ def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
     )
 
 
-def _other_version(home: Home, tree: str, text: str) -> StoredVersion:
-    if text.isdecimal():
-        return resolve_tree(home, f"{tree}@{text}")
-    found = [one for one in versions(home, tree) if one.id.startswith(text)]
-    if len(found) != 1:
-        raise NotFound(f"the tree {tree!r} has {len(found) or 'no'} versions whose id begins with {text!r}")
-    return found[0]
-
-
-def _pair(home: Home, first: str, second: str) -> tuple[LoadedTree, LoadedTree]:
-    """Return two versions; a lone number is a version of the other's tree."""
-    if first.isdecimal() and not second.isdecimal():
-        other = load_tree(home, second)
-        return load_stored(home, _other_version(home, other.stored.tree, first)), other
-    if first.isdecimal():
-        newest = resolve_tree(home, "last").tree
-        return load_stored(home, _other_version(home, newest, first)), load_stored(
-            home, _other_version(home, newest, second)
-        )
-    one = load_tree(home, first)
-    if second.isdecimal():
-        return one, load_stored(home, _other_version(home, one.stored.tree, second))
-    return one, load_tree(home, second)
-
-
 def _facts(one: LoadedTree) -> dict[str, Any]:
+    stored = one.stored
+    place = {"tree": stored.tree, "position": stored.position, "id": stored.id, "phase": stored.phase}
+    return place | _sizes(one.version)
+
+
+def _sizes(version: TreeVersion) -> dict[str, int]:
     return {
-        "tree": one.stored.tree,
-        "position": one.stored.position,
-        "id": one.stored.id,
-        "phase": one.stored.phase,
-        "capabilities": len(leaves(one.tree)),
-        "criteria": sum(len(node.members) for node in one.version.nodes),
+        "capabilities": len(leaves(from_version(version))),
+        "criteria": sum(len(node.members) for node in version.nodes),
     }
 
 

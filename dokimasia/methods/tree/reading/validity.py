@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dokimasia.algorithms.taxonomy import Validity, permutation_null, validity
+from dokimasia.algorithms.taxonomy import permutation_null, validity
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.tree.reading.view import Measured, rounded
 
@@ -66,7 +66,9 @@ def validity_table(
             "grouped": len(group_of),
         }
         for kind, own in (("published", False), ("leave_sample_out", True)):
-            deltas = [_delta(scores, group_of, measured.sample_of, part, own=own) for part in inside]
+            sample_of = measured.sample_of if own else None
+            parts = [{one: group for one, group in group_of.items() if one in part} for part in inside]
+            deltas = [validity(scores, part, sample_of).delta for part in parts]
             if at == 0:
                 first[kind] = deltas
             row[kind] = {
@@ -89,20 +91,6 @@ def _half(samples: Sequence[str], seed: int, at: int) -> set[str]:
     return set(ranked[: (len(ranked) + 1) // 2])
 
 
-def _delta(
-    scores: Mapping[str, Mapping[str, float]],
-    group_of: Mapping[str, Hashable],
-    sample_of: Mapping[str, str],
-    part: set[str],
-    *,
-    own: bool,
-) -> float | None:
-    """Return the delta among a part of the criteria."""
-    groups = {one: group for one, group in group_of.items() if one in part}
-    within = {name: {one: score for one, score in each.items() if one in part} for name, each in scores.items()}
-    return validity(within, groups, sample_of if own else None).delta if groups else None
-
-
 def _measured(
     scores: Mapping[str, Mapping[str, float]],
     group_of: Mapping[str, Hashable],
@@ -112,14 +100,13 @@ def _measured(
     permutations: int,
     seed: int,
 ) -> dict[str, Any]:
-    found = validity(scores, group_of, sample_of if own else None) if group_of else Validity(None, None, None, 0)
+    found = validity(scores, group_of, sample_of if own else None)
     figures: dict[str, Any] = {
-        name: None if value is None else rounded(value)
-        for name, value in zip(("mae_global", "mae_intra", "delta"), found[:3], strict=True)
+        name: None if value is None else rounded(value) for name, value in found._asdict().items()
     }
-    figures["n"] = found.n
+    figures |= {"n": found.n, "null": None}
     if found.delta is None:
-        return {**figures, "null": None}
+        return figures
     null = permutation_null(scores, group_of, sample_of, leave_sample_out=own, permutations=permutations, seed=seed)
     finite = [one for one in null.deltas if one > float("-inf")]
     figures["null"] = {

@@ -1,13 +1,21 @@
 # pyright: standard
 # networkx ships no types; what is read from a tree here is given its type at once.
-"""A capability tree as figures: what each node holds, and each model's mean score there with its interval."""
+"""A capability tree as figures: what a run measured, and at each node what it holds and each model's mean score."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+from dokimasia.algorithms.trees.places import in_order, members_below, place_of
+from dokimasia.domain.capability import ROOT
+from dokimasia.runs.figures import shown_name
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, judgement_scores
+from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -33,37 +41,35 @@ class Measured:
     sample_of: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def mapping_of(tree: "Tree") -> dict[str, str]:
-    """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
-    return {one: str(node) for node in sorted(map(str, tree)) for one in sorted(tree.nodes[node].get("members", ()))}
+def measured_of(home: Home, run: Run) -> Measured:
+    """Return what a run measured of each model on each criterion, 0 to 100, the mean over scored repeats.
 
-
-def leaf_mapping(tree: "Tree") -> dict[str, str]:
-    """Return the criteria that are held by a capability: criterion to leaf."""
-    return {one: node for one, node in mapping_of(tree).items() if tree.nodes[node].get("layer") == DEEPEST}
-
-
-def in_order(tree: "Tree") -> Iterator[str]:
-    """Yield the nodes from the root down, each before its children: anchors in their order, below them by name."""
-    anchors = [f"<{name}>" for name in tree.graph.get("categories", ())]
-    rank = {node: at for at, node in enumerate(anchors)}
-    waiting = [ROOT]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        below = sorted(map(str, tree.successors(node)), key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
-        waiting += reversed(below)
-
-
-def members_below(tree: "Tree") -> dict[str, list[str]]:
-    """Return all criteria at and below each node, sorted."""
-    held: dict[str, list[str]] = {}
-    for node in reversed(list(in_order(tree))):
-        own = list(tree.nodes[node].get("members", ()))
-        for child in tree.successors(node):
-            own += held[str(child)]
-        held[node] = sorted(own)
-    return held
+    A criterion without a score in any repeat is kept with the kind of its first failure; where a sample has no criteria
+    at all, nothing can be said of them. A set that several samples have counts for the first by name.
+    """
+    judged = judgement_scores(home, run.id)
+    values: dict[str, dict[str, list[float]]] = {}
+    failed: dict[str, dict[str, str]] = {}
+    sample_of: dict[str, str] = {}
+    made = criteria_counts(home, run.id)
+    for row in results(home, run.id):
+        if row.kind != "score" or not row.criteria_id:
+            continue
+        name = shown_name(row.model, row.arm)
+        scores = judged.get(row.judgement_id or "", ())
+        for number in range(1, made.get(row.criteria_id, 0) + 1):
+            key = criterion_key(row.criteria_id, number)
+            sample_of[key] = min(sample_of.get(key, row.sample_id), row.sample_id)
+            if row.failure is not None or len(scores) < number:
+                failed.setdefault(name, {}).setdefault(key, row.failure or "unparsable")
+            else:
+                values.setdefault(name, {}).setdefault(key, []).append(normalise(scores[number - 1]))
+    means = {name: {key: sum(each) / len(each) for key, each in keys.items()} for name, keys in values.items()}
+    failures = {
+        name: {key: kind for key, kind in kinds.items() if key not in means.get(name, {})}
+        for name, kinds in failed.items()
+    }
+    return Measured(scores=means, failures=failures, sample_of=sample_of)
 
 
 def tree_view(
@@ -88,7 +94,8 @@ def tree_view(
     below = members_below(tree)
     nodes = [
         {
-            **_place(node),
+            "id": node,
+            **place_of(node)._asdict(),
             "support": int(tree.nodes[node].get("support", 0)),
             "below": len(below[node]),
             "absorbed": len(tree.nodes[node].get("absorbed", ())),
@@ -108,13 +115,6 @@ def tree_view(
         "models": list(models),
         "nodes": nodes,
     }
-
-
-def _place(node: str) -> dict[str, Any]:
-    if node == ROOT:
-        return {"id": ROOT, "name": ROOT, "layer": 0, "parent": None}
-    path = CapabilityPath.parse(node)
-    return {"id": node, "name": path.name, "layer": path.layer, "parent": str(path.parent or ROOT)}
 
 
 def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, 
         }
         if held
         else None,
-        "failures": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+        "failures": dict(Counter(kinds)),
     }
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.statistics import clopper_pearson
+from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
-from dokimasia.domain.capability import ROOT, CapabilityPath
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, members_below, rounded, tally
+from dokimasia.domain.capability import ROOT
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded, tally
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -77,7 +78,6 @@ def evident_findings(
     model: str,
     *,
     threshold: float | None = None,
-    level: float = LEVEL,
     examples: int = EXAMPLES,
 ) -> dict[str, Any]:
     """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is significantly off a threshold.
@@ -89,7 +89,6 @@ def evident_findings(
         measured: the scores; a criterion counts as solved from 75 of 100 (4 of 5) on.
         model: whose, as it is shown.
         threshold: a share, 0 to 1; by default the model's own share of solved criteria.
-        level: of the intervals of Clopper and Pearson.
         examples: as `model_findings`.
 
     Returns:
@@ -105,7 +104,7 @@ def evident_findings(
 
     def row(node: str, *, highest: bool) -> dict[str, Any]:
         n, total = totals[node]
-        interval = clopper_pearson(round(total), n, level)
+        interval = clopper_pearson(round(total), n, LEVEL)
         return {
             **_name(node),
             **tally(measured, model, below[node]),
@@ -116,13 +115,13 @@ def evident_findings(
             "examples": _examples(measured, model, below[node], examples, highest=highest),
         }
 
-    weak = evident_nodes(tree, hits, chosen, side="below", level=level)
-    strong = evident_nodes(tree, hits, chosen, side="above", level=level)
+    weak = evident_nodes(tree, hits, chosen, side="below", level=LEVEL)
+    strong = evident_nodes(tree, hits, chosen, side="above", level=LEVEL)
     return {
         "method": "evaltree",
         "threshold": rounded(chosen),
         "threshold_given": threshold is not None,
-        "level": level,
+        "level": LEVEL,
         "solved_from": SOLVED,
         "overall": {**tally(measured, model, below[ROOT]), "solved": round(whole.total)},
         "looked_at": sum(1 for one in totals.values() if one.n),
@@ -147,10 +146,8 @@ def _finding(
 
 
 def _name(node: str) -> dict[str, Any]:
-    if node == ROOT:
-        return {"node": ROOT, "name": ROOT, "layer": 0}
-    path = CapabilityPath.parse(node)
-    return {"node": node, "name": path.name, "layer": path.layer}
+    place = place_of(node)
+    return {"node": node, "name": place.name, "layer": place.layer}
 
 
 def _examples(
@@ -161,14 +158,10 @@ def _examples(
     ranked = sorted(
         (one for one in criteria if one in scores), key=lambda one: (-scores[one] if highest else scores[one], one)
     )
-    seen: set[str] = set()
-    first: list[str] = []
+    first: dict[str, str] = {}
     for one in ranked:
-        sample = measured.sample_of.get(one, one)
-        if sample not in seen:
-            seen.add(sample)
-            first.append(one)
+        first.setdefault(measured.sample_of.get(one, one), one)
     return [
-        {"criterion": one, "sample": measured.sample_of.get(one, one), "score": rounded(scores[one])}
-        for one in first[:most]
+        {"criterion": one, "sample": sample, "score": rounded(scores[one])}
+        for sample, one in list(first.items())[:most]
     ]

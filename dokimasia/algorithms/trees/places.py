@@ -1,0 +1,71 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""Where things stand in a capability tree: its nodes with layer, name and parent, and the criteria with what holds them."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+
+class Place(NamedTuple):
+    """A node's layer (0 root, 1 category, 2 parent, 3 capability), its name, and the node above it (None: the root)."""
+
+    layer: int
+    name: str
+    parent: str | None
+
+
+def place_of(node: str) -> Place:
+    """Return where a node stands, by its id.
+
+    Raises
+    ------
+    ValueError
+        If the id is no path.
+
+    Examples
+    --------
+    >>> place_of("<A><B>")
+    Place(layer=2, name='B', parent='<A>')
+    """
+    if node == ROOT:
+        return Place(0, ROOT, None)
+    path = CapabilityPath.parse(node)
+    return Place(path.layer, path.name, str(path.parent or ROOT))
+
+
+def in_order(tree: "Tree") -> Iterator[str]:
+    """Return the nodes from the root down, each before its children: anchors in their order, below them by name."""
+    import networkx as nx
+
+    rank = {f"<{name}>": at for at, name in enumerate(tree.graph.get("categories", ()))}
+
+    def ordered(below: Iterable[str]) -> list[str]:
+        return sorted(below, key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
+
+    return nx.dfs_preorder_nodes(tree, ROOT, sort_neighbors=ordered)
+
+
+def mapping_of(tree: "Tree") -> dict[str, str]:
+    """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
+    return {one: str(node) for node in sorted(map(str, tree)) for one in sorted(tree.nodes[node].get("members", ()))}
+
+
+def leaf_mapping(tree: "Tree") -> dict[str, str]:
+    """Return the criteria that are held by a capability: criterion to leaf."""
+    return {one: node for one, node in mapping_of(tree).items() if tree.nodes[node].get("layer") == DEEPEST}
+
+
+def members_below(tree: "Tree") -> dict[str, list[str]]:
+    """Return all criteria at and below each node, sorted."""
+    held: dict[str, list[str]] = {}
+    for node in reversed(list(in_order(tree))):
+        own = list(tree.nodes[node].get("members", ()))
+        for child in tree.successors(node):
+            own += held[str(child)]
+        held[node] = sorted(own)
+    return held
