@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["CollectedCriteria", "list_collections", "load_collection", "save_collection"]
+__all__ = ["CollectedCriteria", "load_collection", "save_collection"]
 
 
 class CollectedCriteria(NamedTuple):
@@ -48,9 +48,3 @@ def load_collection(home: Home, collection_id: str) -> list[CollectedCriteria]:
         "WHERE collection_id = ? ORDER BY sample_id"
     )
     return [CollectedCriteria(*row) for row in home.all(sql, (collection_id,))]
-
-
-def list_collections(home: Home) -> dict[str, int]:
-    """Return the collections' ids and sizes, by id."""
-    sql = "SELECT collection_id, count(*) FROM criteria_collections GROUP BY collection_id ORDER BY collection_id"
-    return dict(home.all(sql))

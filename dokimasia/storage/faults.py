@@ -3,11 +3,13 @@
 import errno
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dokimasia.errors import StorageError
 
-__all__ = ["checkpoints_error", "in_brief", "storage_error"]
+__all__ = ["checkpoints_error", "in_brief", "storage_error", "told"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NEXT_TO_NOTHING = 256 * 1024
@@ -65,6 +67,15 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     if kind == "disk" and _is_full(path):
         kind = "full"
     return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
+
+
+@contextmanager
+def told(path: Path, doing: str) -> Iterator[None]:
+    """Raise a fault of what is done inside as the StorageError that `storage_error` makes of it."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise storage_error(error, path=path, doing=doing) from error
 
 
 def _is_full(path: Path) -> bool:

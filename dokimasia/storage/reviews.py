@@ -42,10 +42,7 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
     Raises:
         StorageError: a row is damaged.
     """
-    return [
-        GoldenRow(id, sample_id, sample, cluster, caption)
-        for id, sample_id, sample, cluster, caption in _made(home, run_id, GoldenCaption)
-    ]
+    return [GoldenRow(*row) for row in _made(home, run_id, GoldenCaption)]
 
 
 def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]:

@@ -4,6 +4,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +15,12 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.connection import connect_reader
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.ledger import Finding, SqliteLedger
 from dokimasia.storage.results import read_result
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
 __all__ = ["Check", "Finding", "verify_home"]
 
-_PAGE = 500
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
     "chain_id": "chains",
@@ -28,14 +28,6 @@ _REFERENCES = {
     "response_id": "responses",
     "judgement_id": "judgements",
 }
-
-
-class Finding(NamedTuple):
-    """Something that is not as it was written: where (a table or `blobs`), its key there, and what is wrong with it."""
-
-    where: str
-    key: str
-    what: str
 
 
 class Check(NamedTuple):
@@ -88,16 +80,13 @@ def _database(home: Home, tally: _Tally) -> Iterator[Finding]:
 
 
 def _integrity(path: Path) -> list[str]:
+    done = "opened"
     try:
-        connection = connect_reader(path)
+        with closing(connect_reader(path)) as connection:
+            done = "read"
+            return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
     except sqlite3.Error as error:
-        return [f"cannot be opened: {in_brief(error)}"]
-    try:
-        return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
-    except sqlite3.Error as error:
-        return [f"cannot be read: {in_brief(error)}"]
-    finally:
-        connection.close()
+        return [f"cannot be {done}: {in_brief(error)}"]
 
 
 def _foreign_keys(home: Home, tally: _Tally) -> Iterator[Finding]:
@@ -130,7 +119,7 @@ def _images(home: Home, tally: _Tally) -> Iterator[Finding]:
 
 def _named_images(home: Home) -> list[str]:
     named: set[str] = set()
-    for row in _pages(home, "samples"):
+    for row in home.pages("samples"):
         try:
             named.update(image["sha256"] for image in orjson.loads(row["body"])["images"])
         except (ValueError, KeyError, TypeError):
@@ -140,12 +129,12 @@ def _named_images(home: Home) -> list[str]:
 
 def _ledger(home: Home, tally: _Tally) -> Iterator[Finding]:
     tally.checked = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
-    yield from (Finding(*problem) for problem in SqliteLedger(home).verify())
+    yield from SqliteLedger(home).verify()
 
 
 def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
     for type_, shelf in SHELVES.items():
-        for row in _pages(home, shelf.table):
+        for row in home.pages(shelf.table):
             tally.checked += 1
             try:
                 lifted = lifted_of(type_, row)
@@ -160,7 +149,7 @@ def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
             changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
             if changed:
                 yield Finding(shelf.table, row["id"], f"its columns differ from its body: {', '.join(changed)}")
-    for row in _pages(home, "objects"):
+    for row in home.pages("objects"):
         tally.checked += 1
         try:
             same = digest(row["type"], orjson.loads(row["body"])) == row["id"]
@@ -215,11 +204,3 @@ def _faults(
 
 def _ids(home: Home, table: str) -> set[str]:
     return {id for (id,) in home.all(f"SELECT id FROM {table}")}
-
-
-def _pages(home: Home, table: str) -> Iterator[dict[str, Any]]:
-    """Yield a table's rows in the order of their ids, page by page."""
-    last = ""
-    while page := home.rows(f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT {_PAGE}", (last,)):
-        yield from page
-        last = page[-1]["id"]

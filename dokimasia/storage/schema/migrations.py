@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, StorageError
+from dokimasia.storage.connection import transaction
 from dokimasia.storage.schema.tables import first_tables
 
 if TYPE_CHECKING:
@@ -85,8 +86,7 @@ def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
     from sqlite_utils import Database
 
     tables = Database(connection, recursive_triggers=False, execute_plugins=False)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         connection.execute(_TABLE)
         version = applied_version(connection)
         refuse_other(version, path)
@@ -98,8 +98,3 @@ def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
                 "INSERT INTO _migrations (number, name, applied_at) VALUES (?, ?, ?)",
                 (number, name, datetime.now(UTC).isoformat(timespec="seconds")),
             )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
