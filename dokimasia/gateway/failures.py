@@ -5,7 +5,7 @@ import re
 import time
 from typing import Any
 
-from dokimasia.errors import AttemptKind
+from dokimasia.errors import AttemptKind, TransportError
 
 Verdict = tuple[AttemptKind, bool]
 """A failure's kind, and whether the same request may succeed later."""
@@ -47,6 +47,11 @@ LONGEST_SAID = 4000
 
 LONGEST_MESSAGE = 300
 """Characters of a failure's message."""
+
+
+def broken(kind: AttemptKind = "broken_envelope") -> TransportError:
+    """Return the failure of a reply with status 200 whose envelope cannot be used."""
+    return TransportError(kind, BODY_MESSAGES[kind], retryable=True, status=200)
 
 
 def verdict_of_status(status: int, text: str) -> Verdict:

@@ -1,7 +1,7 @@
 """From a response that is no reply, or an exception of the client, to one `TransportError` without a key in it."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,9 +31,8 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str,
     message = f"the endpoint answered {status}{_reason(status)}: {_words(text, body, api_key)}".removesuffix(": ")
     if kind == "not_found" and "/v1/" not in urlsplit(url).path:
         message = f"{message} (asked at {url}; is /v1 missing in api_base?)"
-    return TransportError(
-        kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=retry_after(headers)
-    )
+    wait = retry_after(headers)
+    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
 
 
 def of_error_inside(
@@ -44,9 +43,8 @@ def of_error_inside(
     code = error.get("code") if isinstance(error, dict) else None
     kind, retryable = verdict_of_code(code, text[:LONGEST_SAID])
     message = f"the endpoint answered {status} with an error inside: {_words(text, body, api_key)}"
-    return TransportError(
-        kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=retry_after(headers)
-    )
+    wait = retry_after(headers)
+    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
 
 
 def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
@@ -94,7 +92,4 @@ def _words(text: str, body: bytes, api_key: str | None) -> str:
 
 
 def _reason(status: int) -> str:
-    try:
-        return f" ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return ""
+    return f" ({responses[status]})" if status in responses else ""
