@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--who", help="Who checks (default: the name of the user of this machine).")
 @click.option("--second", is_flag=True, help="Go through what others have decided, for a second opinion.")
-@click.option(
-    "--export", "export", type=click.Path(dir_okay=False, path_type=Path), help="Write all items here (JSON lines)."
-)
+@click.option("--export", "export", type=FILE, help="Write all items here (JSON lines).")
 @click.option(
     "--import",
     "import_",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="Take in the decisions of a file that --export wrote and somebody filled in.",
 )
 @json_option

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -19,20 +19,16 @@ def command() -> None:
 
 @command.command()
 @click.argument("run")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
-)
+@click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
 @common
 def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
     import asyncio
 
     from dokimasia.methods.evaluation.criteria_files import export_criteria
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        data = b"".join(asyncio.run(export_criteria(home, resolve_run(home, run))))
+    with reading(settings, run) as (home, found):
+        data = b"".join(asyncio.run(export_criteria(home, found)))
     if output is None:
         sys.stdout.buffer.write(data)
         return
@@ -44,7 +40,7 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
 
 
 @command.command(name="import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=EXISTING_FILE)
 @json_option
 @common
 def import_(settings: "Settings", file: Path, as_json: bool) -> None:
@@ -77,20 +73,15 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     import asyncio
 
     from dokimasia.methods.evaluation.coverage import coverage_of, covered_share
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         samples = asyncio.run(coverage_of(home, found))
     share = covered_share(samples)
     if as_json:
         plain = [one.model_dump(mode="json") | {"share": one.share} for one in samples]
         print_json({"run": found.id, "share": share, "samples": plain})
         return
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     out = console()
     if share is None:
@@ -102,7 +93,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     missed = [one for one in samples if one.uncovered]
     if not missed:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = grid()
     table.add_column("sample", overflow="fold", min_width=12)
     for name in ("criteria", "sentences", "covered"):
         table.add_column(name, justify="right", no_wrap=True)

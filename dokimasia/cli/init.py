@@ -4,17 +4,13 @@ from pathlib import Path
 
 import click
 
+from dokimasia.cli.shared import FILE
 from dokimasia.errors import ConfigError
 
 
 @click.command()
 @click.option(
-    "--config",
-    "path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("dokimasia.toml"),
-    show_default=True,
-    help="Where to write it.",
+    "--config", "path", type=FILE, default=Path("dokimasia.toml"), show_default=True, help="Where to write it."
 )
 @click.option("--force", is_flag=True, help="Replace a file that is already there.")
 def command(path: Path, force: bool) -> None:

@@ -104,7 +104,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return 130
     except DokimasiaError as problem:
-        _say(problem)
+        from dokimasia.cli.shared import redact
+
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)
         return problem.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -115,9 +117,3 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(crash_report(problem), err=True)
         return 1
     return result if isinstance(result, int) else 0
-
-
-def _say(problem: DokimasiaError) -> None:
-    from dokimasia.cli.shared import redact
-
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)

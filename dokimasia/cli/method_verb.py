@@ -1,5 +1,6 @@
 """The verb of a method, made from its request: options, dry run, progress, and what came of it."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,10 +47,7 @@ def run_verb(
     if dry_run:
         print_preview(preview(method, request, settings=settings, given=given), as_json=as_json)
         return
-    result = run_to_end(
-        lambda observer, stop: run(method, request, settings=settings, observer=observer, stop=stop, given=given),
-        settings,
-    )
+    result = run_to_end(partial(run, method, request, given=given), settings)
     print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if method.after is not None:
         with Home.open(settings.home, write=False) as home:

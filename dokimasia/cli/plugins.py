@@ -2,16 +2,14 @@
 
 import click
 
-from dokimasia.cli.shared import console, json_option, print_json
+from dokimasia.cli.shared import console, grid, json_option, print_json
 
 
 @click.command()
 @json_option
 def command(as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
     from dokimasia.plugins import GROUPS, listing
 
@@ -23,9 +21,7 @@ def command(as_json: bool) -> None:
     if not plugins:
         out.print(f"no plug-ins are installed; a distribution announces them in {', '.join(GROUPS.values())}")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("kind", "name", "distribution", "what"):
-        table.add_column(name, overflow="fold")
+    table = grid("kind", "name", "distribution", "what")
     for plugin in plugins:
         state = "[green]" if plugin.problem is None else "[red]"
         table.add_row(

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from types import TracebackType
 
 import click
 from rich.console import Console
@@ -35,9 +34,7 @@ class ProgressLine:
     def __enter__(self) -> "ProgressLine":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -45,19 +42,11 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
         self.run_id = run_id
-        if not estimate.models:
-            click.echo(f"run {run_id}: {estimate.samples} samples; what the ledger has is not asked again", err=True)
-            self._start()
-            return
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
-        click.echo(
-            f"run {run_id}: {estimate.samples} samples, about {estimate.calls} calls ({models}), "
-            f"estimated cost {cost_text(estimate.cost)}; what the ledger has is not asked again",
-            err=True,
+        asked = (
+            f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
         )
-        self._start()
-
-    def _start(self) -> None:
+        click.echo(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again", err=True)
         if self._console.is_terminal and not self._quiet:
             self._live = Progress(
                 TextColumn("{task.description}"),

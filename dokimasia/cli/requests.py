@@ -84,11 +84,6 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         raise click.UsageError(f"--{name.replace('_', '-')}: {first['msg']}") from None
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in a list separated by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _value(field: FieldInfo, value: Any) -> Any:
     how = option_of(field)
     if how.read is not None and value is not None:
@@ -96,7 +91,7 @@ def _value(field: FieldInfo, value: Any) -> Any:
     if get_origin(_kind(field)) is tuple and isinstance(value, str):
         if field.default is None and value in {"", NOBODY}:
             return () if value else None
-        return names_in(value)
+        return tuple(name.strip() for name in value.split(",") if name.strip())
     return value.absolute() if isinstance(value, Path) else value
 
 

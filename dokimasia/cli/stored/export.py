@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common
+from dokimasia.cli.shared import FILE, common, reading
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     type=click.Choice(["jsonl", "csv", "parquet"]),
     help="Default: as the file's name ends, else jsonl.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
-)
+@click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
 @common
 def command(settings: "Settings", run: str, name: str | None, output: Path | None) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
@@ -35,14 +33,11 @@ def command(settings: "Settings", run: str, name: str | None, output: Path | Non
     from dokimasia.runs.reading.export_formats import encode, format_of, write_whole
     from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         rows = asyncio.run(export_rows(home, found))
     data = encode(rows, chosen)
     if found.status != "done":

@@ -1,11 +1,12 @@
 """`dokimasia fork`: do a run again from a step on with another judge, model or prompt; the rest is taken over."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dokimasia.cli.requests import request_options
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
 from dokimasia.runs.requests import RunRequest
 
 if TYPE_CHECKING:
@@ -46,19 +47,15 @@ def command(
     from dokimasia.cli.running import run_to_end
     from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
     from dokimasia.runs.requests import LIMITS, prompt_folders
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    limits = {name: asked[name] for name in LIMITS}
     request = ForkRequest(
         node=node,
         judge=judge,
         models=_replacements(models),
         prompts=prompt_folders(asked["prompts"]),
-        **limits,
+        **{name: asked[name] for name in LIMITS},
     )
-    with Home.open(settings.home, write=False) as home:
-        parent = resolve_run(home, run)
+    with reading(settings, run) as (home, parent):
         shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
     if dry_run:
         if as_json:
@@ -66,9 +63,7 @@ def command(
         else:
             _print_preview(shown)
         return
-    result = run_to_end(
-        lambda observer, stop: fork(parent, request, settings=settings, observer=observer, stop=stop), settings
-    )
+    result = run_to_end(partial(fork, parent, request), settings)
     print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
         click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
@@ -87,27 +82,18 @@ def _replacements(models: str) -> dict[str, str]:
 
 
 def _print_preview(shown: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from dokimasia.cli.drawing import print_preview
-    from dokimasia.report.figures import cost_text
+    from dokimasia.cli.drawing import print_cost
 
     out = console()
     origin = shown["forked_from"]
     at = f" at {origin['node']}" if origin["node"] else ""
     out.print(f"[bold]run {shown['run']}, forked from {origin['run']}{at}[/bold]")
     if "steps" not in shown:
-        print_preview({**shown, "prompts": {}}, as_json=False)
+        print_cost(shown, style="bold")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("step", "", "asks", "what it does"):
-        table.add_column(name, overflow="fold")
+    table = grid("step", "", "asks", "what it does")
     for step in shown["steps"]:
         fate = "[yellow]done again[/yellow]" if step["again"] else "[green]taken over[/green]"
         table.add_row(step["step"], fate, ", ".join(step["asks"]) if step["again"] else "–", step["does"])
     out.print(table)
-    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}")
-    for name, model in shown["models"].items():
-        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+    print_cost(shown)

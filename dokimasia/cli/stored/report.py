@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option
+from dokimasia.cli.shared import FILE, common, json_option, print_json, reading, redact
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write here (default: reports/RUN.html in the home).",
-)
+@click.option("-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home).")
 @click.option(
     "--format", "name", type=click.Choice(["html", "md"]), help="Default: as the file's name ends, else html."
 )
@@ -35,13 +30,9 @@ def command(settings: "Settings", run: str, output: Path | None, name: str | Non
     import asyncio
     from typing import cast
 
-    from dokimasia.cli.shared import print_json, redact
     from dokimasia.runs.reading.reporting import Format, write_report
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         written = asyncio.run(
             write_report(home, found, output=output, format=cast("Format | None", name), samples=samples, redact=redact)
         )

@@ -1,11 +1,12 @@
 """`dokimasia resume`: go on with a run from the store alone."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dokimasia.cli.requests import request_options
-from dokimasia.cli.shared import common, json_option
+from dokimasia.cli.shared import common, json_option, reading
 from dokimasia.runs.requests import LIMITS, RunRequest
 
 if TYPE_CHECKING:
@@ -34,21 +35,14 @@ def command(
     from dokimasia.runs.lifecycle import resume
     from dokimasia.runs.requests import prompt_folders
     from dokimasia.runs.retrying import retryable
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
     if kinds and not retry_failed:
         raise click.UsageError("--kinds goes with --retry-failed")
     retry = retryable(kinds) if retry_failed else ()
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
     changes: dict[str, Any] = {name: asked[name] for name in LIMITS} | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    result = run_to_end(
-        lambda observer, stop: resume(
-            found, settings=settings, changes=changes, observer=observer, stop=stop, retry=retry
-        ),
-        settings,
-    )
+    with reading(settings, run) as (_, found):
+        work = partial(resume, found, changes=changes, retry=retry)
+    result = run_to_end(work, settings)
     print_run(settings, found.id, as_json=as_json, figures=result.summary)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.runs.reading.verifying import Verification
@@ -34,11 +34,9 @@ def command(settings: "Settings", as_json: bool) -> int:
 
 
 def _print(found: "Verification", out: Any) -> None:
-    from rich import box
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")
     table.add_column("wrong", justify="right")
