@@ -178,9 +178,7 @@ async def _check(
     replies = [answer.reply for answer in answers]
     paid = [answer.cost for answer in answers if not answer.cached]
     profile = EndpointProfile(
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        name=spec.ref.name,
+        **spec.ref.model_dump(),
         transport=transport,
         vision=seen["vision"].finding,
         json_schema=seen["json_schema"].finding,
@@ -190,15 +188,9 @@ async def _check(
         latency=round(sum(one.seconds for one in answered) / len(answered), 3),
         checked_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    cost = None if None in paid else sum(cost or 0.0 for cost in paid)
     return Checked(
-        name=spec.ref.name,
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        transport=transport,
-        reachable=True,
-        profile=profile,
-        calls=len(paid),
-        cost=None if None in paid else sum(cost or 0.0 for cost in paid),
+        **spec.ref.model_dump(), transport=transport, reachable=True, profile=profile, calls=len(paid), cost=cost
     )
 
 
@@ -218,15 +210,7 @@ async def _ask(probe: Probe, gateway: ModelGateway, ledger: _WatchedLedger) -> _
 
 
 def _unreached(spec: ModelSpec, transport: str | None, problem: Problem) -> Checked:
-    return Checked(
-        name=spec.ref.name,
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        transport=transport,
-        reachable=False,
-        problem=problem,
-        cost=0.0,
-    )
+    return Checked(**spec.ref.model_dump(), transport=transport, reachable=False, problem=problem, cost=0.0)
 
 
 def _ending(reply: ModelReply) -> str:
