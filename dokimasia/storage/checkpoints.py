@@ -13,8 +13,6 @@ from dokimasia.storage.connection import BUSY_TIMEOUT, SAFE_AND_SMALL
 from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
 
-__all__ = ["Saver", "delete_thread", "open_saver", "sweep_orphans"]
-
 Saver = AsyncSqliteSaver
 """The kind of saver that a home gives; other rooms name it without importing LangGraph."""
 

@@ -11,8 +11,6 @@ from urllib.parse import quote
 
 from dokimasia.storage.content.packing import unpack
 
-__all__ = ["BUSY_TIMEOUT", "SAFE_AND_SMALL", "connect_reader", "connect_writer", "rows_of", "transaction"]
-
 BUSY_TIMEOUT = 10.0
 """Seconds that a statement waits for another process's lock before it fails."""
 

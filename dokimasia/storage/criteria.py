@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["CollectedCriteria", "load_collection", "save_collection"]
-
 
 class CollectedCriteria(NamedTuple):
     """One sample's place in a collection: the ids of its criteria and, where known, of the chain they were drawn from.

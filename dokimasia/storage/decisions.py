@@ -18,19 +18,6 @@ from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement, now
 
-__all__ = [
-    "Left",
-    "clear_draft",
-    "draft_file",
-    "keep_items",
-    "leave",
-    "left_decisions",
-    "record_decision",
-    "standing",
-    "standings",
-    "take_in",
-]
-
 _LEFT = "decisions"
 _DRAFTS = "drafts"
 _ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position"

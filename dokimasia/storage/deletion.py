@@ -6,8 +6,6 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.storage.home import Home
 
-__all__ = ["Deleted", "delete_run", "run_size"]
-
 _TABLES = {"results": "results", "events": "events", "threads": "threads", "samples": "run_samples"}
 
 

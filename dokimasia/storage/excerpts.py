@@ -7,8 +7,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, read_result
 from dokimasia.storage.values import read_value
 
-__all__ = ["failed_samples", "failure_reasons", "rows_of", "samples_of"]
-
 
 def failed_samples(home: Home, run_id: str) -> set[str]:
     """Return the names of a run's samples of which anything failed: their criteria, or any answer."""

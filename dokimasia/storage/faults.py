@@ -9,8 +9,6 @@ from pathlib import Path
 
 from dokimasia.errors import StorageError
 
-__all__ = ["checkpoints_error", "in_brief", "storage_error", "told"]
-
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _NEXT_TO_NOTHING = 256 * 1024
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}

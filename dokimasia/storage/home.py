@@ -18,8 +18,6 @@ from dokimasia.storage.writer import Job, Writer
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["Home"]
-
 T = TypeVar("T")
 
 PAGE = 500

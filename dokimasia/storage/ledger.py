@@ -15,8 +15,6 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement, now
 
-__all__ = ["CallFigures", "Finding", "SqliteLedger"]
-
 MESSAGE_LENGTH = 1000
 """Characters of an attempt's message that are kept."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from dokimasia.errors import HomeLocked
 from dokimasia.storage.faults import told
 
-__all__ = ["WriterLock"]
-
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
 _LOOKS = 25

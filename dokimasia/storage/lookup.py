@@ -10,8 +10,6 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import SHELVES, read_value, shelf_of
 
-__all__ = ["find_value", "find_values"]
-
 V = TypeVar("V", bound=Value)
 
 

@@ -13,8 +13,6 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement
 
-__all__ = ["list_profiles", "load_profile", "save_profile"]
-
 _FINDINGS = {"vision", "json_schema", "tools"}
 
 

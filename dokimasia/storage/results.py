@@ -13,23 +13,6 @@ from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement, now
 
-__all__ = [
-    "Event",
-    "ResultRow",
-    "count_failed",
-    "events",
-    "get_result",
-    "has_results",
-    "insert_event",
-    "read_result",
-    "record_event",
-    "record_results",
-    "reopen",
-    "result_failures",
-    "results",
-    "take_failed",
-]
-
 
 class ResultRow(Value):
     """The outcome of one work item.

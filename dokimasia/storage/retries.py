@@ -11,8 +11,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, insert_event, take_failed
 from dokimasia.storage.values import now
 
-__all__ = ["Retry", "earlier_outcomes", "retries", "retry_failed"]
-
 RETRIED = "retried"
 
 

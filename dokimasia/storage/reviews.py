@@ -9,8 +9,6 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import read_value, shelf_of
 
-__all__ = ["GoldenRow", "Made", "golden_captions", "made_values"]
-
 V = TypeVar("V", bound=Value)
 
 

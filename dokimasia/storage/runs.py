@@ -16,25 +16,6 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import as_stored, insert_statement, now, read_value, row_of, shelf_of
 
-__all__ = [
-    "Run",
-    "RunSample",
-    "RunStatus",
-    "SqliteRunStore",
-    "add_samples",
-    "create_run",
-    "get_run",
-    "judgement_scores",
-    "keep_samples",
-    "list_runs",
-    "load_samples",
-    "now",
-    "place_samples",
-    "resolve_run",
-    "run_samples",
-    "set_status",
-]
-
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["running", "done", "interrupted"]
 

@@ -6,8 +6,6 @@ from dokimasia.domain.identity import Value
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement, now
 
-__all__ = ["Thread", "close_thread", "live_threads", "open_thread"]
-
 
 class Thread(Value):
     """A graph thread; a checkpoint of another `graph_version` is never continued."""

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["ScoredAnswer", "Used", "count_items", "scored_answers", "usage_of"]
-
 PAGE = 5_000
 NANO = 1_000_000_000
 

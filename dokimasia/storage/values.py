@@ -13,8 +13,6 @@ from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.content.packing import pack, unpack
 
-__all__ = ["SHELVES", "as_stored", "insert_statement", "lifted_of", "now", "read_value", "row_of", "shelf_of"]
-
 V = TypeVar("V", bound=Value)
 
 

@@ -19,8 +19,6 @@ from dokimasia.storage.ledger import Finding, SqliteLedger
 from dokimasia.storage.results import read_result
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
-__all__ = ["Check", "Finding", "verify_home"]
-
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
     "chain_id": "chains",

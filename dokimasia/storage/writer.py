@@ -14,8 +14,6 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.connection import transaction
 from dokimasia.storage.faults import storage_error
 
-__all__ = ["Job", "Writer"]
-
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
 """Runs statements inside the group's transaction and neither begins nor commits one; its result goes to the caller."""

@@ -1,12 +1,11 @@
 """The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
 
 import asyncio
+import io
 from collections.abc import Mapping
 from functools import lru_cache
 
 import aiohttp
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.payload import Payload
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
@@ -25,7 +24,7 @@ KEEP_ALIVE = 4.0
 no request runs into a connection that is just being closed."""
 
 _LARGE_BODY = 512 * 1024
-_PIECE = 128 * 1024
+"""Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
 
 _HEADERS = {
     "Content-Type": "application/json",
@@ -112,7 +111,7 @@ class DirectTransport:
         try:
             async with self._session().post(
                 url,
-                data=body if len(body) < _LARGE_BODY else _LargeBody(body),
+                data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
                 headers=extra_headers,
                 timeout=_time_limit(seconds),
                 allow_redirects=False,
@@ -133,34 +132,6 @@ class DirectTransport:
                 return None
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-class _LargeBody(Payload):
-    """Bytes sent piece by piece, so that a slow endpoint holds them up and not the event loop."""
-
-    def __init__(self, body: bytes) -> None:
-        super().__init__(body, content_type="application/json")
-        self._body = body
-
-    @property
-    def size(self) -> int:
-        """The whole length in bytes."""
-        return len(self._body)
-
-    @property
-    def autoclose(self) -> bool:
-        """There is nothing to close."""
-        return True
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return the body as text."""
-        return self._body.decode(encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        """Write all pieces, waiting where the other side does not keep up."""
-        view = memoryview(self._body)
-        for start in range(0, len(view), _PIECE):
-            await writer.write(view[start : start + _PIECE])
 
 
 @lru_cache(maxsize=64)

@@ -13,8 +13,6 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
 from dokimasia.storage.faults import told
 
-__all__ = ["FileBlobs", "MemoryBlobs"]
-
 CACHE_BYTES = 64 * 1024 * 1024
 """Bytes of images that are kept in memory after they were read or put."""
 

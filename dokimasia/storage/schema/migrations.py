@@ -13,8 +13,6 @@ from dokimasia.storage.schema.tables import first_tables
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_other"]
-
 FIRST = 7
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 

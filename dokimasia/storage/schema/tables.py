@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["first_tables"]
-
 _OF_A_RUN = {"foreign_keys": [("run_id", "runs", "id")]}
 _PROVENANCE = "call_key:str prompt:str prompt_version:int prompt_hash:str shown:str"
 _MAY_BE_EMPTY = {"str": str, "int": int, "float": float}
