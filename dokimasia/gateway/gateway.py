@@ -311,9 +311,8 @@ class ModelGateway:
         return CallFailed("context_overflow" if failure.kind == "context_overflow" else "api_error", reason)
 
     def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
-        if self._on_event is not None:
-            model = flight.call.model
-            self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
+        model = flight.call.model
+        self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
 
     def _emit(self, kind: EventKind, **fields: Any) -> None:
         if self._on_event is not None:

@@ -9,34 +9,27 @@ from pathlib import Path
 
 from dokimasia.errors import StorageError
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _NEXT_TO_NOTHING = 256 * 1024
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_BY_NUMBER = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "full"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "forbidden"),
+    errno.EIO: "disk",
+}
+_BY_NAME = {
+    "full": ("SQLITE_FULL",),
+    "forbidden": ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"),
+    "damaged": ("SQLITE_CORRUPT", "SQLITE_NOTADB"),
+    "busy": ("SQLITE_BUSY", "SQLITE_LOCKED"),
+    "disk": ("SQLITE_IOERR",),
+}
 
 
 def _kind(error: sqlite3.Error | OSError) -> str:
     """Return the fault's kind: full, forbidden, damaged, busy, disk or other."""
     if isinstance(error, OSError):
-        if error.errno in _FULL:
-            return "full"
-        if error.errno in _FORBIDDEN:
-            return "forbidden"
-        return "disk" if error.errno == errno.EIO else "other"
+        return _BY_NUMBER.get(error.errno or 0, "other")
     name = getattr(error, "sqlite_errorname", None) or ""
-    for prefix, kind in (
-        ("SQLITE_FULL", "full"),
-        ("SQLITE_READONLY", "forbidden"),
-        ("SQLITE_CANTOPEN", "forbidden"),
-        ("SQLITE_PERM", "forbidden"),
-        ("SQLITE_CORRUPT", "damaged"),
-        ("SQLITE_NOTADB", "damaged"),
-        ("SQLITE_BUSY", "busy"),
-        ("SQLITE_LOCKED", "busy"),
-        ("SQLITE_IOERR", "disk"),
-    ):
-        if name.startswith(prefix):
-            return kind
-    return "other"
+    return next((kind for kind, prefixes in _BY_NAME.items() if name.startswith(prefixes)), "other")
 
 
 _WAY_OUT = {

@@ -211,24 +211,22 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
 
 def _open_reading(folder: Path) -> Home:
     home = Home(folder, lock=None, writer=None)
-    if not home.database.is_file():
-        raise NotFound(_absent(folder))
-    try:
+    with ExitStack() as undo:
+        undo.callback(home.close)
+        if not home.database.is_file():
+            raise NotFound(_absent(folder))
         with told(home.database, "opening the database"):
             version = applied_version(home.reader())
         refuse_other(version, home.database)
-    except BaseException:
-        home.close()
-        raise
-    if version == SCHEMA_VERSION:
-        return home
-    home.close()
-    if version == 0:
-        raise NotFound(_absent(folder))
-    raise StorageError(
-        f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
-        "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
-    )
+        if version == 0:
+            raise NotFound(_absent(folder))
+        if version < SCHEMA_VERSION:
+            raise StorageError(
+                f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
+                "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
+            )
+        undo.pop_all()
+    return home
 
 
 def _absent(folder: Path) -> str:
