@@ -45,7 +45,12 @@ def command(
     person = (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
-        click.echo(_taken(taken.decided, taken.left, taken.empty), err=True)
+        text = f"took in {taken.decided} decisions; {taken.empty} lines have none"
+        if taken.left:
+            text += (
+                f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"
+            )
+        click.echo(text, err=True)
     every = open_for_people(settings, run)
     if export is not None:
         from dokimasia.runs.reading.export_formats import write_whole
@@ -71,13 +76,6 @@ def _user() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # no name is known to the system, as in some containers
         return "somebody"
-
-
-def _taken(decided: int, left: int, empty: int) -> str:
-    text = f"took in {decided} decisions; {empty} lines have none"
-    if left:
-        text += f"; {left} are left for the process that writes to the home at the moment, which takes them in"
-    return text
 
 
 def _print(figures: dict[str, Any]) -> None:

@@ -26,15 +26,14 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
     import asyncio
 
     from dokimasia.methods.evaluation.criteria_files import export_criteria
+    from dokimasia.runs.reading.export_formats import write_whole
 
     with reading(settings, run) as (home, found):
         data = b"".join(asyncio.run(export_criteria(home, found)))
     if output is None:
         sys.stdout.buffer.write(data)
         return
-    temporary = output.with_name(f".{output.name}.part")
-    temporary.write_bytes(data)
-    temporary.replace(output)
+    write_whole(output, data)
     count = data.count(b"\n")
     click.echo(f"wrote {count} sets of criteria to {output}", err=True)
 

@@ -51,12 +51,11 @@ def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Calla
     if how.argument:
         return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
     flags = how.flags or (f"--{name.replace('_', '-')}",)
-    shared: dict[str, Any] = {"help": field.description, "required": required}
+    shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": how.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     if kind is bool:
         flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",) if default else flags
         return click.option(*flags, name, is_flag=True, default=default, help=field.description)
-    shared["metavar"] = how.metavar
     if how.repeated:
         return click.option(*flags, name, multiple=True, **shared)
     if get_origin(kind) is tuple:

@@ -45,9 +45,10 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _closed_on_failure(connection: sqlite3.Connection) -> Iterator[None]:
+def _opened(target: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(target, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=uri)
     try:
-        yield
+        yield connection
     except BaseException:
         connection.close()
         raise
@@ -82,13 +83,12 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: if the file is no database, or cannot be written.
     """
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    with _closed_on_failure(connection):
+    with _opened(path) as connection:
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # of a new file; an old one keeps its own
         _enter_wal(connection)
         for pragma in (*SAFE_AND_SMALL, "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
-    return connection
+        return connection
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -112,10 +112,8 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?{query}"
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    with _closed_on_failure(connection):
+    with _opened(f"file:{quote(str(path.absolute()))}?{query}", uri=True) as connection:
         connection.execute("PRAGMA query_only=ON")
         connection.create_function("unpack", 1, unpack, deterministic=True)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return connection
+        return connection

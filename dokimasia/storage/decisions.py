@@ -71,15 +71,8 @@ async def record_decision(home: Home, left: Left) -> Decision:
         mine = next((one for one in reversed(earlier) if one.who == left.who), None)
         if mine is not None and (mine.action, mine.text) == (left.action, text):
             return mine
-        decision = Decision(
-            item=item.id,
-            number=len(earlier) + 1,
-            who=left.who,
-            at=left.at,
-            action=left.action,
-            text=text,
-            difference=changed,
-        )
+        made = left.model_dump(include={"who", "at", "action"})
+        decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
         values = {"id": decision.id, **decision.model_dump(mode="json")}
         connection.execute(insert_statement("decisions", values), values)
         settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.connection import connect_reader, connect_writer, rows_of
 from dokimasia.storage.content.blobs import FileBlobs
-from dokimasia.storage.faults import storage_error, told
+from dokimasia.storage.faults import told
 from dokimasia.storage.lock import WriterLock
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
 from dokimasia.storage.writer import Job, Writer
@@ -119,10 +119,8 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        try:
+        with told(self.database, "reading"):
             return connection.execute(sql, parameters).fetchone()
-        except sqlite3.Error as error:
-            raise storage_error(error, path=self.database, doing="reading") from error
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query.
