@@ -1,10 +1,12 @@
 """`dokimasia criteria`: export, import and check sets of atomic criteria, made once and reused for ever."""
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
 
@@ -23,8 +25,6 @@ def command() -> None:
 @common
 def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
-    import asyncio
-
     from dokimasia.methods.evaluation.criteria_files import export_criteria
     from dokimasia.runs.reading.export_formats import write_whole
 
@@ -44,8 +44,6 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
 @common
 def import_(settings: "Settings", file: Path, as_json: bool) -> None:
     """Keep the criteria of FILE as a collection; its id is a hash of its content."""
-    import asyncio
-
     from dokimasia.methods.evaluation.criteria_files import import_criteria
     from dokimasia.storage.home import Home
 
@@ -69,8 +67,6 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
 
     Found by shared words, without a model: a hint where to look, and no verdict.
     """
-    import asyncio
-
     from dokimasia.methods.evaluation.coverage import coverage_of, covered_share
 
     with reading(settings, run) as (home, found):
@@ -80,8 +76,6 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
         plain = [one.model_dump(mode="json") | {"share": one.share} for one in samples]
         print_json({"run": found.id, "share": share, "samples": plain})
         return
-    from rich.markup import escape
-
     out = console()
     if share is None:
         out.print(f"run {found.id}: no sample with criteria has a reference answer to compare them with")

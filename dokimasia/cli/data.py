@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
@@ -63,8 +64,6 @@ def _plain(data: Path, name: str, report: "DataReport") -> dict[str, Any]:
 
 
 def _print(data: Path, name: str, report: "DataReport") -> None:
-    from rich.markup import escape
-
     out = console()
     out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'good sample')}")
     facts = {

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
@@ -66,14 +67,8 @@ def _print_listed(listed: list[dict[str, Any]]) -> None:
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
     for one in listed:
-        table.add_row(
-            _named(one),
-            one["transport"] or "[red]none[/red]",
-            _key(one["key"]),
-            _limits(one),
-            _price(one["price"]),
-            _capabilities(one),
-        )
+        way = one["transport"] or "[red]none[/red]"
+        table.add_row(_named(one), way, _key(one["key"]), _limits(one), _price(one["price"]), _capabilities(one))
     out = console()
     out.print(table)
     for one in listed:
@@ -166,6 +161,4 @@ def _capabilities(one: dict[str, Any]) -> str:
 
 def _plain(text: object) -> str:
     """Return text that Rich prints as it stands."""
-    from rich.markup import escape
-
     return escape(str(text))

@@ -1,6 +1,7 @@
 """`dokimasia plugins`: list what other distributions bring: graphs, prompts, data readers, transports."""
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
@@ -9,8 +10,6 @@ from dokimasia.cli.shared import console, grid, json_option, print_json
 @json_option
 def command(as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
-    from rich.markup import escape
-
     from dokimasia.plugins import GROUPS, listing
 
     plugins = listing()
@@ -24,12 +23,8 @@ def command(as_json: bool) -> None:
     table = grid("kind", "name", "distribution", "what")
     for plugin in plugins:
         state = "[green]" if plugin.problem is None else "[red]"
-        table.add_row(
-            plugin.kind,
-            f"{state}{escape(plugin.name)}[/]",
-            escape(f"{plugin.distribution} {plugin.version}".strip()),
-            escape(plugin.value),
-        )
+        owner = f"{plugin.distribution} {plugin.version}".strip()
+        table.add_row(plugin.kind, f"{state}{escape(plugin.name)}[/]", escape(owner), escape(plugin.value))
     out.print(table)
     for plugin in plugins:
         if plugin.problem is not None:

@@ -19,11 +19,10 @@ RATE_WINDOW = 20.0
 class ProgressLine:
     """An observer that shows what it is told. Use it as a context manager around the run."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        """Make a display; a quiet one says only what it will cost and what was paid."""
+    def __init__(self) -> None:
+        """Make a display, which begins when the run is planned."""
         self._console = Console(stderr=True, highlight=False)
         self._live: Progress | None = None
-        self._quiet = quiet
         self._started = time.monotonic()
         self._last_line = self._started
         self._marks: list[tuple[float, int]] = []
@@ -47,7 +46,7 @@ class ProgressLine:
             f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
         )
         click.echo(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again", err=True)
-        if self._console.is_terminal and not self._quiet:
+        if self._console.is_terminal:
             self._live = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=28),
@@ -71,7 +70,7 @@ class ProgressLine:
         if self._live is not None:
             task = self._live.task_ids[0]
             self._live.update(task, completed=progress.done, total=progress.items, note=note)
-        elif not self._quiet and now - self._last_line >= PLAIN_EVERY:
+        elif now - self._last_line >= PLAIN_EVERY:
             self._last_line = now
             click.echo(f"{progress.done}/{progress.items} done · {note}", err=True)
 

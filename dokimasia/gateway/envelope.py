@@ -29,10 +29,10 @@ def redactor(keys: Iterable[str], redact: Redact) -> Redact:
     return clean
 
 
-def shorten(text: str, limit: int = MESSAGE_LENGTH) -> str:
-    """Return the text on one line, cut with an ellipsis to at most `limit` characters."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def shorten(text: str) -> str:
+    """Return an error's message on one line, cut with an ellipsis to at most `MESSAGE_LENGTH` characters."""
+    line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
+    return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
 
 
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
 
@@ -49,8 +50,6 @@ def _pair(models: str | None) -> tuple[str, str] | None:
 
 
 def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None) -> None:
-    from rich.markup import escape
-
     from dokimasia.report.data import SIMULATED_NOTE
 
     if found["simulated"]:
@@ -83,8 +82,6 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
 
 def _print_contents(one: dict[str, Any], out: Any) -> None:
     """Print how many items of two runs without scores came to the same, and which did not."""
-    from rich.markup import escape
-
     whose = f"{_name(one)}: " if one["first_model"] else ""
     failed = ", ".join(f"{count} in {name}" for name, count in one["failed"].items())
     out.print(
@@ -124,8 +121,6 @@ def _table(pairs: list[dict[str, Any]]) -> Any:
 
 
 def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
-    from rich.markup import escape
-
     if not alone:
         out.print(f"[bold]{_name(one)}[/bold]")
     if one["lost"]:
@@ -161,8 +156,6 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
 
 
 def _name(one: dict[str, Any]) -> str:
-    from rich.markup import escape
-
     names = dict.fromkeys((one["first_model"], one["second_model"]))
     return escape(" → ".join(names))
 
@@ -174,7 +167,5 @@ def _p_text(value: float, exact: bool) -> str:
 
 
 def _short(value: Any) -> str:
-    from rich.markup import escape
-
     text = "–" if value is None else str(value)
     return escape(text if len(text) <= 60 else f"{text[:57]}…")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
@@ -34,8 +35,6 @@ def command(settings: "Settings", as_json: bool) -> int:
 
 
 def _print(found: "Verification", out: Any) -> None:
-    from rich.markup import escape
-
     table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")

@@ -62,11 +62,8 @@ class LiteLLMTransport:
             StorageError: an image is not in the blob store.
         """
         if isinstance(call, ImageEdit):
-            raise TransportError(
-                "unsupported",
-                f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it",
-                retryable=False,
-            )
+            message = f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it"
+            raise TransportError("unsupported", message, retryable=False)
         litellm = await self._load()
         arguments = _common(call, spec, api_key)
         if isinstance(call, Chat):
@@ -83,9 +80,7 @@ class LiteLLMTransport:
             send, read = litellm.aembedding, embedding_reply
         try:
             response = await _unlogged(send, arguments)
-        except (
-            Exception
-        ) as error:  # LiteLLM and its providers raise classes of no common base; all become one type here
+        except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
             failure = classify(error, api_key=api_key)
         else:
             _report(response)
