@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from dokimasia.cli.demo_tree import planted_skill, planted_steps
 
 if TYPE_CHECKING:
-    from dokimasia.domain.diagnosis import Diagnosis
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Question, Scene
@@ -65,28 +64,26 @@ def _marked(
     below = members_below(loaded.tree)
     steps = planted_steps(pairs, loaded.criteria)
     found: list[dict[str, Any]] = []
-    for row in _rows(diagnosis):
-        skills = {name: planted_skill(name, below[row["node"]], steps) for name in models}
-        others = [skill for name, skill in skills.items() if name != row["model"]]
-        found.append({**row, "planted": {"here": skills[row["model"]], "others": round(sum(others) / len(others), 4)}})
-    return found
-
-
-def _rows(diagnosis: "Diagnosis") -> list[dict[str, Any]]:
     contrasts = diagnosis.asset("contrasts")
-    return [
-        {
-            "model": row.model,
-            "node": row.node,
-            "leaf": row.cells[1].value,
-            "mark": row.mark,
-            "difference": row.cells[2].value,
-            "low": row.cells[2].low,
-            "high": row.cells[2].high,
-        }
-        for row in (contrasts.rows if contrasts else ())
-        if row.mark in ("better", "worse")
-    ]
+    for row in contrasts.rows if contrasts else ():
+        if row.mark not in ("better", "worse"):
+            continue
+        skills = {name: planted_skill(name, below[row.node], steps) for name in models}
+        others = [skill for name, skill in skills.items() if name != row.model]
+        _, leaf, gap = row.cells[:3]
+        found.append(
+            {
+                "model": row.model,
+                "node": row.node,
+                "leaf": leaf.value,
+                "mark": row.mark,
+                "difference": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
+            }
+        )
+    return found
 
 
 def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":

@@ -40,7 +40,7 @@ BODY_MESSAGES: dict[AttemptKind, str] = {
     "empty_choices": "the endpoint returned no choices",
     "broken_envelope": "the endpoint returned a reply that is cut off or not in the expected form",
 }
-"""What is said of a body that is no reply; of one that is no JSON at all, `not_json_message` shows the beginning."""
+"""What is said of a body that is no reply; of one that is no JSON at all, `message_of_body` shows the beginning."""
 
 LONGEST_SAID = 4000
 """Characters of an endpoint's words that are looked at."""
@@ -92,8 +92,10 @@ def kind_of_body(body: str) -> AttemptKind:
     return "broken_envelope" if body[0] in "{[" else "not_json"
 
 
-def not_json_message(body: str, api_key: str | None) -> str:
-    """Return the message for a body that is no JSON, with its beginning."""
+def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
+    """Return the message for a body that could not be read; of one that is no JSON, with its beginning."""
+    if kind in BODY_MESSAGES:
+        return BODY_MESSAGES[kind]
     text = " ".join(scrub(body, api_key).split())
     return f"the endpoint returned something that is not JSON: {text[:80]}"
 

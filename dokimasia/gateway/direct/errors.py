@@ -10,11 +10,10 @@ import aiohttp
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.replies import read_object
 from dokimasia.gateway.failures import (
-    BODY_MESSAGES,
     LONGEST_MESSAGE,
     LONGEST_SAID,
     kind_of_body,
-    not_json_message,
+    message_of_body,
     retry_after,
     scrub,
     verdict_of_code,
@@ -51,8 +50,7 @@ def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
     """Return what a body comes to that is no JSON object."""
     text = body.decode("utf-8", "replace")
     kind = kind_of_body(text[:LONGEST_SAID])
-    message = not_json_message(text, api_key) if kind == "not_json" else BODY_MESSAGES[kind]
-    return TransportError(kind, message, retryable=True, status=status)
+    return TransportError(kind, message_of_body(kind, text, api_key), retryable=True, status=status)
 
 
 def of_exception(error: Exception, *, url: str, seconds: float) -> TransportError:
