@@ -19,22 +19,6 @@
 
 from typing import Literal
 
-__all__ = [
-    "CallFailed",
-    "ConfigError",
-    "DataError",
-    "DokimasiaError",
-    "HomeLocked",
-    "InputError",
-    "Interrupted",
-    "NewerHome",
-    "NotFound",
-    "StorageError",
-    "ToolFailure",
-    "TransportError",
-    "UnparsableReply",
-]
-
 AttemptKind = Literal[
     "rate_limit",
     "timeout",

@@ -111,10 +111,9 @@ def listing() -> list[Plugin]:
                 load(kind, name)
             except ConfigError as error:
                 problem = str(error)
-            plugins += [
-                Plugin(kind, name, point.value, point.dist.name if point.dist else "", _version(point), problem)
-                for point in points
-            ]
+            for point in points:
+                owner = (point.dist.name, point.dist.version) if point.dist else ("", "")
+                plugins.append(Plugin(kind, name, point.value, *owner, problem))
     return plugins
 
 
@@ -122,11 +121,7 @@ def _check_method(name: str, loaded: Any) -> str | None:
     for attribute in ("name", "request", "plan", "accept", "stages", "figures"):
         if getattr(loaded, attribute, None) is None:
             return f"a method is a value of dokimasia.runs.method.Method; {attribute} is missing"
-    return (
-        None
-        if name == loaded.name
-        else f"the entry point is called {name!r} and the method {loaded.name!r}; call both alike"
-    )
+    return _alike(name, "method", loaded.name)
 
 
 def _check_graph(name: str, loaded: Any) -> str | None:
@@ -135,11 +130,11 @@ def _check_graph(name: str, loaded: Any) -> str | None:
             return f"a graph is a module with NAME, VERSION, State and build(); {attribute} is missing or no {type_.__name__}"
     if not callable(getattr(loaded, "build", None)):
         return "a graph is a module with NAME, VERSION, State and build(); build is missing"
-    return (
-        None
-        if name == loaded.NAME
-        else f"the entry point is called {name!r} and the graph {loaded.NAME!r}; call both alike"
-    )
+    return _alike(name, "graph", loaded.NAME)
+
+
+def _alike(name: str, what: str, own: str) -> str | None:
+    return None if name == own else f"the entry point is called {name!r} and the {what} {own!r}; call both alike"
 
 
 def _check_prompts(name: str, loaded: Any) -> str | None:
@@ -170,10 +165,6 @@ def _folder(loaded: Any) -> Path:
 
 def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed distribution"
-
-
-def _version(point: EntryPoint) -> str:
-    return point.dist.version if point.dist else ""
 
 
 def _place(kind: Kind, point: EntryPoint) -> str:

@@ -8,36 +8,23 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from dokimasia.domain.call import ModelRef, ModelSpec, Sampling
+from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
+
+V = TypeVar("V", bound=Value)
 
 CONFIG_NAME = "dokimasia.toml"
 HOME_NAME = ".dokimasia"
 
 _TOP_KEYS = ("home", "defaults", "models")
 _DEFAULT_KEYS = ("max_concurrency", "start_concurrency", "timeout", "rpm", "tpm")
-_MODEL_KEYS = (
-    "model",
-    "endpoint",
-    "api_base",
-    "api_key_env",
-    "transport",
-    "max_concurrency",
-    "start_concurrency",
-    "rpm",
-    "tpm",
-    "timeout",
-    "input_price",
-    "output_price",
-    "capabilities",
-    "sampling",
-)
-_SAMPLING_KEYS = ("temperature", "top_p", "max_tokens", "reasoning_effort", "extra")
+_MODEL_KEYS = ("model", "endpoint", *(name for name in ModelSpec.model_fields if name != "ref"))
 _LITERAL_KEYS = frozenset({"api_key", "apikey", "key", "token", "secret", "password", "authorization"})
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)($|_)", re.IGNORECASE)
 _ORDINARY = frozenset({"true", "false", "none", "null", "default", "disabled", "enabled", "unused", "dummy"})
@@ -236,17 +223,15 @@ def _model(name: str, table: dict[str, Any], defaults: Mapping[str, int | float]
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{place}: a model's name has no spaces, commas, # or =")
     _known_keys(table, _MODEL_KEYS, place)
-    values = dict(table)
-    model, endpoint, api_base = (_optional_text(values, key, place) for key in ("model", "endpoint", "api_base"))
-    variable = _optional_text(values, "api_key_env", place)
+    values = {key: value for key, value in table.items() if key not in ("model", "endpoint")}
+    texts = ("model", "endpoint", "api_base", "api_key_env")
+    model, endpoint, api_base, variable = (_optional_text(table, key, place) for key in texts)
     if model is None:
         raise ConfigError(f'{place}: the key model is missing, as in model = "openai/gpt-5"')
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ConfigError(f"{place}: api_key_env is the name of an environment variable, never the key itself")
     if api_base is not None:
         _check_address(api_base, place)
-    for key in ("model", "endpoint"):
-        values.pop(key, None)
     values["ref"] = _ref(name, model, endpoint, api_base)
     values["sampling"] = _sampling(_table(values, "sampling", place), f"{where}, [models.{name}.sampling]")
     capabilities: object = values.pop("capabilities", [])
@@ -262,36 +247,28 @@ def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> M
 
 
 def _sampling(table: dict[str, Any], place: str) -> Sampling:
-    _known_keys(table, _SAMPLING_KEYS, place, "; what only the provider knows goes into [....sampling.extra]")
+    _known_keys(table, Sampling.model_fields, place, "; what only the provider knows goes into [....sampling.extra]")
     _refuse_literal_keys(_table(table, "extra", place), f"{place}, extra")
-    _check_finite(table, place)
-    try:
-        return Sampling.model_validate(table, strict=True)
-    except ValidationError as error:
-        raise ConfigError(_explained(error, place)) from error
+    return _validated(Sampling, table, place)
 
 
 def _spec(values: dict[str, Any], place: str) -> ModelSpec:
-    _check_finite(values, place)
     ref = cast("ModelRef", values["ref"])
     if ref.endpoint == "sim" and ref.model.startswith("sim/") and values.get("transport", "auto") == "auto":
         values = {**values, "transport": "sim"}
-    try:
-        return ModelSpec.model_validate(values, strict=True)
-    except ValidationError as error:
-        raise ConfigError(_explained(error, place)) from error
+    return _validated(ModelSpec, values, place)
 
 
-def _explained(error: ValidationError, place: str) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {key}: {first['msg']}"
-
-
-def _check_finite(values: Mapping[str, Any], place: str) -> None:
+def _validated(type_: type[V], values: Mapping[str, Any], place: str) -> V:
     for key, value in values.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise ConfigError(f"{place}: {key} is not a finite number")
+    try:
+        return type_.model_validate(values, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{place}: {key}: {first['msg']}") from error
 
 
 def _check_address(address: str, place: str) -> None:

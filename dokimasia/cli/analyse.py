@@ -5,23 +5,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option, redact
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, json_option, reading, redact
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
 
 @click.command()
 @click.argument("run")
-@click.option("--ratings", type=FILE, help="Outside ratings: JSON lines or CSV of model, rating and, a response's, id.")
+@click.option(
+    "--ratings", type=EXISTING_FILE, help="Outside ratings: JSON lines or CSV of model, rating and, a response's, id."
+)
 @click.option("--against", metavar="RUN2", help="An audit of the same rubrics by another judge.")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write a report with charts: FILE.html without network, or FILE.md.",
+    "-o", "--output", type=FILE, help="Also write a report with charts: FILE.html without network, or FILE.md."
 )
 @json_option
 @common
@@ -38,11 +35,9 @@ def command(
     from dokimasia.cli.drawing import print_run
     from dokimasia.methods.audit.analysing import analyse
     from dokimasia.runs.reading.reporting import write_report
-    from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         other = resolve_run(home, against) if against else None
         figures = analyse(home, found, ratings=ratings, against=other)
         if output is not None:

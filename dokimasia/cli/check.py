@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--who", help="Who checks (default: the name of the user of this machine).")
 @click.option("--second", is_flag=True, help="Go through what others have decided, for a second opinion.")
-@click.option(
-    "--export", "export", type=click.Path(dir_okay=False, path_type=Path), help="Write all items here (JSON lines)."
-)
+@click.option("--export", "export", type=FILE, help="Write all items here (JSON lines).")
 @click.option(
     "--import",
     "import_",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     help="Take in the decisions of a file that --export wrote and somebody filled in.",
 )
 @json_option
@@ -47,7 +45,12 @@ def command(
     person = (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
-        click.echo(_taken(taken.decided, taken.left, taken.empty), err=True)
+        text = f"took in {taken.decided} decisions; {taken.empty} lines have none"
+        if taken.left:
+            text += (
+                f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"
+            )
+        click.echo(text, err=True)
     every = open_for_people(settings, run)
     if export is not None:
         from dokimasia.runs.reading.export_formats import write_whole
@@ -73,13 +76,6 @@ def _user() -> str:
         return getpass.getuser()
     except (OSError, KeyError):  # no name is known to the system, as in some containers
         return "somebody"
-
-
-def _taken(decided: int, left: int, empty: int) -> str:
-    text = f"took in {decided} decisions; {empty} lines have none"
-    if left:
-        text += f"; {left} are left for the process that writes to the home at the moment, which takes them in"
-    return text
 
 
 def _print(figures: dict[str, Any]) -> None:

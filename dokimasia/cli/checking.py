@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 KEYS = "a accept · e edit · d 2,3 delete sentences · r reject · s skip · b back · q stop"
+STEPS = {"s": 1, "b": -1, "q": None}
+"""By key that decides nothing: the step to the next item, or None to stop."""
 
 
 def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str, second: bool) -> int:
@@ -75,31 +77,24 @@ def _ask(settings: "Settings", item: CheckItem, who: str) -> tuple[int | None, i
     while True:
         answer = click.prompt("", prompt_suffix="> ", default="", show_default=False).strip()
         key, rest = answer[:1].lower(), answer[1:]
-        if key == "s":
-            return 1, 0
-        if key == "b":
-            return -1, 0
-        if key == "q":
-            return None, 0
+        if key in STEPS:
+            return STEPS[key], 0
         try:
-            if key == "a":
-                return 1, _said(decide(item, "accept", who=who, settings=settings))
-            if key == "r":
-                return 1, _said(decide(item, "reject", who=who, settings=settings))
+            if key in ("a", "r"):
+                return 1, _said(decide(item, "accept" if key == "a" else "reject", who=who, settings=settings))
             if key == "d":
                 numbers = [int(number) for number in re.findall(r"\d{1,4}", rest)]
                 text = without_sentences(item.text, numbers)
-                return 1, _said(decide(item, "edit", text=text, who=who, settings=settings))
-            if key == "e":
-                edited = _edit(settings, item, who)
-                if edited is not None:
-                    return 1, _said(decide(item, "edit", text=edited, who=who, settings=settings))
-                out.print("nothing was changed")
+            elif key == "e":
+                text = _edit(settings, item, who)
+            else:
+                out.print(KEYS)
                 continue
+            if text is not None:
+                return 1, _said(decide(item, "edit", text=text, who=who, settings=settings))
+            out.print("nothing was changed")
         except (InputError, ValueError) as problem:
             out.print(f"[red]{escape(str(problem))}[/red]")
-            continue
-        out.print(KEYS)
 
 
 def _edit(settings: "Settings", item: CheckItem, who: str) -> str | None:

@@ -1,12 +1,14 @@
 """`dokimasia criteria`: export, import and check sets of atomic criteria, made once and reused for ever."""
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -19,38 +21,29 @@ def command() -> None:
 
 @command.command()
 @click.argument("run")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
-)
+@click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
 @common
 def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
-    import asyncio
-
     from dokimasia.methods.evaluation.criteria_files import export_criteria
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.runs.reading.export_formats import write_whole
 
-    with Home.open(settings.home, write=False) as home:
-        data = b"".join(asyncio.run(export_criteria(home, resolve_run(home, run))))
+    with reading(settings, run) as (home, found):
+        data = b"".join(asyncio.run(export_criteria(home, found)))
     if output is None:
         sys.stdout.buffer.write(data)
         return
-    temporary = output.with_name(f".{output.name}.part")
-    temporary.write_bytes(data)
-    temporary.replace(output)
+    write_whole(output, data)
     count = data.count(b"\n")
     click.echo(f"wrote {count} sets of criteria to {output}", err=True)
 
 
 @command.command(name="import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=EXISTING_FILE)
 @json_option
 @common
 def import_(settings: "Settings", file: Path, as_json: bool) -> None:
     """Keep the criteria of FILE as a collection; its id is a hash of its content."""
-    import asyncio
-
     from dokimasia.methods.evaluation.criteria_files import import_criteria
     from dokimasia.storage.home import Home
 
@@ -74,24 +67,15 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
 
     Found by shared words, without a model: a hint where to look, and no verdict.
     """
-    import asyncio
-
     from dokimasia.methods.evaluation.coverage import coverage_of, covered_share
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         samples = asyncio.run(coverage_of(home, found))
     share = covered_share(samples)
     if as_json:
         plain = [one.model_dump(mode="json") | {"share": one.share} for one in samples]
         print_json({"run": found.id, "share": share, "samples": plain})
         return
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     out = console()
     if share is None:
         out.print(f"run {found.id}: no sample with criteria has a reference answer to compare them with")
@@ -102,7 +86,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     missed = [one for one in samples if one.uncovered]
     if not missed:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = grid()
     table.add_column("sample", overflow="fold", min_width=12)
     for name in ("criteria", "sentences", "covered"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import console, json_option, print_json
+from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.datasets import DataReport, Problem
@@ -49,28 +50,20 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, as_json: bool) -> i
 
 
 def _plain(data: Path, name: str, report: "DataReport") -> dict[str, Any]:
-    return {
+    counts = report._asdict()
+    remarks = counts.pop("remarks")
+    return counts | {
         "data": str(data),
         "format": name,
-        "samples": report.samples,
-        "images": report.images,
-        "without_image": report.without_image,
-        "with_reference": report.with_reference,
-        "with_choices": report.with_choices,
         "categories": dict(report.categories),
-        "fingerprint": report.fingerprint,
         "bad_lines": report.bad_lines,
         "problem_kinds": report.kinds,
         "problems": [problem._asdict() for problem in report.problems],
-        "warnings": [remark._asdict() for remark in report.remarks],
+        "warnings": [remark._asdict() for remark in remarks],
     }
 
 
 def _print(data: Path, name: str, report: "DataReport") -> None:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     out = console()
     out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'good sample')}")
     facts = {
@@ -90,7 +83,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
     unit = "file" if name == "folder" else "row" if name == "parquet" else "line"
     bad = f" on {_count(report.bad_lines, unit)}" if report.bad_lines else ""
     out.print(f"\n[bold red]{_count(len(report.problems), 'problem')}{bad}[/bold red]")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = grid()
     table.add_column("kind", no_wrap=True)
     table.add_column("count", justify="right", no_wrap=True)
     table.add_column(f"{unit}s", overflow="fold")
@@ -102,14 +95,10 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
 
 def _lines(messages: list[str]) -> None:
     for message in messages[:SHOWN]:
-        click.echo(f"  {_printable(message)}")
+        # Without what a terminal would obey.
+        click.echo("  " + "".join(letter if letter.isprintable() else " " for letter in message))
     if len(messages) > SHOWN:
         click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
-
-
-def _printable(message: str) -> str:
-    """Return a message without what a terminal would obey."""
-    return "".join(letter if letter.isprintable() else " " for letter in message)
 
 
 def _count(number: int, what: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,9 +41,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     pairs = list(make_world(samples, seed))
     shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
     shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
-    shown["diagnosis"] = diagnosis_step(
-        settings, shown["run"], pairs, models=CANDIDATES, home=_relative(settings.home), as_json=as_json
-    )
+    shown["diagnosis"] = diagnosis_step(settings, shown["run"], pairs, models=CANDIDATES, as_json=as_json)
     shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
     if as_json:
         print_json(shown)
@@ -58,9 +57,7 @@ def evaluation_step(
     from dokimasia.simulation.truths.evaluation import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
-    result = run_to_end(
-        lambda observer, stop: evaluate(request, settings=settings, observer=observer, stop=stop), settings
-    )
+    result = run_to_end(partial(evaluate, request), settings)
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
         print_run(settings, result.run, as_json=False, figures=result.summary, planted=planted)
@@ -69,9 +66,8 @@ def evaluation_step(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
             "does not share; within: the measured interval contains it.[/dim]"
         )
-        out.print(
-            f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {_relative(settings.home)}\n"
-        )
+        home = os.path.relpath(settings.home)
+        out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
     return {**result.summary, "planted": planted}
 
 
@@ -88,9 +84,7 @@ def refinement_step(
     from dokimasia.simulation.truths.refining import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
-    result = run_to_end(
-        lambda observer, stop: refine(request, settings=settings, observer=observer, stop=stop), settings
-    )
+    result = run_to_end(partial(refine, request), settings)
     judge = as_judge(find_profile(JUDGE))
     profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}
     planted: dict[str, dict[str, float]] = {}
@@ -98,7 +92,7 @@ def refinement_step(
         peers = [profile for other, profile in profiles.items() if other != name]
         planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
     if not as_json:
-        summary, home = result.summary, _relative(settings.home)
+        summary, home = result.summary, os.path.relpath(settings.home)
         print_blocks(
             [
                 Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
@@ -120,7 +114,3 @@ def refinement_step(
             ]
         )
     return {**result.summary, "planted": planted}
-
-
-def _relative(path: Path) -> str:
-    return os.path.relpath(path)

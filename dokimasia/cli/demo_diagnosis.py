@@ -1,12 +1,13 @@
 """The demo's diagnosis: leaves that are marked beside the planted skill, and what of a careless writer is not verified."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.demo_tree import planted_capabilities
+from dokimasia.cli.demo_tree import planted_skill, planted_steps
 
 if TYPE_CHECKING:
-    from dokimasia.domain.diagnosis import Diagnosis
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Question, Scene
@@ -21,7 +22,6 @@ def diagnosis_step(
     pairs: "Sequence[tuple[Scene, Question]]",
     *,
     models: Sequence[str],
-    home: str,
     as_json: bool,
 ) -> dict[str, Any]:
     """Diagnose the run, have a writer that is planted to err put it into words, print both, and return the figures.
@@ -35,14 +35,14 @@ def diagnosis_step(
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
-    result = run_to_end(
-        lambda observer, stop: write_diagnosis(request, settings=settings, observer=observer, stop=stop), settings
-    )
+    result = run_to_end(partial(write_diagnosis, request), settings)
     marked = _marked(settings, run, pairs, models)
     profile = as_judge(find_profile(WRITER))
     planted = profile.misreports + profile.untested + profile.invents
     if not as_json:
-        closer = Paragraph(("look closer: ", Span(f"dokimasia diagnose {run} --home {home}\n", "code")))
+        closer = Paragraph(
+            ("look closer: ", Span(f"dokimasia diagnose {run} --home {os.path.relpath(settings.home)}\n", "code"))
+        )
         print_blocks([*_marked_blocks(marked), *_words(result.summary, planted), closer])
     return {"words": result.summary, "marked": marked, "planted_share_of_wrong_sentences": planted}
 
@@ -61,42 +61,29 @@ def _marked(
         if diagnosis is None or not diagnosis.tree:
             return []
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
-    capability = planted_capabilities(pairs)
     below = members_below(loaded.tree)
-    steps = {key: capability.get((one.sample_id, one.text)) for key, one in loaded.criteria.items()}
+    steps = planted_steps(pairs, loaded.criteria)
     found: list[dict[str, Any]] = []
-    for row in _rows(diagnosis):
-        skills = {name: _skill(name, below[row["node"]], steps) for name in models}
-        others = [skill for name, skill in skills.items() if name != row["model"]]
-        found.append({**row, "planted": {"here": skills[row["model"]], "others": round(sum(others) / len(others), 4)}})
-    return found
-
-
-def _rows(diagnosis: "Diagnosis") -> list[dict[str, Any]]:
     contrasts = diagnosis.asset("contrasts")
-    rows = contrasts.rows if contrasts else ()
-    return [
-        {
-            "model": row.model,
-            "node": row.node,
-            "leaf": row.cells[1].value,
-            "mark": row.mark,
-            "difference": row.cells[2].value,
-            "low": row.cells[2].low,
-            "high": row.cells[2].high,
-        }
-        for row in rows
-        if row.mark in ("better", "worse")
-    ]
-
-
-def _skill(name: str, keys: Sequence[str], steps: Mapping[str, tuple[str, Any] | None]) -> float:
-    """Return a model's mean planted skill, 0 to 1, at criteria."""
-    from dokimasia.simulation.profiles import as_candidate, find_profile
-
-    profile = as_candidate(find_profile(name))
-    known = [profile.skill(*step) for key in keys if (step := steps.get(key)) is not None]
-    return round(sum(known) / len(known), 4) if known else 0.0
+    for row in contrasts.rows if contrasts else ():
+        if row.mark not in ("better", "worse"):
+            continue
+        skills = {name: planted_skill(name, below[row.node], steps) for name in models}
+        others = [skill for name, skill in skills.items() if name != row.model]
+        _, leaf, gap = row.cells[:3]
+        found.append(
+            {
+                "model": row.model,
+                "node": row.node,
+                "leaf": leaf.value,
+                "mark": row.mark,
+                "difference": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
+            }
+        )
+    return found
 
 
 def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":

@@ -1,9 +1,11 @@
 """The demo's capability tree: grown from the evaluation's criteria, with each model's weakest capabilities beside the plan."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dokimasia.domain.growth import TreeCriterion
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Question, Scene
@@ -26,54 +28,53 @@ def tree_step(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
-    from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, tree_figures, weaknesses_of
+    from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
     from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
     request = GrowthRequest(judge=judge, run=run, seed=seed)
-    grown = run_to_end(
-        lambda observer, stop: run_method(METHOD, request, settings=settings, observer=observer, stop=stop), settings
-    )
+    grown = run_to_end(partial(run_method, METHOD, request), settings)
     tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
         found = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
-    capability = planted_capabilities(pairs)
-    step_of = {key: capability.get((one.sample_id, one.text)) for key, one in loaded.criteria.items()}
+    below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
     for name, one in found.items():
         for row in (*one["weak"], *one["strong"]):
-            row["planted"] = _planted(name, row["node"], loaded.tree, step_of)
+            here = below[row["node"]]
+            elsewhere = [key for key in below["root"] if key not in set(here)]
+            row["planted"] = {
+                "here": planted_skill(name, here, steps),
+                "elsewhere": planted_skill(name, elsewhere, steps),
+            }
     if not as_json:
         print_tree(figures)
         print_blocks(_weak(found))
     return {**figures, "weaknesses": found}
 
 
-def planted_capabilities(pairs: "Sequence[tuple[Scene, Question]]") -> dict[tuple[str, str], tuple[str, Any]]:
-    """Return the capability and the domain of each step, by the question's id and what the step asks."""
-    return {
+def planted_steps(
+    pairs: "Sequence[tuple[Scene, Question]]", criteria: "Mapping[str, TreeCriterion]"
+) -> dict[str, tuple[str, Any]]:
+    """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
+    planted = {
         (question.id, step.question): (step.capability, scene.domain)
         for scene, question in pairs
         for step in question.steps
     }
+    asked = {key: (one.sample_id, one.text) for key, one in criteria.items()}
+    return {key: planted[step] for key, step in asked.items() if step in planted}
 
 
-def _planted(name: str, node: str, tree: Any, step_of: Mapping[str, tuple[str, Any] | None]) -> dict[str, float]:
-    """Return the mean planted skill, 0 to 1, at a node's criteria and at all others of the tree."""
-    from dokimasia.methods.tree import members_below
+def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str, Any]]) -> float:
+    """Return a model's mean planted skill, 0 to 1, at criteria; 0 where none of them has a planted step."""
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
-    profile, below = as_candidate(find_profile(name)), members_below(tree)
-    skill = {key: profile.skill(*step) for key, step in step_of.items() if step is not None}
-    at = [skill[key] for key in below[node] if key in skill]
-    rest = [skill[key] for key in below["root"] if key in skill and key not in set(below[node])]
-    return {"here": _mean(at), "elsewhere": _mean(rest)}
-
-
-def _mean(values: Sequence[float]) -> float:
-    return round(sum(values) / len(values), 4) if values else 0.0
+    profile = as_candidate(find_profile(name))
+    known = [profile.skill(*steps[key]) for key in keys if key in steps]
+    return round(sum(known) / len(known), 4) if known else 0.0
 
 
 def _weak(found: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":

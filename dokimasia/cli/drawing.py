@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.shared import console, print_json, redact
+from dokimasia.cli.shared import console, print_json, reading, redact
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
@@ -40,11 +40,8 @@ def print_run(
 
     from dokimasia.runs.reading.inspection import sample_of_run
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
 
-    with Home.open(settings.home, write=False) as home:
-        found = resolve_run(home, run)
+    with reading(settings, run) as (home, found):
         method = method_of(found)
         if sample is not None:
             view = asyncio.run(sample_of_run(home, found, sample, raw=raw))
@@ -82,18 +79,24 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
     """Print what a run would ask and cost, and its prompts."""
-    from dokimasia.report.figures import cost_text
-
     if as_json:
         print_json(shown)
         return
+    print_cost(shown, style="bold")
     out = console()
-    out.print(f"[bold]{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}[/bold]")
-    for name, model in shown["models"].items():
-        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
     for name, messages in shown["prompts"].items():
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message['images']} image(s)" if message["images"] else ""
             out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)
+
+
+def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
+    """Print how many calls a run would take of each model, and what they would cost."""
+    from dokimasia.report.figures import cost_text
+
+    out = console()
+    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}", style=style)
+    for name, model in shown["models"].items():
+        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
+        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")

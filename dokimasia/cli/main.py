@@ -11,7 +11,7 @@ from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
 VERBS: dict[str, tuple[str, str]] = {
-    "init": ("dokimasia.cli.init", "Write a commented dokimasia.toml."),
+    "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
     "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
     "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
     **{one.verb: ("", one.help) for one in OWN.values() if " " not in one.verb},
@@ -19,26 +19,27 @@ VERBS: dict[str, tuple[str, str]] = {
     "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
     "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
-    "resume": ("dokimasia.cli.stored.resume", "Go on with a run that was interrupted."),
-    "fork": ("dokimasia.cli.stored.fork", "Do a run again with another judge, model or prompt."),
+    "resume": ("dokimasia.cli.stored.again:resume", "Go on with a run that was interrupted."),
+    "fork": ("dokimasia.cli.stored.again:fork", "Do a run again with another judge, model or prompt."),
     "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, or delete one."),
-    "show": ("dokimasia.cli.stored.show", "Show a run's results, or one sample of it."),
-    "export": ("dokimasia.cli.stored.export", "Write a run's results as JSON lines, CSV or Parquet."),
-    "schema": ("dokimasia.cli.schema", "Print the JSON schema of a method's figures."),
-    "report": ("dokimasia.cli.stored.report", "Write a report on a run: one page without network, or Markdown."),
+    "show": ("dokimasia.cli.stored.output:show", "Show a run's results, or one sample of it."),
+    "export": ("dokimasia.cli.stored.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
+    "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),
+    "report": ("dokimasia.cli.stored.output:report", "Write a report on a run: one page without network, or Markdown."),
     "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
     "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
-    "plugins": ("dokimasia.cli.plugins", "List the plug-ins that are installed."),
+    "plugins": ("dokimasia.cli.setting_up:plugins", "List the plug-ins that are installed."),
     "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
 }
-"""By verb: the module that has it, or none for a method, whose verb is made from its request; and its line of help."""
+"""By verb: the module that has it (as `command`, or `module:name`), or none for a method, whose verb is made from its
+request; and its line of help."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are modules with a `command`, loaded when they are called; their help lines are known."""
+    """A group whose commands are in modules that are loaded when they are called; their help lines are known."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order of use."""
@@ -46,9 +47,9 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the verb's module and return its command."""
-        module = VERBS.get(cmd_name, ("", ""))[0]
+        module, _, function = VERBS.get(cmd_name, ("", ""))[0].partition(":")
         if module:
-            return importlib.import_module(module).command
+            return getattr(importlib.import_module(module), function or "command")
         name = next((name for name, one in OWN.items() if one.verb == cmd_name), cmd_name)
         if name not in OWN and name not in plugin_methods():
             return None
@@ -104,7 +105,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return 130
     except DokimasiaError as problem:
-        _say(problem)
+        from dokimasia.cli.shared import redact
+
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)
         return problem.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -115,9 +118,3 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(crash_report(problem), err=True)
         return 1
     return result if isinstance(result, int) else 0
-
-
-def _say(problem: DokimasiaError) -> None:
-    from dokimasia.cli.shared import redact
-
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)

@@ -1,5 +1,6 @@
 """The verb of a method, made from its request: options, dry run, progress, and what came of it."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,7 +34,6 @@ def run_verb(
     *,
     dry_run: bool = False,
     as_json: bool,
-    given: Any = None,
 ) -> None:
     """Do what a request asks and print what came of it, or with `dry_run` what it would ask and cost."""
     from dokimasia.cli.drawing import print_preview, print_run
@@ -44,12 +44,9 @@ def run_verb(
     from dokimasia.storage.runs import get_run
 
     if dry_run:
-        print_preview(preview(method, request, settings=settings, given=given), as_json=as_json)
+        print_preview(preview(method, request, settings=settings), as_json=as_json)
         return
-    result = run_to_end(
-        lambda observer, stop: run(method, request, settings=settings, observer=observer, stop=stop, given=given),
-        settings,
-    )
+    result = run_to_end(partial(run, method, request), settings)
     print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if method.after is not None:
         with Home.open(settings.home, write=False) as home:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.endpoints.probing import Checked
@@ -59,24 +60,15 @@ def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated
 
 
 def _print_listed(listed: list[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    table = grid()
     table.add_column("model", overflow="fold", min_width=20)
     for name in ("by", "key", "limits"):
         table.add_column(name, overflow="fold")
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
     for one in listed:
-        table.add_row(
-            _named(one),
-            one["transport"] or "[red]none[/red]",
-            _key(one["key"]),
-            _limits(one),
-            _price(one["price"]),
-            _capabilities(one),
-        )
+        way = one["transport"] or "[red]none[/red]"
+        table.add_row(_named(one), way, _key(one["key"]), _limits(one), _price(one["price"]), _capabilities(one))
     out = console()
     out.print(table)
     for one in listed:
@@ -88,16 +80,11 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
     if as_json:
         print_json([one.model_dump(mode="json") for one in checked])
         return
-    from rich import box
-    from rich.table import Table
-
     out = console()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for name in ("model", "by", "reached", "sees image", "JSON schema", "tools", "usage", "ends", "latency"):
-        table.add_column(name, overflow="fold")
+    table = grid("model", "by", "reached", "sees image", "JSON schema", "tools", "usage", "ends", "latency")
     for one in checked:
-        reached = [MARKS["yes" if one.reachable else "no"]]
-        table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", *reached, *_measured(one))
+        reached = MARKS["yes" if one.reachable else "no"]
+        table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", reached, *_measured(one))
     out.print(table)
     for one in checked:
         if one.problem is not None:
@@ -174,6 +161,4 @@ def _capabilities(one: dict[str, Any]) -> str:
 
 def _plain(text: object) -> str:
     """Return text that Rich prints as it stands."""
-    from rich.markup import escape
-
     return escape(str(text))

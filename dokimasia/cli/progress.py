@@ -2,7 +2,6 @@
 
 import logging
 import time
-from types import TracebackType
 
 import click
 from rich.console import Console
@@ -20,11 +19,10 @@ RATE_WINDOW = 20.0
 class ProgressLine:
     """An observer that shows what it is told. Use it as a context manager around the run."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        """Make a display; a quiet one says only what it will cost and what was paid."""
+    def __init__(self) -> None:
+        """Make a display, which begins when the run is planned."""
         self._console = Console(stderr=True, highlight=False)
         self._live: Progress | None = None
-        self._quiet = quiet
         self._started = time.monotonic()
         self._last_line = self._started
         self._marks: list[tuple[float, int]] = []
@@ -35,9 +33,7 @@ class ProgressLine:
     def __enter__(self) -> "ProgressLine":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
@@ -45,20 +41,12 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
         self.run_id = run_id
-        if not estimate.models:
-            click.echo(f"run {run_id}: {estimate.samples} samples; what the ledger has is not asked again", err=True)
-            self._start()
-            return
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
-        click.echo(
-            f"run {run_id}: {estimate.samples} samples, about {estimate.calls} calls ({models}), "
-            f"estimated cost {cost_text(estimate.cost)}; what the ledger has is not asked again",
-            err=True,
+        asked = (
+            f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
         )
-        self._start()
-
-    def _start(self) -> None:
-        if self._console.is_terminal and not self._quiet:
+        click.echo(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again", err=True)
+        if self._console.is_terminal:
             self._live = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=28),
@@ -82,7 +70,7 @@ class ProgressLine:
         if self._live is not None:
             task = self._live.task_ids[0]
             self._live.update(task, completed=progress.done, total=progress.items, note=note)
-        elif not self._quiet and now - self._last_line >= PLAIN_EVERY:
+        elif now - self._last_line >= PLAIN_EVERY:
             self._last_line = now
             click.echo(f"{progress.done}/{progress.items} done · {note}", err=True)
 

@@ -51,12 +51,11 @@ def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Calla
     if how.argument:
         return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
     flags = how.flags or (f"--{name.replace('_', '-')}",)
-    shared: dict[str, Any] = {"help": field.description, "required": required}
+    shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": how.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     if kind is bool:
         flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",) if default else flags
         return click.option(*flags, name, is_flag=True, default=default, help=field.description)
-    shared["metavar"] = how.metavar
     if how.repeated:
         return click.option(*flags, name, multiple=True, **shared)
     if get_origin(kind) is tuple:
@@ -84,11 +83,6 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         raise click.UsageError(f"--{name.replace('_', '-')}: {first['msg']}") from None
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in a list separated by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _value(field: FieldInfo, value: Any) -> Any:
     how = option_of(field)
     if how.read is not None and value is not None:
@@ -96,7 +90,7 @@ def _value(field: FieldInfo, value: Any) -> Any:
     if get_origin(_kind(field)) is tuple and isinstance(value, str):
         if field.default is None and value in {"", NOBODY}:
             return () if value else None
-        return names_in(value)
+        return tuple(name.strip() for name in value.split(",") if name.strip())
     return value.absolute() if isinstance(value, Path) else value
 
 

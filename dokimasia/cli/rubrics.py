@@ -6,7 +6,7 @@ import click
 
 from dokimasia.cli.method_verb import run_verb
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.cli.shared import common, json_option, print_json, reading
 from dokimasia.methods.rubrics import METHOD, RubricRequest, schema, write_sets
 
 if TYPE_CHECKING:
@@ -34,13 +34,10 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @common
 def command(settings: "Settings", asked: dict[str, Any], dry_run: bool, as_json: bool) -> None:
     """Make rubrics, continue that run, or with --export alone write the rubric sets of a finished one."""
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
-
     if asked["judge"] is not None:
         run_verb(METHOD, settings, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
         return
     if asked["export"] is None:
         raise click.UsageError("name who writes the rubrics with --judge, and --pool; or --export FILE alone")
-    with Home.open(settings.home, write=False) as home:
-        click.echo(write_sets(home, resolve_run(home, str(asked["data"])), asked["export"]), err=True)
+    with reading(settings, str(asked["data"])) as (home, run):
+        click.echo(write_sets(home, run, asked["export"]), err=True)

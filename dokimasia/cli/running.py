@@ -10,7 +10,6 @@ import click
 
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.errors import Interrupted
-from dokimasia.runs.observer import Observer
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 
@@ -25,18 +24,19 @@ class Ended(Protocol):
 
 
 R = TypeVar("R", bound=Ended)
-Work = Callable[[Observer, Stop], Awaitable[R]]
+Work = Callable[..., Awaitable[R]]
+"""What starts a run, given `settings`, `observer` and `stop`."""
 
 
-def run_to_end(work: Work[R], settings: Settings, *, quiet: bool = False) -> R:
+def run_to_end(work: Work[R], settings: Settings) -> R:
     """Run the work under signals and a progress line, and say what was paid.
 
     Raises:
         Interrupted: after Ctrl-C or SIGTERM; the message is the command that goes on.
     """
-    with ProgressLine(quiet=quiet) as line:
+    with ProgressLine() as line:
         try:
-            result = asyncio.run(_supervised(work, line))
+            result = asyncio.run(_supervised(work, settings, line))
         except (Interrupted, KeyboardInterrupt):
             if not line.run_id:
                 raise Interrupted(
@@ -56,9 +56,9 @@ def run_to_end(work: Work[R], settings: Settings, *, quiet: bool = False) -> R:
     return result
 
 
-async def _supervised(work: Work[R], line: ProgressLine) -> R:
+async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> R:
     stop = Stop()
-    task = asyncio.ensure_future(work(line, stop))
+    task = asyncio.ensure_future(work(settings=settings, observer=line, stop=stop))
     loop = asyncio.get_running_loop()
     asked = 0
 

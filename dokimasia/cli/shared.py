@@ -2,17 +2,27 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from dokimasia.settings import Settings
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import Run
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+"""A file that need not be there yet."""
+
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 _redact: Callable[[str], str] | None = None
 
@@ -39,13 +49,9 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     @click.option(
         "--home", type=click.Path(file_okay=False, path_type=Path), help="Where runs and the ledger are kept."
     )
-    @click.option(
-        "--config", type=click.Path(dir_okay=False, path_type=Path), help="Configuration (default: ./dokimasia.toml)."
-    )
+    @click.option("--config", type=FILE, help="Configuration (default: ./dokimasia.toml).")
     @click.option("-v", "--verbose", count=True, help="Log what happens (-vv: everything).")
-    @click.option(
-        "--log-file", type=click.Path(dir_okay=False, path_type=Path), help="Log to this file, as JSON lines."
-    )
+    @click.option("--log-file", type=FILE, help="Log to this file, as JSON lines.")
     @functools.wraps(function)
     def wrapped(
         *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
@@ -73,6 +79,31 @@ def console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=False, width=None if os.isatty(1) else 120)
+
+
+def grid(*names: str) -> "Table":
+    """Return an empty table with these columns, whose texts go on in the next line where the terminal is narrow."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+@contextmanager
+def reading(settings: "Settings", run: str) -> "Iterator[tuple[Home, Run]]":
+    """Open the home for reading and find the run that a user means in it.
+
+    Raises:
+        NotFound: there is no home, or no such run.
+    """
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import resolve_run
+
+    with Home.open(settings.home, write=False) as home:
+        yield home, resolve_run(home, run)
 
 
 def _settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> "Settings":

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from dokimasia.cli.shared import FILE
+
 
 @click.group()
 def command() -> None:
@@ -11,7 +13,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @click.option("--samples", type=click.IntRange(1), default=60, show_default=True, help="How many questions, or scenes.")
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
@@ -45,9 +47,7 @@ def make(file: Path, samples: int, described: bool, disputed: float, seed: int) 
 @click.option(
     "--faults", default="", metavar="KIND=RATE,...", help="Plant faults, such as rate_limit=0.1,refusal=0.02."
 )
-@click.option(
-    "--log", "log_path", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON line a request here."
-)
+@click.option("--log", "log_path", type=FILE, help="Write a JSON line a request here.")
 @click.option(
     "--prompts",
     multiple=True,

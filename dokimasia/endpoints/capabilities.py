@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.profile import EndpointProfile
 from dokimasia.errors import NotFound
 from dokimasia.storage.home import Home
@@ -19,7 +19,13 @@ def with_capabilities(spec: ModelSpec, home: Path) -> ModelSpec:
         spec: how the model is reached.
         home: the folder that holds the profiles; it need not exist.
     """
-    return spec if spec.capabilities else settled(spec, _profile_at(home, spec.ref))
+    if spec.capabilities:
+        return spec
+    try:
+        with Home.open(home, write=False) as opened:
+            return settled(spec, load_profile(opened, spec.ref))
+    except NotFound:
+        return spec
 
 
 def settled(spec: ModelSpec, profile: EndpointProfile | None) -> ModelSpec:
@@ -27,11 +33,3 @@ def settled(spec: ModelSpec, profile: EndpointProfile | None) -> ModelSpec:
     if spec.capabilities or profile is None:
         return spec
     return spec.model_copy(update={"capabilities": profile.capabilities})
-
-
-def _profile_at(path: Path, ref: ModelRef) -> EndpointProfile | None:
-    try:
-        with Home.open(path, write=False) as home:
-            return load_profile(home, ref)
-    except NotFound:
-        return None

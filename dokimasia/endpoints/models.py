@@ -61,18 +61,12 @@ def _described(
     except ConfigError as error:
         transport, problem = None, str(error)
     return {
-        "name": spec.ref.name,
-        "model": spec.ref.model,
-        "endpoint": spec.ref.endpoint,
-        "api_base": spec.api_base,
+        **spec.ref.model_dump(),
+        **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout"}),
         "transport": transport,
         "problem": problem,
         "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},
-        "max_concurrency": spec.max_concurrency,
         "start_concurrency": min(spec.start_concurrency, spec.max_concurrency),
-        "rpm": spec.rpm,
-        "tpm": spec.tpm,
-        "timeout": spec.timeout,
         "price": _price(spec),
         "capabilities": list(spec.capabilities),
         "measured": None if profile is None else profile.model_dump(mode="json", exclude={"model", "endpoint"}),

@@ -5,13 +5,13 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import cast
 
-from dokimasia.domain.call import Answer, Capability, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import Answer, Capability, ChatReply, ModelCall, ModelSpec, call_key
 from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.profile import EndpointProfile, Finding
-from dokimasia.endpoints.probes import Probe, probes
+from dokimasia.endpoints.probes import probes
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.retry import RetryPolicy
@@ -144,15 +144,6 @@ class _WatchedLedger(SqliteLedger):
         await super().attempt(key, call, kind=kind, status=status, message=message, label=label)
 
 
-class _Seen(NamedTuple):
-    """What came of one probe: a finding, and either the answer with its time in seconds or the problem."""
-
-    finding: Finding
-    answer: Answer | None = None
-    seconds: float = 0.0
-    problem: Problem | None = None
-
-
 def _able(spec: ModelSpec) -> ModelSpec:
     """Return the spec as one that can do everything, so that a request keeps all that it has, and waits not too long."""
     able: tuple[Capability, ...] = ("vision", "json_schema", "tools")
@@ -162,74 +153,51 @@ def _able(spec: ModelSpec) -> ModelSpec:
 async def _check(
     spec: ModelSpec, code: str, transport: str, gateway: ModelGateway, ledger: _WatchedLedger, home: Home
 ) -> Checked:
-    seen: dict[Capability, _Seen] = {}
+    findings: dict[Capability, Finding] = {}
+    answers, seconds, problems = list[Answer](), list[float](), list[Problem]()
     for probe in probes(spec, code):
         if probe.image is not None:
             ref, data = probe.image
             await asyncio.to_thread(home.blobs.put_image, data, ref)
-        seen[probe.capability] = found = await _ask(probe, gateway, ledger)
-        if found.problem is not None and found.problem.kind in _POINTLESS and len(seen) == 1:
-            return _unreached(spec, transport, found.problem)
-    answered = [one for one in seen.values() if one.answer is not None]
-    if not answered:
-        problems = [one.problem for one in seen.values() if one.problem is not None]
+        started = time.monotonic()
+        try:
+            answer = await gateway.ask(probe.call, label=LABEL)
+        except CallFailed as failed:
+            fallback = Problem(kind=failed.kind, message=failed.reason)
+            problem = ledger.failures.get(call_key(probe.call), fallback)
+            if problem.kind in _POINTLESS and not findings:
+                return _unreached(spec, transport, problem)
+            verdict = "no" if problem.kind in _DECLINED else "unknown"
+            findings[probe.capability] = Finding(verdict=verdict, note=f"{problem.kind}: {problem.message}"[:500])
+            problems.append(problem)
+            continue
+        seconds.append(time.monotonic() - started)
+        answers.append(answer)
+        findings[probe.capability] = probe.read(_chat(answer))
+    if not answers:
         return _unreached(spec, transport, problems[0])
-    answers = [one.answer for one in answered if one.answer is not None]
-    replies = [answer.reply for answer in answers]
+    replies = [_chat(answer) for answer in answers]
     paid = [answer.cost for answer in answers if not answer.cached]
     profile = EndpointProfile(
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        name=spec.ref.name,
+        **spec.ref.model_dump(),
         transport=transport,
-        vision=seen["vision"].finding,
-        json_schema=seen["json_schema"].finding,
-        tools=seen["tools"].finding,
+        vision=findings["vision"],
+        json_schema=findings["json_schema"],
+        tools=findings["tools"],
         usage=all(reply.usage.known for reply in replies),
-        finish_reasons=tuple(sorted({_ending(reply) for reply in replies})),
-        latency=round(sum(one.seconds for one in answered) / len(answered), 3),
+        finish_reasons=tuple(sorted({reply.native_finish_reason or reply.finish_reason for reply in replies})),
+        latency=round(sum(seconds) / len(seconds), 3),
         checked_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    cost = None if None in paid else sum(cost or 0.0 for cost in paid)
     return Checked(
-        name=spec.ref.name,
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        transport=transport,
-        reachable=True,
-        profile=profile,
-        calls=len(paid),
-        cost=None if None in paid else sum(cost or 0.0 for cost in paid),
+        **spec.ref.model_dump(), transport=transport, reachable=True, profile=profile, calls=len(paid), cost=cost
     )
 
 
-async def _ask(probe: Probe, gateway: ModelGateway, ledger: _WatchedLedger) -> _Seen:
-    started = time.monotonic()
-    try:
-        answer = await gateway.ask(probe.call, label=LABEL)
-    except CallFailed as failed:
-        fallback = Problem(kind=failed.kind, message=failed.reason)
-        problem = ledger.failures.get(call_key(probe.call), fallback)
-        verdict = "no" if problem.kind in _DECLINED else "unknown"
-        return _Seen(Finding(verdict=verdict, note=f"{problem.kind}: {problem.message}"[:500]), problem=problem)
-    seconds = time.monotonic() - started
-    if not isinstance(answer.reply, ChatReply):
-        return _Seen(Finding(verdict="unknown", note="the reply is no chat reply"), answer, seconds)
-    return _Seen(probe.read(answer.reply), answer, seconds)
+def _chat(answer: Answer) -> ChatReply:
+    return cast("ChatReply", answer.reply)  # the gateway lets no reply of another kind through
 
 
 def _unreached(spec: ModelSpec, transport: str | None, problem: Problem) -> Checked:
-    return Checked(
-        name=spec.ref.name,
-        model=spec.ref.model,
-        endpoint=spec.ref.endpoint,
-        transport=transport,
-        reachable=False,
-        problem=problem,
-        cost=0.0,
-    )
-
-
-def _ending(reply: ModelReply) -> str:
-    if not isinstance(reply, ChatReply):
-        return "unknown"
-    return reply.native_finish_reason or reply.finish_reason
+    return Checked(**spec.ref.model_dump(), transport=transport, reachable=False, problem=problem, cost=0.0)

@@ -25,16 +25,14 @@ class Reservation:
 
     def settle(self, *, tokens: int | None, cost: float | None) -> None:
         """Close with what the request came to; what is unknown is counted at its estimate."""
-        self._close(self.tokens if tokens is None else tokens, self.cost if cost is None else cost)
+        if self._open:
+            self._open = False
+            spent = self.tokens if tokens is None else tokens
+            self._budget.charge(self, tokens=spent, cost=self.cost if cost is None else cost)
 
     def release(self) -> None:
         """Close without any charge for tokens; a request that was sent still counts as a call."""
-        self._close(0, 0.0)
-
-    def _close(self, tokens: int, cost: float) -> None:
-        if self._open:
-            self._open = False
-            self._budget.charge(self, tokens=tokens, cost=cost)
+        self.settle(tokens=0, cost=0.0)
 
 
 class Budget:

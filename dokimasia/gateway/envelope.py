@@ -1,10 +1,13 @@
 """What the gateway checks of a reply before it is kept, and how keys are taken out of everything that leaves it."""
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from dokimasia.domain.call import ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
+from dokimasia.domain.identity import Value
 from dokimasia.errors import TransportError
 
+V = TypeVar("V", bound=Value)
 Redact = Callable[[str], str]
 
 SHORTEST_KEY = 8
@@ -26,35 +29,24 @@ def redactor(keys: Iterable[str], redact: Redact) -> Redact:
     return clean
 
 
-def shorten(text: str, limit: int = MESSAGE_LENGTH) -> str:
-    """Return the text on one line, cut with an ellipsis to at most `limit` characters."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def clean_message(text: str, clean: Redact) -> str:
-    """Return an error's message cleaned, then shortened: a cut must not leave half a key that no rule recognises."""
-    return shorten(clean(text))
+def shorten(text: str) -> str:
+    """Return an error's message on one line, cut with an ellipsis to at most `MESSAGE_LENGTH` characters."""
+    line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
+    return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
 
 
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
     """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
     if not isinstance(reply, ChatReply):
         return reply
-    cleaned = reply.model_copy(
-        update={
-            "text": clean(reply.text),
-            "refusal": None if reply.refusal is None else clean(reply.refusal),
-            "native_finish_reason": (None if reply.native_finish_reason is None else clean(reply.native_finish_reason)),
-            "tool_calls": tuple(
-                tool.model_copy(
-                    update={"id": clean(tool.id), "name": clean(tool.name), "arguments": clean(tool.arguments)}
-                )
-                for tool in reply.tool_calls
-            ),
-        }
-    )
+    tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)
+    cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason").model_copy(update={"tool_calls": tools})
     return reply if cleaned == reply else cleaned
+
+
+def _cleaned(value: V, clean: Redact, *names: str) -> V:
+    texts = {name: getattr(value, name) for name in names}
+    return value.model_copy(update={name: clean(text) for name, text in texts.items() if text is not None})
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:

@@ -5,7 +5,7 @@ import re
 import time
 from typing import Any
 
-from dokimasia.errors import AttemptKind
+from dokimasia.errors import AttemptKind, TransportError
 
 Verdict = tuple[AttemptKind, bool]
 """A failure's kind, and whether the same request may succeed later."""
@@ -40,13 +40,18 @@ BODY_MESSAGES: dict[AttemptKind, str] = {
     "empty_choices": "the endpoint returned no choices",
     "broken_envelope": "the endpoint returned a reply that is cut off or not in the expected form",
 }
-"""What is said of a body that is no reply; of one that is no JSON at all, `not_json_message` shows the beginning."""
+"""What is said of a body that is no reply; of one that is no JSON at all, `message_of_body` shows the beginning."""
 
 LONGEST_SAID = 4000
 """Characters of an endpoint's words that are looked at."""
 
 LONGEST_MESSAGE = 300
 """Characters of a failure's message."""
+
+
+def broken(kind: AttemptKind = "broken_envelope") -> TransportError:
+    """Return the failure of a reply with status 200 whose envelope cannot be used."""
+    return TransportError(kind, BODY_MESSAGES[kind], retryable=True, status=200)
 
 
 def verdict_of_status(status: int, text: str) -> Verdict:
@@ -87,8 +92,10 @@ def kind_of_body(body: str) -> AttemptKind:
     return "broken_envelope" if body[0] in "{[" else "not_json"
 
 
-def not_json_message(body: str, api_key: str | None) -> str:
-    """Return the message for a body that is no JSON, with its beginning."""
+def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
+    """Return the message for a body that could not be read; of one that is no JSON, with its beginning."""
+    if kind in BODY_MESSAGES:
+        return BODY_MESSAGES[kind]
     text = " ".join(scrub(body, api_key).split())
     return f"the endpoint returned something that is not JSON: {text[:80]}"
 

@@ -1,8 +1,10 @@
 """The gateway: every call to a model goes through `ModelGateway.ask`, which owns ledger, money, limits and retries."""
 
 import asyncio
+import functools
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,16 +14,12 @@ from dokimasia.domain.ports import BlobStore, Ledger, Transport
 from dokimasia.errors import CallFailed, Interrupted, TransportError
 from dokimasia.gateway.allowance import listening
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.envelope import MESSAGE_LENGTH, check_envelope, clean_message, clean_reply, redactor, shorten
+from dokimasia.gateway.envelope import check_envelope, clean_reply, redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of, estimate_usage
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
-
-
-def _unchanged(text: str) -> str:
-    return text
 
 
 @dataclass
@@ -34,19 +32,6 @@ class _Flight:
     waiters: int = 0
     idle: bool = True
     task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
-
-
-@dataclass
-class _Tally:
-    sent: int = 0
-    answered: int = 0
-    cached: int = 0
-    failed_tries: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usage_unknown: int = 0
-    cost: float = 0.0
-    cost_unknown: int = 0
 
 
 class ModelGateway:
@@ -69,7 +54,7 @@ class ModelGateway:
         specs: Mapping[str, ModelSpec],
         api_keys: Mapping[str, str] | None = None,
         budget: Budget | None = None,
-        redact: Callable[[str], str] = _unchanged,
+        redact: Callable[[str], str] = str,
         seed: int = 0,
         on_event: Callable[[GatewayEvent], None] | None = None,
         policy: RetryPolicy | None = None,
@@ -106,7 +91,7 @@ class ModelGateway:
             specs, transports=self._transports, api_keys=keys, clock=clock, sleep=sleep, on_limit=self._limit_changed
         )
         self._flights: dict[str, _Flight] = {}
-        self._tally = _Tally()
+        self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
     async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
@@ -130,7 +115,9 @@ class ModelGateway:
         flight = self._flights.get(key)
         joined = flight is not None
         if flight is None:
-            flight = self._take_off(call, key, label)
+            flight = self._flights[key] = _Flight(call=call, key=key, label=label)
+            flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
+            flight.task.add_done_callback(functools.partial(self._landed, flight))
         flight.waiters += 1
         try:
             outcome = await asyncio.shield(flight.task)
@@ -141,7 +128,8 @@ class ModelGateway:
         finally:
             flight.waiters -= 1
             if flight.waiters == 0 and flight.idle and not flight.task.done():
-                self._drop(flight)
+                self._forget(flight)
+                flight.task.cancel()
         if isinstance(outcome, CallFailed):
             raise CallFailed(outcome.kind, outcome.reason)
         if isinstance(outcome, Interrupted):
@@ -156,21 +144,20 @@ class ModelGateway:
         if not self._draining:
             self._draining = True
             self._emit("draining", reason="no new call is started")
-        flights = list(self._flights.values())
-        for flight in flights:
-            if flight.idle:
-                flight.task.cancel()
-        if flights:
-            await asyncio.wait([flight.task for flight in flights])
+        await self._end(only_idle=True)
 
     async def abort(self) -> None:
         """Give up the requests under way, paid for or not; what is committed stays. The gateway is not used again."""
         self._draining = True
-        flights = [flight.task for flight in self._flights.values()]
-        for task in flights:
-            task.cancel()
+        await self._end(only_idle=False)
+
+    async def _end(self, *, only_idle: bool) -> None:
+        flights = list(self._flights.values())
+        for flight in flights:
+            if flight.idle or not only_idle:
+                flight.task.cancel()
         if flights:
-            await asyncio.wait(flights)
+            await asyncio.wait([flight.task for flight in flights])
 
     async def aclose(self) -> None:
         """Drain, then close every transport. The gateway is not used again."""
@@ -180,7 +167,7 @@ class ModelGateway:
 
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
-        return GatewayStats(**vars(self._tally), in_flight=self._routes.in_flight(), limits=self._routes.limits())
+        return GatewayStats(**self._tally, in_flight=self._routes.in_flight(), limits=self._routes.limits())
 
     def uneven(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
@@ -189,28 +176,19 @@ class ModelGateway:
         """
         return self._routes.uneven(models)
 
-    def _take_off(self, call: ModelCall, key: str, label: str) -> _Flight:
-        flight = _Flight(call=call, key=key, label=label)
-        flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
-        flight.task.add_done_callback(lambda _: self._landed(flight))
-        self._flights[key] = flight
-        return flight
-
-    def _drop(self, flight: _Flight) -> None:
+    def _forget(self, flight: _Flight) -> None:
         if self._flights.get(flight.key) is flight:
             del self._flights[flight.key]
-        flight.task.cancel()
 
-    def _landed(self, flight: _Flight) -> None:
-        if self._flights.get(flight.key) is flight:
-            del self._flights[flight.key]
-        if not flight.task.cancelled():
-            flight.task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
+    def _landed(self, flight: _Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
+        self._forget(flight)
+        if not task.cancelled():
+            task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
 
     async def _fly(self, flight: _Flight) -> Answer | CallFailed | Interrupted:
         committed = await self._ledger.get(flight.key)
         if committed is not None:
-            self._tally.cached += 1
+            self._tally["cached"] += 1
             self._tell("cached", flight)
             return committed
         route = self._routes.to(flight.call.model.name)
@@ -245,7 +223,7 @@ class ModelGateway:
             await route.pacing.take(tokens)
             flight.idle = False
             reservation.sent()
-            self._tally.sent += 1
+            self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
             result = await self._send(flight.call, route)
             report = _report(result)
@@ -286,16 +264,17 @@ class ModelGateway:
         except TimeoutError:
             failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
         # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
+        # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
         return TransportError(
             failure.kind,
-            clean_message(str(failure), self._clean),
+            shorten(self._clean(str(failure))),
             retryable=failure.retryable,
             status=failure.status,
             retry_after=failure.retry_after,
         )
 
     async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
-        self._tally.failed_tries += 1
+        self._tally["failed_tries"] += 1
         await self._ledger.attempt(
             flight.key,
             flight.call,
@@ -315,26 +294,25 @@ class ModelGateway:
             route.pacing.correct(spent - reservation.tokens)
         await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label)
         tally = self._tally
-        tally.answered += 1
-        tally.input_tokens += usage.input_tokens or 0
-        tally.output_tokens += usage.output_tokens or 0
-        tally.usage_unknown += not usage.known
-        tally.cost += cost or 0.0
-        tally.cost_unknown += cost is None
+        tally["answered"] += 1
+        tally["input_tokens"] += usage.input_tokens or 0
+        tally["output_tokens"] += usage.output_tokens or 0
+        tally["usage_unknown"] += not usage.known
+        tally["cost"] += cost or 0.0
+        tally["cost_unknown"] += cost is None
         self._tell("answered", flight)
         return Answer(key=flight.key, reply=reply, cost=cost)
 
     def _give_up(self, flight: _Flight, failure: TransportError, tries: int) -> CallFailed:
         count = "1 try" if tries == 1 else f"{tries} tries"
         status = "" if failure.status is None else f" (status {failure.status})"
-        reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}", MESSAGE_LENGTH)
+        reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
         self._tell("gave_up", flight, reason=reason, number=tries)
         return CallFailed("context_overflow" if failure.kind == "context_overflow" else "api_error", reason)
 
     def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
-        if self._on_event is not None:
-            model = flight.call.model
-            self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
+        model = flight.call.model
+        self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
 
     def _emit(self, kind: EventKind, **fields: Any) -> None:
         if self._on_event is not None:

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import AnyStr, Generic
 
+from dokimasia.domain.call import Chat
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 
@@ -46,31 +47,25 @@ class EncodedImages(Generic[AnyStr]):
             reading.add_done_callback(lambda task: self._finished(key, task))
         return await asyncio.shield(reading)  # one caller's cancellation is not the others'
 
-    async def get_all(self, images: tuple[ImageRef, ...], blobs: BlobStore) -> dict[str, AnyStr]:
-        """Return the encoded images by their hash, each once.
+    async def shown_by(self, call: Chat, blobs: BlobStore) -> dict[str, AnyStr]:
+        """Return the encoded images of a call by their hash.
 
         Raises:
             StorageError: an image is not in the blob store.
         """
-        encoded: dict[str, AnyStr] = {}
-        for image in images:
-            if image.sha256 not in encoded:
-                encoded[image.sha256] = await self.get(image, blobs)
-        return encoded
+        shown = {image.sha256: image for message in call.messages for image in message.images}
+        return {sha256: await self.get(image, blobs) for sha256, image in shown.items()}
 
     async def _read(self, image: ImageRef, blobs: BlobStore) -> AnyStr:
         encoded = await asyncio.to_thread(lambda: self._encode(blobs.get(image.sha256), image.media_type))
-        self._keep((image.sha256, image.media_type), encoded)
-        return encoded
-
-    def _keep(self, place: _Place, encoded: AnyStr) -> None:
-        if place in self._images or len(encoded) > self._max_bytes:
-            return
-        self._images[place] = encoded
-        self._held += len(encoded)
+        place = (image.sha256, image.media_type)
+        if place not in self._images and len(encoded) <= self._max_bytes:
+            self._images[place] = encoded
+            self._held += len(encoded)
         while self._held > self._max_bytes:
             _, oldest = self._images.popitem(last=False)
             self._held -= len(oldest)
+        return encoded
 
     def _finished(self, key: tuple[asyncio.AbstractEventLoop, _Place], task: "asyncio.Task[AnyStr]") -> None:
         del self._reading[key]

@@ -5,23 +5,19 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Literal, NamedTuple
+from typing import Literal
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 Report = Literal["ok", "limited", "failed"]
+Slot = int
+"""A permit to send one request: how often the limit had been cut before it was given."""
 
 BACKOFF_FACTOR = 0.5
 """What a 429 leaves of the limit."""
 
 HOLD_SECONDS = 30.0
 """How long after a cut the limit does not grow."""
-
-
-class Slot(NamedTuple):
-    """A permit to send one request; `epoch` counts the cuts of the limit before it was given."""
-
-    epoch: int
 
 
 class AdaptiveLimiter:
@@ -83,7 +79,7 @@ class AdaptiveLimiter:
                 raise
         else:
             self.in_use += 1
-        return Slot(self._epoch)
+        return self._epoch
 
     def release(self, slot: Slot, report: Report) -> bool:
         """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way.
@@ -92,7 +88,7 @@ class AdaptiveLimiter:
             Whether the limit was cut: the first refusal of those sent since the last cut.
         """
         saturated = self.in_use >= self.limit
-        cut = report == "limited" and slot.epoch == self._epoch
+        cut = report == "limited" and slot == self._epoch
         if cut:
             self._cut()
         elif report == "ok":

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from dokimasia.gateway.allowance import Allowance, read_allowance
+from dokimasia.gateway.allowance import read_allowance
 from dokimasia.gateway.limiter import Clock, Pace, Sleep
 
 WINDOW = 60
@@ -89,8 +89,13 @@ class Pacing:
         """Take in what the headers of a reply say."""
         for what in ("requests", "tokens"):
             allowance = read_allowance(headers, what)
-            if allowance is not None:
-                self._believe(what, allowance)
+            if allowance is None:
+                continue
+            limit, remaining, rate = allowance
+            if what not in self._stated:
+                self._stated[what] = Pace(rate, clock=self._clock, sleep=self._sleep)
+                self._tell(limit, f"the endpoint takes {limit:g} {what}, as its headers say")
+            self._stated[what].adopt(capacity=limit, level=remaining, per_minute=rate)
 
     def succeeded(self) -> None:
         """Count a request that was answered."""
@@ -112,13 +117,6 @@ class Pacing:
             rate = max(1.0, SAFETY * (self._learnt_rate or 1.0))
         self._learnt_first = rate
         self._learn(rate, "refused again (429) with less in flight")
-
-    def _believe(self, what: str, allowance: Allowance) -> None:
-        pace = self._stated.get(what)
-        if pace is None:
-            pace = self._stated[what] = Pace(allowance.per_minute, clock=self._clock, sleep=self._sleep)
-            self._tell(allowance.limit, f"the endpoint takes {allowance.limit:g} {what}, as its headers say")
-        pace.adopt(capacity=allowance.limit, level=allowance.remaining, per_minute=allowance.per_minute)
 
     def _grow(self, now: float) -> None:
         self._grown_at = now

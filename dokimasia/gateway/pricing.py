@@ -1,11 +1,9 @@
 """What calls cost in US dollars and how long they are in tokens: exact where known, None where not, never 0."""
 
-from collections.abc import Iterable, Mapping
-
 import orjson
 from pydantic import Field
 
-from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelSpec, Usage
+from dokimasia.domain.call import Embedding, ImageEdit, ModelCall, ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
 from dokimasia.gateway.litellm.prices import list_price
@@ -26,15 +24,6 @@ class Price(Value):
     def known(self) -> bool:
         """Whether both sides are known."""
         return self.input is not None and self.output is not None
-
-
-class Estimate(Value):
-    """What calls would come to if the ledger knew none of them; `cost` is None if any price is unknown."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
 
 
 def known_price(spec: ModelSpec) -> Price:
@@ -77,36 +66,6 @@ def estimate_usage(call: ModelCall) -> Usage:
     if isinstance(call, ImageEdit):
         image = _image_tokens(call.image)
         return Usage(input_tokens=_text_tokens(call.instruction) + image, output_tokens=image)
-    return _estimate_chat(call)
-
-
-def estimate(calls: Iterable[ModelCall], specs: Mapping[str, ModelSpec]) -> Estimate:
-    """Return the forecast of many calls, each counted once as if the ledger knew none of them.
-
-    Args:
-        calls: the calls, consumed one by one.
-        specs: how each model is reached, by `ModelRef.name`.
-
-    Raises:
-        KeyError: if a call's model is not among the specs.
-    """
-    count = input_tokens = output_tokens = 0
-    cost: float | None = 0.0
-    prices: dict[str, Price] = {}
-    for call in calls:
-        name = call.model.name
-        if name not in prices:
-            prices[name] = known_price(specs[name])
-        usage = estimate_usage(call)
-        count += 1
-        input_tokens += usage.input_tokens or 0
-        output_tokens += usage.output_tokens or 0
-        one = cost_of(usage, prices[name])
-        cost = None if cost is None or one is None else cost + one
-    return Estimate(calls=count, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
-
-
-def _estimate_chat(call: Chat) -> Usage:
     tokens = sum(4 + _text_tokens(message.text) for message in call.messages)
     tokens += sum(_image_tokens(image) for message in call.messages for image in message.images)
     if call.output_schema is not None:

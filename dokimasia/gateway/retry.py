@@ -7,20 +7,6 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.errors import AttemptKind, TransportError
 
-RETRYABLE: frozenset[AttemptKind] = frozenset(
-    (
-        "rate_limit",
-        "timeout",
-        "connection",
-        "server_error",
-        "empty_body",
-        "not_json",
-        "broken_envelope",
-        "empty_choices",
-    )
-)
-"""Kinds of failure that the same request may get over. A transport may still say of one failure that it will not."""
-
 PERHAPS_PAID: frozenset[AttemptKind] = frozenset(
     ("timeout", "empty_body", "not_json", "broken_envelope", "empty_choices", "unknown")
 )

@@ -1,9 +1,8 @@
 """From a model's configuration to what a request needs on its way: transport, key, limits and price."""
 
+import functools
 import hashlib
 import re
-import time
-from asyncio import sleep as asyncio_sleep
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -36,15 +35,6 @@ class Route:
     limiter: AdaptiveLimiter
     pacing: Pacing
     price: Price
-
-
-def choose_transport(spec: ModelSpec, transports: Mapping[str, Transport]) -> Transport:
-    """Return the transport that a model goes by, of those there are (see `chosen_transport_name`).
-
-    Raises:
-        ConfigError: there is none of that name, or the model cannot go by it.
-    """
-    return transports[chosen_transport_name(spec, transports)]
 
 
 def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
@@ -110,9 +100,9 @@ class Routes:
         *,
         transports: Mapping[str, Transport],
         api_keys: Mapping[str, str],
-        clock: Clock = time.monotonic,
-        sleep: Sleep = asyncio_sleep,
-        on_limit: LimitListener | None = None,
+        clock: Clock,
+        sleep: Sleep,
+        on_limit: LimitListener,
     ) -> None:
         self._specs = dict(specs)
         self._transports = transports
@@ -160,7 +150,7 @@ class Routes:
     def _route(self, spec: ModelSpec) -> Route:
         return Route(
             spec=spec,
-            transport=choose_transport(spec, self._transports),
+            transport=self._transports[chosen_transport_name(spec, self._transports)],
             api_key=self._api_keys.get(spec.ref.name),
             limiter=self._limiter(spec),
             pacing=Pacing(
@@ -168,14 +158,10 @@ class Routes:
                 tpm=spec.tpm,
                 clock=self._clock,
                 sleep=self._sleep,
-                on_change=lambda limit, reason: self._tell(spec.ref.endpoint, limit, f"{spec.ref.name}: {reason}"),
+                on_change=lambda limit, reason: self._on_limit(spec.ref.endpoint, limit, f"{spec.ref.name}: {reason}"),
             ),
             price=known_price(spec),
         )
-
-    def _tell(self, endpoint: str, limit: int, reason: str) -> None:
-        if self._on_limit is not None:
-            self._on_limit(endpoint, limit, reason)
 
     def _lane(self, spec: ModelSpec) -> tuple[str, str]:
         key = self._api_keys.get(spec.ref.name)
@@ -185,11 +171,7 @@ class Routes:
     def _limiter(self, spec: ModelSpec) -> AdaptiveLimiter:
         lane = self._lane(spec)
         if lane not in self._limiters:
-            endpoint = spec.ref.endpoint
-
-            def changed(limit: int, reason: str) -> None:
-                self._tell(endpoint, limit, reason)
-
+            changed = functools.partial(self._on_limit, spec.ref.endpoint)
             sharing = [other for other in self._specs.values() if self._lane(other) == lane]
             most = max(other.max_concurrency for other in sharing)
             start = min(most, max(other.start_concurrency for other in sharing))

@@ -9,11 +9,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from dokimasia.errors import StorageError
-from dokimasia.storage.connection import BUSY_TIMEOUT, JOURNAL_SIZE_LIMIT
+from dokimasia.storage.connection import BUSY_TIMEOUT, SAFE_AND_SMALL
 from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
-
-__all__ = ["Saver", "delete_thread", "open_saver", "sweep_orphans"]
 
 Saver = AsyncSqliteSaver
 """The kind of saver that a home gives; other rooms name it without importing LangGraph."""
@@ -33,24 +31,17 @@ async def open_saver(home: Home) -> AsyncIterator[AsyncSqliteSaver]:
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
     connection = aiosqlite.connect(home.checkpoints, timeout=BUSY_TIMEOUT)
+    doing = "opening the checkpoints"
     try:
         await connection
-        for pragma in (
-            f"busy_timeout={int(BUSY_TIMEOUT * 1000)}",
-            "journal_mode=WAL",
-            "synchronous=NORMAL",
-            f"journal_size_limit={JOURNAL_SIZE_LIMIT}",
-        ):
+        for pragma in ("journal_mode=WAL", *SAFE_AND_SMALL):
             await connection.execute_fetchall(f"PRAGMA {pragma}")
         saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         await saver.setup()
-    except sqlite3.Error as error:
-        await connection.close()
-        raise checkpoints_error(error, path=home.checkpoints, doing="opening the checkpoints") from error
-    try:
+        doing = "keeping the steps of unfinished items"
         yield saver
     except sqlite3.Error as error:  # raised inside LangGraph; the home's own reads and writes raise StorageError
-        raise checkpoints_error(error, path=home.checkpoints, doing="keeping the steps of unfinished items") from error
+        raise checkpoints_error(error, path=home.checkpoints, doing=doing) from error
     finally:
         await connection.close()
 

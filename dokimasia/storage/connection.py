@@ -3,12 +3,13 @@
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from dokimasia.storage.content.packing import unpack
-
-__all__ = ["BUSY_TIMEOUT", "JOURNAL_SIZE_LIMIT", "connect_reader", "connect_writer", "enter_wal"]
 
 BUSY_TIMEOUT = 10.0
 """Seconds that a statement waits for another process's lock before it fails."""
@@ -16,15 +17,44 @@ BUSY_TIMEOUT = 10.0
 JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 """Bytes to which the write-ahead log is cut back after a checkpoint."""
 
+SAFE_AND_SMALL = ("synchronous=NORMAL", f"journal_size_limit={JOURNAL_SIZE_LIMIT}")
+"""What every connection that writes is set to, beside the log itself."""
+
 PAGE_SIZE = 8192
 """Bytes of a page: prompts, samples and answers of one to three thousand bytes leave little of it empty."""
 
 
-def _uri(path: Path, query: str) -> str:
-    return f"file:{quote(str(path.absolute()))}?{query}"
+def rows_of(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
+    """Return the rows of a query, each as a mapping from column name to value."""
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def enter_wal(connection: sqlite3.Connection) -> None:
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Do what is inside in one transaction, which takes the write lock first; undo all of it if anything fails."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):  # the first error says more than that of the rollback
+                connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _opened(target: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(target, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=uri)
+    try:
+        yield connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _enter_wal(connection: sqlite3.Connection) -> None:
     """Switch the database to a write-ahead log; waits where another process is switching it at this moment.
 
     SQLite answers "locked" to that switch at once, without regard to the busy timeout, so the wait is ours.
@@ -53,18 +83,12 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: if the file is no database, or cannot be written.
     """
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
-    try:
-        connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
+    with _opened(path) as connection:
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # of a new file; an old one keeps its own
-        enter_wal(connection)
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(f"PRAGMA journal_size_limit={JOURNAL_SIZE_LIMIT}")
-        connection.execute("PRAGMA foreign_keys=ON")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        _enter_wal(connection)
+        for pragma in (*SAFE_AND_SMALL, "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
@@ -88,15 +112,8 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        _uri(path, query), uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute(f"PRAGMA busy_timeout={int(BUSY_TIMEOUT * 1000)}")
+    with _opened(f"file:{quote(str(path.absolute()))}?{query}", uri=True) as connection:
         connection.execute("PRAGMA query_only=ON")
         connection.create_function("unpack", 1, unpack, deterministic=True)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return connection

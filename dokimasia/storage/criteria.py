@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["CollectedCriteria", "list_collections", "load_collection", "save_collection"]
-
 
 class CollectedCriteria(NamedTuple):
     """One sample's place in a collection: the ids of its criteria and, where known, of the chain they were drawn from.
@@ -48,9 +46,3 @@ def load_collection(home: Home, collection_id: str) -> list[CollectedCriteria]:
         "WHERE collection_id = ? ORDER BY sample_id"
     )
     return [CollectedCriteria(*row) for row in home.all(sql, (collection_id,))]
-
-
-def list_collections(home: Home) -> dict[str, int]:
-    """Return the collections' ids and sizes, by id."""
-    sql = "SELECT collection_id, count(*) FROM criteria_collections GROUP BY collection_id ORDER BY collection_id"
-    return dict(home.all(sql))

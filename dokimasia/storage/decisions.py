@@ -13,28 +13,15 @@ from dokimasia.domain.decision import STATES, Action, CheckItem, Decision, Kind,
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import logger
-from dokimasia.storage.faults import storage_error
+from dokimasia.storage.connection import rows_of
+from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import now
-from dokimasia.storage.values import insert_statement
-
-__all__ = [
-    "Left",
-    "clear_draft",
-    "draft_file",
-    "keep_items",
-    "leave",
-    "left_decisions",
-    "record_decision",
-    "standing",
-    "standings",
-    "take_in",
-    "waiting_items",
-]
+from dokimasia.storage.values import insert_statement, now
 
 _LEFT = "decisions"
 _DRAFTS = "drafts"
-_COLUMNS = "id, run_id, kind, sample_id, subject, text, detail, position"
+_ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position"
+_DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 
 
 class Left(Value):
@@ -79,19 +66,13 @@ async def record_decision(home: Home, left: Left) -> Decision:
 
     def insert(connection: sqlite3.Connection) -> Decision:
         connection.execute(insert_statement("check_items", row), row)
-        earlier = _decisions(connection, item.id)
+        sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
+        earlier = [Decision.model_validate(one) for one in rows_of(connection.execute(sql, (item.id,)))]
         mine = next((one for one in reversed(earlier) if one.who == left.who), None)
         if mine is not None and (mine.action, mine.text) == (left.action, text):
             return mine
-        decision = Decision(
-            item=item.id,
-            number=len(earlier) + 1,
-            who=left.who,
-            at=left.at,
-            action=left.action,
-            text=text,
-            difference=changed,
-        )
+        made = left.model_dump(include={"who", "at", "action"})
+        decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
         values = {"id": decision.id, **decision.model_dump(mode="json")}
         connection.execute(insert_statement("decisions", values), values)
         settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
@@ -101,23 +82,9 @@ async def record_decision(home: Home, left: Left) -> Decision:
     return await home.write(insert)
 
 
-def waiting_items(home: Home, run_id: str | None = None) -> list[CheckItem]:
-    """Return the items that nobody has decided on, by run and place."""
-    sql = f"SELECT {_COLUMNS} FROM check_items WHERE state = 'waiting' AND (? IS NULL OR run_id = ?) ORDER BY run_id, position"
-    return [_item(row) for row in home.rows(sql, (run_id, run_id))]
-
-
 def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:
     """Return how the items of a run that have rows stand, by place."""
-    sql = f"SELECT {_COLUMNS} FROM check_items WHERE run_id = ? AND (? IS NULL OR kind = ?) ORDER BY position, kind, id"
-    items = [_item(row) for row in home.rows(sql, (run_id, kind, kind))]
-    made: defaultdict[str, list[Decision]] = defaultdict(list)
-    for row in home.rows(
-        "SELECT d.* FROM decisions d JOIN check_items i ON i.id = d.item WHERE i.run_id = ? ORDER BY d.item, d.number",
-        (run_id,),
-    ):
-        made[row["item"]].append(_decision(row))
-    return [Standing(item=item, decisions=tuple(made[item.id])) for item in items]
+    return _standings(home, "i.run_id = ? AND (? IS NULL OR i.kind = ?)", (run_id, kind, kind))
 
 
 def standing(home: Home, item_id: str) -> Standing:
@@ -126,11 +93,20 @@ def standing(home: Home, item_id: str) -> Standing:
     Raises:
         NotFound: there is no such item.
     """
-    rows = home.rows(f"SELECT {_COLUMNS} FROM check_items WHERE id = ?", (item_id,))
-    if not rows:
+    found = _standings(home, "i.id = ?", (item_id,))
+    if not found:
         raise NotFound(f"{home.path} has no item {item_id} to be checked")
-    made = home.rows("SELECT * FROM decisions WHERE item = ? ORDER BY number", (item_id,))
-    return Standing(item=_item(rows[0]), decisions=tuple(map(_decision, made)))
+    return found[0]
+
+
+def _standings(home: Home, which: str, parameters: tuple[str | None, ...]) -> list[Standing]:
+    sql = f"SELECT {_ITEM} FROM check_items i WHERE {which} ORDER BY position, kind, id"
+    items = [CheckItem.model_validate(row) for row in home.rows(sql, parameters)]
+    sql = f"SELECT {_DECISION} FROM decisions d JOIN check_items i ON i.id = d.item WHERE {which} ORDER BY item, number"
+    made: defaultdict[str, list[Decision]] = defaultdict(list)
+    for row in home.rows(sql, parameters):
+        made[row["item"]].append(Decision.model_validate(row))
+    return [Standing(item=item, decisions=tuple(made[item.id])) for item in items]
 
 
 def leave(folder: Path, left: Left) -> Path:
@@ -143,15 +119,13 @@ def leave(folder: Path, left: Left) -> Path:
     stamp = "".join(letter for letter in left.at if letter.isdigit())[:20]
     target = folder / _LEFT / f"{stamp}-{digest('left', left.model_dump(mode='json'))[:12]}.json"
     part = target.with_suffix(f".{os.getpid()}.part")
-    try:
+    with told(target, "leaving a decision"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
-    except OSError as error:
-        raise storage_error(error, path=target, doing="leaving a decision") from error
     return target
 
 
@@ -208,18 +182,3 @@ def _item_row(item: CheckItem) -> dict[str, object]:
         "state": "waiting",
         "opened_at": now(),
     }
-
-
-def _item(row: dict[str, object]) -> CheckItem:
-    fields = {name: value for name, value in row.items() if name not in ("id", "run_id")}
-    return CheckItem.model_validate({**fields, "run": row["run_id"]})
-
-
-def _decision(row: dict[str, object]) -> Decision:
-    return Decision.model_validate({name: value for name, value in row.items() if name != "id"})
-
-
-def _decisions(connection: sqlite3.Connection, item_id: str) -> tuple[Decision, ...]:
-    cursor = connection.execute("SELECT * FROM decisions WHERE item = ? ORDER BY number", (item_id,))
-    names = [column[0] for column in cursor.description]
-    return tuple(_decision(dict(zip(names, row, strict=True))) for row in cursor.fetchall())

@@ -6,9 +6,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.storage.home import Home
 
-__all__ = ["Deleted", "delete_run", "run_size"]
-
-_TABLES = ("results", "events", "threads", "run_samples")
+_TABLES = {"results": "results", "events": "events", "threads": "threads", "samples": "run_samples"}
 
 
 class Deleted(Value):
@@ -23,8 +21,10 @@ class Deleted(Value):
 
 def run_size(home: Home, run_id: str) -> Deleted:
     """Return what deleting a run would remove; zero everywhere for a run that is not there."""
-    counts = [home.all(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run_id,))[0][0] for table in _TABLES]
-    return _deleted(run_id, counts)
+    sql = "SELECT count(*) FROM {} WHERE run_id = ?"
+    return Deleted(
+        run=run_id, **{name: home.all(sql.format(table), (run_id,))[0][0] for name, table in _TABLES.items()}
+    )
 
 
 async def delete_run(home: Home, run_id: str) -> Deleted:
@@ -43,16 +43,12 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
         checked = "(SELECT id FROM check_items WHERE run_id = ?)"
         connection.execute(f"DELETE FROM decisions WHERE item IN {checked}", (run_id,))
         connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
-        counts = [connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,)).rowcount for table in _TABLES]
+        sql = "DELETE FROM {} WHERE run_id = ?"
+        rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
         gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
-        return _deleted(run_id, counts) if gone else None
+        return Deleted(run=run_id, **rows) if gone else None
 
     deleted = await home.write(remove)
     if deleted is None:
         raise NotFound(f"{home.path} has no run {run_id}.")
     return deleted
-
-
-def _deleted(run_id: str, counts: list[int]) -> Deleted:
-    results, events, threads, samples = counts
-    return Deleted(run=run_id, results=results, events=events, threads=threads, samples=samples)

@@ -1,16 +1,11 @@
 """A few samples of a run with all that came of them, and what failed in it: what a report shows, whatever the run's size."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, read_result
 from dokimasia.storage.values import read_value
-
-__all__ = ["failed_samples", "failure_reasons", "rows_of", "samples_of"]
-
-_CHUNK = 400
 
 
 def failed_samples(home: Home, run_id: str) -> set[str]:
@@ -38,12 +33,7 @@ def failure_reasons(home: Home, run_id: str) -> dict[str, str]:
 def samples_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, Sample]:
     """Return some of a run's samples, by name."""
     sql = "SELECT s.* FROM run_samples r JOIN samples s ON s.id = r.sample WHERE r.run_id = ? AND r.sample_id IN ({marks})"
-    found: dict[str, Sample] = {}
-    for chunk in _chunks(ids):
-        for row in home.rows(sql.format(marks=_marks(chunk)), (run_id, *chunk)):
-            sample = read_value(Sample, row)
-            found[sample.id] = sample
-    return found
+    return {row["sample_id"]: read_value(Sample, row) for row in home.rows_among(sql, ids, run_id)}
 
 
 def rows_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, list[ResultRow]]:
@@ -53,17 +43,6 @@ def rows_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, list[Resul
         "ORDER BY sample_id, kind, model, arm, repeat, item"
     )
     found: dict[str, list[ResultRow]] = {}
-    for chunk in _chunks(ids):
-        for row in home.rows(sql.format(marks=_marks(chunk)), (run_id, *chunk)):
-            found.setdefault(row["sample_id"], []).append(read_result(row))
+    for row in home.rows_among(sql, ids, run_id):
+        found.setdefault(row["sample_id"], []).append(read_result(row))
     return found
-
-
-def _chunks(ids: Iterable[str]) -> Iterator[Sequence[str]]:
-    stream = iter(ids)
-    while chunk := list(islice(stream, _CHUNK)):
-        yield chunk
-
-
-def _marks(chunk: Sequence[str]) -> str:
-    return ",".join("?" * len(chunk))

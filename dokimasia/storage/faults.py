@@ -3,40 +3,33 @@
 import errno
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dokimasia.errors import StorageError
 
-__all__ = ["checkpoints_error", "in_brief", "storage_error"]
-
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _NEXT_TO_NOTHING = 256 * 1024
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+_BY_NUMBER = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "full"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "forbidden"),
+    errno.EIO: "disk",
+}
+_BY_NAME = {
+    "full": ("SQLITE_FULL",),
+    "forbidden": ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM"),
+    "damaged": ("SQLITE_CORRUPT", "SQLITE_NOTADB"),
+    "busy": ("SQLITE_BUSY", "SQLITE_LOCKED"),
+    "disk": ("SQLITE_IOERR",),
+}
 
 
 def _kind(error: sqlite3.Error | OSError) -> str:
     """Return the fault's kind: full, forbidden, damaged, busy, disk or other."""
     if isinstance(error, OSError):
-        if error.errno in _FULL:
-            return "full"
-        if error.errno in _FORBIDDEN:
-            return "forbidden"
-        return "disk" if error.errno == errno.EIO else "other"
+        return _BY_NUMBER.get(error.errno or 0, "other")
     name = getattr(error, "sqlite_errorname", None) or ""
-    for prefix, kind in (
-        ("SQLITE_FULL", "full"),
-        ("SQLITE_READONLY", "forbidden"),
-        ("SQLITE_CANTOPEN", "forbidden"),
-        ("SQLITE_PERM", "forbidden"),
-        ("SQLITE_CORRUPT", "damaged"),
-        ("SQLITE_NOTADB", "damaged"),
-        ("SQLITE_BUSY", "busy"),
-        ("SQLITE_LOCKED", "busy"),
-        ("SQLITE_IOERR", "disk"),
-    ):
-        if name.startswith(prefix):
-            return kind
-    return "other"
+    return next((kind for kind, prefixes in _BY_NAME.items() if name.startswith(prefixes)), "other")
 
 
 _WAY_OUT = {
@@ -65,6 +58,15 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     if kind == "disk" and _is_full(path):
         kind = "full"
     return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
+
+
+@contextmanager
+def told(path: Path, doing: str) -> Iterator[None]:
+    """Raise a fault of what is done inside as the StorageError that `storage_error` makes of it."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise storage_error(error, path=path, doing=doing) from error
 
 
 def _is_full(path: Path) -> bool:

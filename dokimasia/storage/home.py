@@ -2,16 +2,15 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dokimasia.errors import NotFound, StorageError
-from dokimasia.storage.connection import connect_reader, connect_writer
+from dokimasia.storage.connection import connect_reader, connect_writer, rows_of
 from dokimasia.storage.content.blobs import FileBlobs
-from dokimasia.storage.faults import storage_error
+from dokimasia.storage.faults import told
 from dokimasia.storage.lock import WriterLock
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
 from dokimasia.storage.writer import Job, Writer
@@ -19,9 +18,10 @@ from dokimasia.storage.writer import Job, Writer
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["Home"]
-
 T = TypeVar("T")
+
+PAGE = 500
+"""Rows, or ids, that one query takes of many."""
 
 
 class Home:
@@ -106,7 +106,7 @@ class Home:
         with self._readers_gate:
             if self._closed:
                 raise StorageError(f"{self.path} is closed: open it again to read from it.")
-            with self._reading("opening the database"):
+            with told(self.database, "opening the database"):
                 connection = connect_reader(self.database)
             self._local.connection = connection
             self._readers.append(connection)
@@ -119,10 +119,8 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        try:
+        with told(self.database, "reading"):
             return connection.execute(sql, parameters).fetchone()
-        except sqlite3.Error as error:
-            raise storage_error(error, path=self.database, doing="reading") from error
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query.
@@ -131,7 +129,7 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        with self._reading("reading"):
+        with told(self.database, "reading"):
             return connection.execute(sql, parameters).fetchall()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
@@ -141,10 +139,30 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        with self._reading("reading"):
-            cursor = connection.execute(sql, parameters)
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row, strict=True)) for row in cursor]
+        with told(self.database, "reading"):
+            return rows_of(connection.execute(sql, parameters))
+
+    def rows_among(self, sql: str, ids: Iterable[str], *parameters: Any) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a query on many ids: `{marks}` in it stands for them, after all other parameters.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        wanted = list(dict.fromkeys(ids))
+        for start in range(0, len(wanted), PAGE):
+            some = wanted[start : start + PAGE]
+            yield from self.rows(sql.format(marks=",".join("?" * len(some))), (*parameters, *some))
+
+    def pages(self, table: str, *, key: str = "id") -> Iterator[dict[str, Any]]:
+        """Yield a table's rows in the order of their key, page by page: no snapshot keeps the log from being cut.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        last = ""
+        while page := self.rows(f"SELECT * FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {PAGE}", (last,)):
+            yield from page
+            last = page[-1][key]
 
     def tables(self) -> "Database":
         """Return the database through sqlite-utils, on the calling thread's reading connection."""
@@ -167,63 +185,46 @@ class Home:
     def __enter__(self) -> "Home":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    @contextmanager
-    def _reading(self, doing: str) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise storage_error(error, path=self.database, doing=doing) from error
 
 
 def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
     database = folder / "dokimasia.db"
     if not create and not database.is_file():
         raise NotFound(_absent(folder))
-    try:
+    with told(folder, "making the home"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise storage_error(error, path=folder, doing="making the home") from error
     lock = WriterLock.acquire(folder / "lock", command=command)
-    connection: sqlite3.Connection | None = None
-    try:
-        connection = connect_writer(database)
-        migrate(connection, database)
+    with ExitStack() as undo:
+        undo.callback(lock.release)
+        with told(database, "opening the database"):
+            connection = connect_writer(database)
+            undo.callback(connection.close)
+            migrate(connection, database)
         FileBlobs(folder / "blobs").sweep()
-    except BaseException as error:
-        if connection is not None:
-            connection.close()
-        lock.release()
-        if isinstance(error, sqlite3.Error):
-            raise storage_error(error, path=database, doing="opening the database") from error
-        raise
+        undo.pop_all()
     return Home(folder, lock=lock, writer=Writer(connection, path=database))
 
 
 def _open_reading(folder: Path) -> Home:
     home = Home(folder, lock=None, writer=None)
-    if not home.database.is_file():
-        raise NotFound(_absent(folder))
-    try:
-        with home._reading("opening the database"):
+    with ExitStack() as undo:
+        undo.callback(home.close)
+        if not home.database.is_file():
+            raise NotFound(_absent(folder))
+        with told(home.database, "opening the database"):
             version = applied_version(home.reader())
         refuse_other(version, home.database)
-    except BaseException:
-        home.close()
-        raise
-    if version == SCHEMA_VERSION:
-        return home
-    home.close()
-    if version == 0:
-        raise NotFound(_absent(folder))
-    raise StorageError(
-        f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
-        "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
-    )
+        if version == 0:
+            raise NotFound(_absent(folder))
+        if version < SCHEMA_VERSION:
+            raise StorageError(
+                f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
+                "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
+            )
+        undo.pop_all()
+    return home
 
 
 def _absent(folder: Path) -> str:

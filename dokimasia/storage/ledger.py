@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import orjson
@@ -14,8 +13,7 @@ from dokimasia.storage.content.envelope import fold, read_call, read_reply, repl
 from dokimasia.storage.content.packing import pack, unpack
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-
-__all__ = ["CallFigures", "Problem", "SqliteLedger"]
+from dokimasia.storage.values import insert_statement, now
 
 MESSAGE_LENGTH = 1000
 """Characters of an attempt's message that are kept."""
@@ -23,15 +21,6 @@ MESSAGE_LENGTH = 1000
 RECENT_TEXTS = 4096
 """Hashes of committed texts that are remembered, so that what many calls share is not written with each."""
 
-_CHUNK = 500
-
-_INSERT_CALL = """
-INSERT INTO calls
-    (key, kind, model, endpoint, model_name, label, request, reply, reply_digest, finish_reason,
-     input_tokens, output_tokens, cost, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO NOTHING
-"""
 _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _INSERT_ATTEMPT = """
 INSERT INTO attempts (call_key, model, endpoint, label, kind, status, message, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -48,10 +37,10 @@ class CallFigures(NamedTuple):
     model: str
 
 
-class Problem(NamedTuple):
-    """Something in the ledger that is not as it was written: a table, the row's key, and what is wrong with it."""
+class Finding(NamedTuple):
+    """Something that is not as it was written: where (a table or `blobs`), its key there, and what is wrong with it."""
 
-    table: str
+    where: str
     key: str
     what: str
 
@@ -83,27 +72,23 @@ class SqliteLedger:
         texts: dict[str, str] = {}
         request = fold(canonical_request(call), texts)
         body = fold(reply.model_dump(mode="json"), texts)
-        row = (
-            key,
-            call.kind,
-            call.model.model,
-            call.model.endpoint,
-            call.model.name,
-            label,
-            canonical_json(request).decode(),
-            canonical_json(body).decode(),
-            reply_digest(body),
-            reply.finish_reason if reply.kind == "chat" else None,
-            reply.usage.input_tokens,
-            reply.usage.output_tokens,
-            cost,
-            _now(),
-        )
-
+        row = {
+            "key": key,
+            "kind": call.kind,
+            **call.model.model_dump(include={"model", "endpoint"}),
+            "model_name": call.model.name,
+            "label": label,
+            "request": canonical_json(request).decode(),
+            "reply": canonical_json(body).decode(),
+            "reply_digest": reply_digest(body),
+            **_reported(reply),
+            "cost": cost,
+            "created_at": now("milliseconds"),
+        }
         new = [text for text in texts.items() if text[0] not in self._recent]
 
         def insert(connection: sqlite3.Connection) -> None:
-            if connection.execute(_INSERT_CALL, row).rowcount:
+            if connection.execute(insert_statement("calls", row), row).rowcount:
                 connection.executemany(_INSERT_TEXT, [(name, pack(text)) for name, text in new])
 
         await self._home.write(insert)
@@ -119,19 +104,23 @@ class SqliteLedger:
         Raises:
             StorageError: it could not be written.
         """
-        row = (key, call.model.model, call.model.endpoint, label, kind, status, message[:MESSAGE_LENGTH], _now())
+        row = (
+            key,
+            call.model.model,
+            call.model.endpoint,
+            label,
+            kind,
+            status,
+            message[:MESSAGE_LENGTH],
+            now("milliseconds"),
+        )
         await self._home.write(lambda connection: connection.execute(_INSERT_ATTEMPT, row).rowcount)
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return what each of the calls used; a key that the ledger lacks is left out."""
         wanted = list(dict.fromkeys(keys))
-        found: dict[str, CallFigures] = {}
-        for start in range(0, len(wanted), _CHUNK):
-            chunk = wanted[start : start + _CHUNK]
-            marks = ",".join("?" * len(chunk))
-            sql = f"SELECT key, input_tokens, output_tokens, cost, label, model FROM calls WHERE key IN ({marks})"
-            for key, *figures in self._home.all(sql, chunk):
-                found[key] = CallFigures(*figures)
+        sql = "SELECT key, input_tokens, output_tokens, cost, label, model FROM calls WHERE key IN ({marks})"
+        found = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, wanted)}
         return {key: found[key] for key in wanted if key in found}
 
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
@@ -150,67 +139,40 @@ class SqliteLedger:
             raise self._damaged(key, f"its request does not read as a call ({in_brief(error)})") from error
         return call, self._reply(key, row[1])
 
-    def verify(self) -> Iterator[Problem]:
+    def verify(self) -> Iterator[Finding]:
         """Re-hash every text, every request against its key, and every reply; yield what is not as it was written.
 
         Reads the whole ledger: about ten thousand calls a second.
         """
-        for row in self._pages("texts", "hash", "hash, text"):
+        for row in self._home.pages("texts", key="hash"):
             try:
-                whole = text_hash(unpack(row[1])) == row[0]
+                whole = text_hash(unpack(row["text"])) == row["hash"]
             except ValueError:
                 whole = False
             if not whole:
-                yield Problem("texts", row[0], "the text no longer has the hash that it is kept under")
-        columns = "key, kind, model, endpoint, request, reply, reply_digest, finish_reason, input_tokens, output_tokens"
-        for row in self._pages("calls", "key", columns):
-            for what in self._faults(*row):
-                yield Problem("calls", row[0], what)
+                yield Finding("texts", row["hash"], "the text no longer has the hash that it is kept under")
+        for row in self._home.pages("calls", key="key"):
+            for what in self._faults(row):
+                yield Finding("calls", row["key"], what)
 
-    def _faults(
-        self,
-        key: str,
-        kind: str,
-        model: str,
-        endpoint: str,
-        request: str,
-        reply: str,
-        reply_hash: str,
-        finish_reason: str | None,
-        input_tokens: int | None,
-        output_tokens: int | None,
-    ) -> Iterator[str]:
+    def _faults(self, row: dict[str, Any]) -> Iterator[str]:
         try:
-            body = unfold(orjson.loads(request), self._text)
-            if digest("call", body) != key:
+            body = unfold(orjson.loads(row["request"]), self._text)
+            if digest("call", body) != row["key"]:
                 yield "the request no longer has the key that it is kept under"
-            if (body["kind"], body["model"], body["endpoint"]) != (kind, model, endpoint):
+            if any(body[name] != row[name] for name in ("kind", "model", "endpoint")):
                 yield "its columns kind, model and endpoint differ from its request"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the request cannot be read: {in_brief(error)}"
         try:
-            folded = orjson.loads(reply)
-            if reply_digest(folded) != reply_hash:
+            folded = orjson.loads(row["reply"])
+            if reply_digest(folded) != row["reply_digest"]:
                 yield "the reply was changed after it was written"
-            answer = read_reply(unfold(folded, self._text))
-            finished = answer.finish_reason if answer.kind == "chat" else None
-            usage = answer.usage
-            if (finished, usage.input_tokens, usage.output_tokens) != (finish_reason, input_tokens, output_tokens):
+            reported = _reported(read_reply(unfold(folded, self._text)))
+            if any(row[name] != value for name, value in reported.items()):
                 yield "its columns finish_reason, input_tokens and output_tokens differ from its reply"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the reply cannot be read: {in_brief(error)}"
-
-    def _pages(self, table: str, key: str, columns: str) -> Iterator[tuple[Any, ...]]:
-        """Yield a table's rows in the order of their key, page by page: no snapshot keeps the log from being cut."""
-        last = ""
-        while True:
-            page = self._home.all(
-                f"SELECT {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {_CHUNK}", (last,)
-            )
-            yield from page
-            if len(page) < _CHUNK:
-                return
-            last = page[-1][0]
 
     def _reply(self, key: str, folded: str) -> ModelReply:
         try:
@@ -231,5 +193,10 @@ class SqliteLedger:
         )
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+def _reported(reply: ModelReply) -> dict[str, Any]:
+    """Return what of a reply stands in columns beside it: how it ended, and its tokens."""
+    return {
+        "finish_reason": reply.finish_reason if reply.kind == "chat" else None,
+        "input_tokens": reply.usage.input_tokens,
+        "output_tokens": reply.usage.output_tokens,
+    }

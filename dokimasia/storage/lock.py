@@ -12,9 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dokimasia.errors import HomeLocked
-from dokimasia.storage.faults import storage_error
-
-__all__ = ["WriterLock"]
+from dokimasia.storage.faults import told
 
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
@@ -43,19 +41,16 @@ class WriterLock:
             HomeLocked: another process, or another part of this one, holds it.
             StorageError: the file cannot be opened or written, or the file system has no locks.
         """
-        try:
+        with told(path, "opening the lock"):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            raise storage_error(error, path=path, doing="opening the lock") from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with contextlib.ExitStack() as undo, told(path, "locking the home"):
+            undo.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise HomeLocked(_refusal(path)) from None
             _sign(descriptor, command)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise HomeLocked(_refusal(path)) from None
-        except OSError as error:
-            os.close(descriptor)
-            raise storage_error(error, path=path, doing="locking the home") from error
+            undo.pop_all()
         return cls(descriptor)
 
     def release(self) -> None:

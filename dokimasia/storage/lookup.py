@@ -10,11 +10,7 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import SHELVES, read_value, shelf_of
 
-__all__ = ["find_value", "find_values"]
-
 V = TypeVar("V", bound=Value)
-
-_CHUNK = 500
 
 
 def find_value(home: Home, id: str) -> dict[str, Any]:
@@ -41,13 +37,12 @@ def find_values(home: Home, type_: type[V], ids: Iterable[str]) -> dict[str, V]:
         StorageError: the home lacks one of them.
     """
     wanted = list(dict.fromkeys(ids))
-    table = shelf_of(type_).table
-    found: dict[str, V] = {}
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
-        for row in home.rows(f"SELECT * FROM {table} WHERE id IN ({','.join('?' * len(chunk))})", tuple(chunk)):
-            if row.get("type", type_.__name__) == type_.__name__:
-                found[row["id"]] = read_value(type_, row)
+    sql = f"SELECT * FROM {shelf_of(type_).table} WHERE id IN ({{marks}})"
+    found = {
+        row["id"]: read_value(type_, row)
+        for row in home.rows_among(sql, wanted)
+        if row.get("type", type_.__name__) == type_.__name__
+    }
     missing = next((id for id in wanted if id not in found), None)
     if missing is not None:
         raise StorageError(f"{home.database} has no {type_.__name__} {missing}.")

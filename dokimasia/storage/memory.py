@@ -72,13 +72,11 @@ class MemoryLedger:
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return what each of the calls used; a key that the ledger lacks is left out."""
-        figures: dict[str, CallFigures] = {}
-        for key in keys:
-            if key in self._calls:
-                call, reply, cost, label = self._calls[key]
-                usage = reply.usage
-                figures[key] = CallFigures(usage.input_tokens, usage.output_tokens, cost, label, call.model.model)
-        return figures
+        found = {key: self._calls[key] for key in keys if key in self._calls}
+        return {
+            key: CallFigures(reply.usage.input_tokens, reply.usage.output_tokens, cost, label, call.model.model)
+            for key, (call, reply, cost, label) in found.items()
+        }
 
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
         """Return a call and its reply.

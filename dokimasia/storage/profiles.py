@@ -11,10 +11,8 @@ from dokimasia.domain.profile import EndpointProfile
 from dokimasia.errors import StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
+from dokimasia.storage.values import insert_statement
 
-__all__ = ["list_profiles", "load_profile", "save_profile"]
-
-_COLUMNS = "model, endpoint, name, transport, findings, usage, finish_reasons, latency, checked_at"
 _FINDINGS = {"vision", "json_schema", "tools"}
 
 
@@ -25,16 +23,15 @@ async def save_profile(home: Home, profile: EndpointProfile) -> None:
         StorageError: it could not be written.
     """
     body = profile.model_dump(mode="json")
-    row = {
-        **{column: body[column] for column in ("model", "endpoint", "name", "transport", "latency", "checked_at")},
-        "findings": canonical_json({name: body[name] for name in _FINDINGS}).decode(),
-        "usage": int(profile.usage),
+    findings = {name: body.pop(name) for name in _FINDINGS}
+    row = body | {
+        "findings": canonical_json(findings).decode(),
         "finish_reasons": canonical_json(body["finish_reasons"]).decode(),
     }
-    marks = ", ".join(f":{column.strip()}" for column in _COLUMNS.split(","))
 
     def replace(connection: sqlite3.Connection) -> None:
-        connection.execute(f"INSERT OR REPLACE INTO profiles ({_COLUMNS}) VALUES ({marks})", row)
+        connection.execute("DELETE FROM profiles WHERE model = :model AND endpoint = :endpoint", row)
+        connection.execute(insert_statement("profiles", row), row)
 
     await home.write(replace)
 
@@ -45,8 +42,7 @@ def load_profile(home: Home, ref: ModelRef) -> EndpointProfile | None:
     Raises:
         StorageError: the row does not read as a profile.
     """
-    sql = f"SELECT {_COLUMNS} FROM profiles WHERE model = ? AND endpoint = ?"
-    rows = home.rows(sql, (ref.model, ref.endpoint))
+    rows = home.rows("SELECT * FROM profiles WHERE model = ? AND endpoint = ?", (ref.model, ref.endpoint))
     return _read(home, rows[0]) if rows else None
 
 
@@ -56,7 +52,7 @@ def list_profiles(home: Home) -> list[EndpointProfile]:
     Raises:
         StorageError: a row does not read as a profile.
     """
-    return [_read(home, row) for row in home.rows(f"SELECT {_COLUMNS} FROM profiles ORDER BY model, endpoint")]
+    return [_read(home, row) for row in home.rows("SELECT * FROM profiles ORDER BY model, endpoint")]
 
 
 def _read(home: Home, row: dict[str, Any]) -> EndpointProfile:

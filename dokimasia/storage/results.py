@@ -1,8 +1,7 @@
 """What came of each work item of a run, and what happened on the way: result rows and events."""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 import orjson
@@ -10,29 +9,9 @@ from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import FailureKind
+from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement
-
-__all__ = [
-    "Event",
-    "ResultRow",
-    "close_item_threads",
-    "count_failed",
-    "events",
-    "failed_rows",
-    "get_result",
-    "has_results",
-    "insert_event",
-    "read_result",
-    "record_event",
-    "record_result",
-    "record_results",
-    "remove_failed",
-    "reopen",
-    "result_failures",
-    "result_items",
-    "results",
-]
+from dokimasia.storage.values import insert_statement, now
 
 
 class ResultRow(Value):
@@ -80,15 +59,6 @@ class Event(NamedTuple):
     at: str
     kind: str
     data: dict[str, Any]
-
-
-async def record_result(home: Home, row: ResultRow) -> bool:
-    """Keep a result, durably on return; whether it is new. An item that has a result keeps the first one.
-
-    Raises:
-        StorageError: it could not be written, or there is no such run.
-    """
-    return await record_results(home, [row]) > 0
 
 
 async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
@@ -139,23 +109,15 @@ def result_failures(home: Home, run_id: str) -> dict[FailureKind, int]:
     return dict(home.all(sql, (run_id,)))
 
 
-def result_items(home: Home, run_id: str) -> set[str]:
-    """Return the items of a run that have a result, which a resume leaves alone."""
-    return {item for (item,) in home.all("SELECT item FROM results WHERE run_id = ?", (run_id,))}
-
-
-async def reopen(home: Home, run_id: str, *, failures: Iterable[FailureKind] = ("budget",)) -> int:
+async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = ("budget",)) -> int:
     """Remove a run's rows that failed in these ways, so that a resume takes their items up again; return how many.
 
     What failed and why stays on record as an event `reopened`.
     """
-    kinds = sorted(set(failures))
 
     def remove(connection: sqlite3.Connection) -> int:
-        rows = failed_rows(connection, run_id, kinds)
+        rows = take_failed(connection, run_id, failures)
         if rows:
-            remove_failed(connection, run_id, kinds)
-            close_item_threads(connection, run_id, [row.item for row in rows])
             items = [{"item": row.item, "failure": row.failure, "reason": row.reason} for row in rows]
             insert_event(connection, run_id, "reopened", {"items": items})
         return len(rows)
@@ -168,26 +130,17 @@ def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> 
     return sum(count for kind, count in result_failures(home, run_id).items() if kind in failures)
 
 
-def failed_rows(connection: sqlite3.Connection, run_id: str, kinds: Sequence[FailureKind]) -> list[ResultRow]:
-    """Return, inside a writing job, a run's rows that failed in these ways, by item."""
-    cursor = connection.execute(f"SELECT * FROM results WHERE {_failed(kinds)} ORDER BY item", (run_id, *kinds))
-    names = [column[0] for column in cursor.description]
-    return [read_result(dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collection[FailureKind]) -> list[ResultRow]:
+    """Remove, inside a writing job, a run's rows that failed in these ways, and return them by item.
 
-
-def remove_failed(connection: sqlite3.Connection, run_id: str, kinds: Sequence[FailureKind]) -> None:
-    """Remove, inside a writing job, a run's rows that failed in these ways."""
-    connection.execute(f"DELETE FROM results WHERE {_failed(kinds)}", (run_id, *kinds))
-
-
-def close_item_threads(connection: sqlite3.Connection, run_id: str, items: Iterable[str]) -> None:
-    """Forget, inside a writing job, the threads of items, so that none is continued that ended in the old outcome."""
-    connection.executemany("DELETE FROM threads WHERE run_id = ? AND item = ?", [(run_id, item) for item in items])
-
-
-def _failed(kinds: Sequence[FailureKind]) -> str:
-    marks = ",".join("?" * len(kinds))
-    return f"run_id = ? AND outcome = 'failed' AND failure IN ({marks})"
+    The threads of their items go, too, so that none is continued that ended in the old outcome.
+    """
+    marks = ",".join("?" * len(failures))
+    failed = f"FROM results WHERE run_id = ? AND outcome = 'failed' AND failure IN ({marks})"
+    rows = rows_of(connection.execute(f"SELECT * {failed} ORDER BY item", (run_id, *failures)))
+    connection.execute(f"DELETE {failed}", (run_id, *failures))
+    connection.executemany("DELETE FROM threads WHERE run_id = :run_id AND item = :item", rows)
+    return [read_result(row) for row in rows]
 
 
 async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] | None = None) -> None:
@@ -221,5 +174,5 @@ def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: d
     """Record, inside a writing job, that something happened in a run."""
     connection.execute(
         "INSERT INTO events (run_id, at, kind, data) VALUES (?, ?, ?, ?)",
-        (run_id, datetime.now(UTC).isoformat(timespec="milliseconds"), kind, canonical_json(data).decode()),
+        (run_id, now("milliseconds"), kind, canonical_json(data).decode()),
     )

@@ -1,24 +1,15 @@
 """Failed items taken up anew: each under a new attempt, what failed before kept as an event."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import NamedTuple
 
 import orjson
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import (
-    ResultRow,
-    close_item_threads,
-    events,
-    failed_rows,
-    insert_event,
-    remove_failed,
-)
-from dokimasia.storage.runs import now
-
-__all__ = ["Retry", "earlier_outcomes", "retries", "retry_failed"]
+from dokimasia.storage.results import ResultRow, events, insert_event, take_failed
+from dokimasia.storage.values import now
 
 RETRIED = "retried"
 
@@ -30,7 +21,7 @@ class Retry(NamedTuple):
     failed: ResultRow
 
 
-async def retry_failed(home: Home, run_id: str, *, failures: Iterable[FailureKind]) -> int:
+async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureKind]) -> int:
     """Take up anew a run's items that failed in these ways, in one transaction, and return how many.
 
     Their rows go, and stand whole in an event `retried` with the attempt that comes next; the run counts as running
@@ -40,10 +31,9 @@ async def retry_failed(home: Home, run_id: str, *, failures: Iterable[FailureKin
     Raises:
         StorageError: it could not be written.
     """
-    kinds = sorted(set(failures))
 
     def take_up(connection: sqlite3.Connection) -> int:
-        rows = failed_rows(connection, run_id, kinds)
+        rows = take_failed(connection, run_id, failures)
         if not rows:
             return 0
         before = _attempts(connection, run_id)
@@ -55,8 +45,6 @@ async def retry_failed(home: Home, run_id: str, *, failures: Iterable[FailureKin
             }
             for row in rows
         ]
-        remove_failed(connection, run_id, kinds)
-        close_item_threads(connection, run_id, [row.item for row in rows])
         insert_event(connection, run_id, RETRIED, {"items": items})
         connection.execute("UPDATE runs SET status = 'running', updated_at = ? WHERE id = ?", (now(), run_id))
         return len(rows)

@@ -9,8 +9,6 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import read_value, shelf_of
 
-__all__ = ["GoldenRow", "Made", "golden_captions", "made_values"]
-
 V = TypeVar("V", bound=Value)
 
 
@@ -25,13 +23,12 @@ class GoldenRow(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A value that a run made: its content id, the sample's name, value id and cluster, and the value."""
+    """What is known of a value that a run made: its content id, the sample's name, value id and cluster."""
 
     id: str
     sample_id: str
     sample: str
     cluster: str
-    value: Value
 
 
 def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
@@ -42,10 +39,7 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
     Raises:
         StorageError: a row is damaged.
     """
-    return [
-        GoldenRow(id, sample_id, sample, cluster, caption)
-        for id, sample_id, sample, cluster, caption in _made(home, run_id, GoldenCaption)
-    ]
+    return [GoldenRow(*made, caption) for made, caption in made_values(home, run_id, GoldenCaption)]
 
 
 def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]:
@@ -54,20 +48,16 @@ def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]
     Raises:
         StorageError: a row is damaged.
     """
-    return [(Made(*row), row[4]) for row in _made(home, run_id, type_)]
-
-
-def _made(home: Home, run_id: str, type_: type[V]) -> list[tuple[str, str, str, str, V]]:
     if shelf_of(type_).table != "objects":
         raise ValueError(f"{type_.__name__} has a table of its own")
     rows = home.rows(
-        "SELECT o.id, o.body, s.sample_id, s.sample, s.cluster FROM results r "
+        "SELECT o.id, s.sample_id, s.sample, s.cluster, o.body FROM results r "
         "JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
         "JOIN json_each(r.value_ids) v JOIN objects o ON o.id = v.value "
         "WHERE r.run_id = ? AND o.type = ? ORDER BY s.position, r.item, v.key",
         (run_id, type_.__name__),
     )
-    return [(row["id"], row["sample_id"], row["sample"], row["cluster"], _read(home, type_, row)) for row in rows]
+    return [(Made(*(row[name] for name in Made._fields)), _read(home, type_, row)) for row in rows]
 
 
 def _read(home: Home, type_: type[V], row: dict[str, str]) -> V:

@@ -3,7 +3,6 @@
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
@@ -15,26 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import as_stored, insert_statement, read_value, row_of, shelf_of
-
-__all__ = [
-    "Run",
-    "RunSample",
-    "RunStatus",
-    "SqliteRunStore",
-    "add_samples",
-    "create_run",
-    "get_run",
-    "judgement_scores",
-    "keep_samples",
-    "list_runs",
-    "load_samples",
-    "now",
-    "place_samples",
-    "resolve_run",
-    "run_samples",
-    "set_status",
-]
+from dokimasia.storage.values import as_stored, insert_statement, now, read_value, row_of, shelf_of
 
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["running", "done", "interrupted"]
@@ -151,10 +131,7 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
     stream = iter(samples)
     while chunk := list(islice(stream, _CHUNK)):
         rows = [row_of(sample) for sample in chunk]
-        places = [
-            RunSample(len(ids) + offset, row["id"], sample.id, sample.digest, sample.cluster)
-            for offset, (sample, row) in enumerate(zip(chunk, rows, strict=True))
-        ]
+        places = _places(rows, first=len(ids))
         await home.write(lambda connection, rows=rows, places=places: _insert_samples(connection, run_id, rows, places))
         ids.extend(place.sample for place in places)
     return ids
@@ -169,12 +146,8 @@ def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
         StorageError: they could not be written.
     """
     rows = [row_of(sample) for sample in samples]
-    places = [
-        RunSample(n, row["id"], sample.id, sample.digest, sample.cluster)
-        for n, (sample, row) in enumerate(zip(samples, rows, strict=True))
-    ]
     home.writer.submit(lambda connection: _insert_samples(connection, "", rows, [])).result()
-    return places
+    return _places(rows)
 
 
 async def place_samples(home: Home, run_id: str, places: Iterable[RunSample]) -> None:
@@ -188,13 +161,17 @@ async def place_samples(home: Home, run_id: str, places: Iterable[RunSample]) ->
         await home.write(lambda connection, chunk=chunk: _insert_samples(connection, run_id, [], chunk))
 
 
+def _places(rows: list[dict[str, Any]], *, first: int = 0) -> list[RunSample]:
+    columns = ("id", *RunSample._fields[2:])
+    return [RunSample(position, *(row[name] for name in columns)) for position, row in enumerate(rows, first)]
+
+
 def _insert_samples(
     connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
 ) -> None:
     if rows:
-        known = (
-            "SELECT 1 FROM samples WHERE id = ?"  # a file that is read again brings nothing new, and packing takes time
-        )
+        # A file that is read again brings nothing new, and packing takes time.
+        known = "SELECT 1 FROM samples WHERE id = ?"
         new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), new)
     connection.executemany(
@@ -290,8 +267,3 @@ class SqliteRunStore:
 
 def _run(row: dict[str, Any]) -> Run:
     return Run.model_validate(row | {"options": orjson.loads(row["options"])})
-
-
-def now() -> str:
-    """Return the present time as it is stored: UTC, in ISO form."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")

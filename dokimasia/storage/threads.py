@@ -1,13 +1,10 @@
 """Which graph thread works on which item of which run, and in which version of its graph."""
 
 import sqlite3
-from datetime import UTC, datetime
 
 from dokimasia.domain.identity import Value
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement
-
-__all__ = ["Thread", "close_thread", "find_thread", "live_threads", "open_thread"]
+from dokimasia.storage.values import insert_statement, now
 
 
 class Thread(Value):
@@ -26,7 +23,7 @@ async def open_thread(home: Home, thread: Thread) -> None:
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
-    row = thread.model_dump() | {"created_at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+    row = thread.model_dump() | {"created_at": now("milliseconds")}
 
     def replace(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread.thread_id,))
@@ -38,14 +35,6 @@ async def open_thread(home: Home, thread: Thread) -> None:
 async def close_thread(home: Home, thread_id: str) -> None:
     """Forget a thread, whose result is committed; forgetting one that is not there is harmless."""
     await home.write(lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)))
-
-
-def find_thread(home: Home, thread_id: str) -> Thread | None:
-    """Return a thread by id, or None."""
-    rows = home.rows(
-        "SELECT thread_id, run_id, item, graph, graph_version FROM threads WHERE thread_id = ?", (thread_id,)
-    )
-    return Thread.model_validate(rows[0]) if rows else None
 
 
 def live_threads(home: Home) -> set[str]:

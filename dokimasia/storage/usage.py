@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["ScoredAnswer", "Used", "count_items", "scored_answers", "usage_of"]
-
 PAGE = 5_000
 NANO = 1_000_000_000
 
@@ -67,15 +65,14 @@ def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
         WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = 'score'
         ORDER BY s.position, r.model, r.arm, r.repeat
     """
-    last = home.one("SELECT max(position) FROM run_samples WHERE run_id = ?", (run_id,))
-    count = 0 if last is None or last[0] is None else last[0] + 1
-    for start in range(0, count, PAGE):
+    [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
+    for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
             yield ScoredAnswer(*row[1:])
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:
     """Return how many samples a run has, and how many of its items have a result."""
-    samples = home.one("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))
-    rows = home.one("SELECT count(*) FROM results WHERE run_id = ?", (run_id,))
-    return (samples or (0,))[0], (rows or (0,))[0]
+    sql = "SELECT count(*) FROM {} WHERE run_id = ?"
+    [(samples,)], [(rows,)] = (home.all(sql.format(table), (run_id,)) for table in ("run_samples", "results"))
+    return samples, rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import orjson
@@ -11,8 +12,6 @@ from dokimasia.domain.identity import Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.content.packing import pack, unpack
-
-__all__ = ["SHELVES", "as_stored", "insert_statement", "lifted_of", "read_value", "row_of", "shelf_of"]
 
 V = TypeVar("V", bound=Value)
 
@@ -141,6 +140,11 @@ def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
     fields = orjson.loads(row["body"])
     fields |= lifted_of(type_, row)
     return type_.model_validate(fields)
+
+
+def now(precision: str = "microseconds") -> str:
+    """Return the present time as it is stored: UTC, in ISO form."""
+    return datetime.now(UTC).isoformat(timespec=precision)
 
 
 def insert_statement(table: str, columns: Mapping[str, Any]) -> str:

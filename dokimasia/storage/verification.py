@@ -3,24 +3,23 @@
 import hashlib
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import StorageError
 from dokimasia.storage.connection import connect_reader
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.ledger import Finding, SqliteLedger
 from dokimasia.storage.results import read_result
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
-__all__ = ["Check", "Finding", "verify_home"]
-
-_PAGE = 500
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
     "chain_id": "chains",
@@ -30,12 +29,8 @@ _REFERENCES = {
 }
 
 
-class Finding(NamedTuple):
-    """Something that is not as it was written: where (a table or `blobs`), its key there, and what is wrong with it."""
-
-    where: str
-    key: str
-    what: str
+Tally = Counter[str]
+"""Counts what was `checked` while a part yields what it found."""
 
 
 class Check(NamedTuple):
@@ -53,64 +48,51 @@ def verify_home(home: Home) -> Iterator[Check]:
     image that a sample names is there), `texts and calls` (the ledger, re-hashed), `values` (ids and columns computed
     anew) and `results` (every id and call that a result names is there, and its score is its judgement's).
     """
-    yield _check("database", _database, home)
-    yield _check("foreign keys", _foreign_keys, home)
-    yield _check("images", _images, home)
-    yield _check("texts and calls", _ledger, home)
-    yield _check("values", _values, home)
-    yield _check("results", _results, home)
+    parts: dict[str, Callable[[Home, Tally], Iterator[Finding]]] = {
+        "database": _database,
+        "foreign keys": _foreign_keys,
+        "images": _images,
+        "texts and calls": _ledger,
+        "values": _values,
+        "results": _results,
+    }
+    for name, part in parts.items():
+        tally, found = Tally(), list[Finding]()
+        try:
+            found.extend(part(home, tally))
+        except StorageError as error:
+            found.append(Finding("database", home.database.name, f"the check broke off: {error}"))
+        yield Check(name, tally["checked"], tuple(found))
 
 
-class _Tally:
-    """Counts what was checked while a check yields what it found."""
-
-    def __init__(self) -> None:
-        self.checked = 0
-
-
-_Part = Callable[[Home, _Tally], Iterator[Finding]]
-
-
-def _check(name: str, part: _Part, home: Home) -> Check:
-    tally, found = _Tally(), list[Finding]()
-    try:
-        found.extend(part(home, tally))
-    except StorageError as error:
-        found.append(Finding("database", home.database.name, f"the check broke off: {error}"))
-    return Check(name, tally.checked, tuple(found))
-
-
-def _database(home: Home, tally: _Tally) -> Iterator[Finding]:
+def _database(home: Home, tally: Tally) -> Iterator[Finding]:
     for path in (home.database, home.checkpoints):
         if path.is_file():
-            tally.checked += 1
+            tally["checked"] += 1
             yield from (Finding("database", path.name, said) for said in _integrity(path) if said != "ok")
 
 
 def _integrity(path: Path) -> list[str]:
+    done = "opened"
     try:
-        connection = connect_reader(path)
+        with closing(connect_reader(path)) as connection:
+            done = "read"
+            return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
     except sqlite3.Error as error:
-        return [f"cannot be opened: {in_brief(error)}"]
-    try:
-        return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
-    except sqlite3.Error as error:
-        return [f"cannot be read: {in_brief(error)}"]
-    finally:
-        connection.close()
+        return [f"cannot be {done}: {in_brief(error)}"]
 
 
-def _foreign_keys(home: Home, tally: _Tally) -> Iterator[Finding]:
+def _foreign_keys(home: Home, tally: Tally) -> Iterator[Finding]:
     for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
         keys = len({row[0] for row in home.all(f"PRAGMA foreign_key_list([{table}])")})
-        tally.checked += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
+        tally["checked"] += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
     for table, row, parent, _ in home.all("PRAGMA foreign_key_check"):
         yield Finding(table, f"row {row}", f"it refers to a row of {parent} that is not there")
 
 
-def _images(home: Home, tally: _Tally) -> Iterator[Finding]:
+def _images(home: Home, tally: Tally) -> Iterator[Finding]:
     for path in sorted(home.blobs.path.glob("[0-9a-f][0-9a-f]/*")):
-        tally.checked += 1
+        tally["checked"] += 1
         if not _BLOB.fullmatch(path.name) or path.parent.name != path.name[:2]:
             yield Finding("blobs", f"{path.parent.name}/{path.name}", "its name is not that of an image")
             continue
@@ -124,13 +106,13 @@ def _images(home: Home, tally: _Tally) -> Iterator[Finding]:
             yield Finding("blobs", path.name, "its bytes have another hash than its name")
     for sha256 in _named_images(home):
         if not home.blobs.file(sha256).is_file():
-            tally.checked += 1
+            tally["checked"] += 1
             yield Finding("blobs", sha256, "a sample names it, and it is missing")
 
 
 def _named_images(home: Home) -> list[str]:
     named: set[str] = set()
-    for row in _pages(home, "samples"):
+    for row in home.pages("samples"):
         try:
             named.update(image["sha256"] for image in orjson.loads(row["body"])["images"])
         except (ValueError, KeyError, TypeError):
@@ -138,40 +120,36 @@ def _named_images(home: Home) -> list[str]:
     return sorted(sha256 for sha256 in named if _BLOB.fullmatch(sha256))
 
 
-def _ledger(home: Home, tally: _Tally) -> Iterator[Finding]:
-    tally.checked = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
-    yield from (Finding(*problem) for problem in SqliteLedger(home).verify())
+def _ledger(home: Home, tally: Tally) -> Iterator[Finding]:
+    tally["checked"] = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
+    yield from SqliteLedger(home).verify()
 
 
-def _values(home: Home, tally: _Tally) -> Iterator[Finding]:
-    for type_, shelf in SHELVES.items():
-        for row in _pages(home, shelf.table):
-            tally.checked += 1
+def _values(home: Home, tally: Tally) -> Iterator[Finding]:
+    types = {shelf.table: type_ for type_, shelf in SHELVES.items()}
+    for table in (*types, "objects"):
+        for row in home.pages(table):
+            tally["checked"] += 1
             try:
-                lifted = lifted_of(type_, row)
-                fields = orjson.loads(row["body"]) | lifted
-                if digest(type_.__name__, fields) != row["id"]:
-                    yield Finding(shelf.table, row["id"], "it no longer has the id that it is kept under")
-                    continue
-                expected = row_of(type_.model_validate(fields))
+                fault = _fault_of_value(row, types.get(table))
             except (ValueError, TypeError) as error:
-                yield Finding(shelf.table, row["id"], f"it cannot be read: {in_brief(error)}")
-                continue
-            changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
-            if changed:
-                yield Finding(shelf.table, row["id"], f"its columns differ from its body: {', '.join(changed)}")
-    for row in _pages(home, "objects"):
-        tally.checked += 1
-        try:
-            same = digest(row["type"], orjson.loads(row["body"])) == row["id"]
-        except ValueError as error:
-            yield Finding("objects", row["id"], f"it cannot be read: {in_brief(error)}")
-            continue
-        if not same:
-            yield Finding("objects", row["id"], "it no longer has the id that it is kept under")
+                fault = f"it cannot be read: {in_brief(error)}"
+            if fault:
+                yield Finding(table, row["id"], fault)
 
 
-def _results(home: Home, tally: _Tally) -> Iterator[Finding]:
+def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
+    """Say what is wrong with the row of a value, if anything; a row without a table for its type names it itself."""
+    lifted = lifted_of(type_, row) if type_ else {}
+    fields = orjson.loads(row["body"]) | lifted
+    if digest(type_.__name__ if type_ else row["type"], fields) != row["id"]:
+        return "it no longer has the id that it is kept under"
+    expected = row_of(type_.model_validate(fields)) if type_ else {}
+    changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
+    return f"its columns differ from its body: {', '.join(changed)}" if changed else ""
+
+
+def _results(home: Home, tally: Tally) -> Iterator[Finding]:
     known = {column: _ids(home, table) for column, table in _REFERENCES.items()}
     values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in SHELVES.values()))
     calls = {key for (key,) in home.all("SELECT key FROM calls")}
@@ -179,7 +157,7 @@ def _results(home: Home, tally: _Tally) -> Iterator[Finding]:
     for (run_id,) in home.all("SELECT id FROM runs ORDER BY id"):
         samples = dict(home.all("SELECT sample_id, sample_digest FROM run_samples WHERE run_id = ?", (run_id,)))
         for row in home.rows("SELECT * FROM results WHERE run_id = ? ORDER BY item", (run_id,)):
-            tally.checked += 1
+            tally["checked"] += 1
             for what in _faults(row, known, values, calls, scores, samples):
                 yield Finding("results", f"{run_id}/{row['item']}", what)
 
@@ -215,11 +193,3 @@ def _faults(
 
 def _ids(home: Home, table: str) -> set[str]:
     return {id for (id,) in home.all(f"SELECT id FROM {table}")}
-
-
-def _pages(home: Home, table: str) -> Iterator[dict[str, Any]]:
-    """Yield a table's rows in the order of their ids, page by page."""
-    last = ""
-    while page := home.rows(f"SELECT * FROM {table} WHERE id > ? ORDER BY id LIMIT {_PAGE}", (last,)):
-        yield from page
-        last = page[-1]["id"]

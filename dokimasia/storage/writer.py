@@ -1,7 +1,6 @@
 """The one thread that writes: jobs queue up, are committed in groups, and are acknowledged once they are durable."""
 
 import asyncio
-import contextlib
 import queue
 import sqlite3
 import threading
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dokimasia.errors import StorageError
+from dokimasia.storage.connection import transaction
 from dokimasia.storage.faults import storage_error
-
-__all__ = ["Job", "Writer"]
 
 T = TypeVar("T")
 Job = Callable[[sqlite3.Connection], T]
@@ -111,34 +109,24 @@ class Writer:
         self._connection.close()
 
     def _commit(self, group: list[_Waiting]) -> None:
-        connection = self._connection
         if self._committed_at_once(group):
             return
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for waiting in group:
-                self._run_one(waiting)
-            connection.execute("COMMIT")
+            with transaction(self._connection):
+                for waiting in group:
+                    self._run_one(waiting)
         except Exception as error:  # whatever it is, nobody may be left waiting for ever
-            if connection.in_transaction:
-                with contextlib.suppress(sqlite3.Error):  # the first error says more than that of the rollback
-                    connection.execute("ROLLBACK")
             for waiting in group:
                 # One error object for each waiter: a traceback grows where an exception is raised.
                 waiting.error = waiting.error or self._translate(error)
 
     def _committed_at_once(self, group: list[_Waiting]) -> bool:
         """Commit the group without savepoints, which cost as much as the jobs; undo all of it if anything fails."""
-        connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for waiting in group:
-                waiting.result = waiting.job(connection)
-            connection.execute("COMMIT")
+            with transaction(self._connection):
+                for waiting in group:
+                    waiting.result = waiting.job(self._connection)
         except Exception:  # whatever it is: the jobs run again, each with a savepoint, and the one at fault is found
-            if connection.in_transaction:
-                with contextlib.suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
             return False
         return True
 

@@ -43,7 +43,7 @@ async def test_one_reading_serves_all_who_wait_even_if_the_first_goes_away(blobs
     assert (first.cancelled(), blobs.reads) == (True, 1)
 
 
-async def test_missing_image_fails_all_who_wait_and_may_come_later(blobs: Any) -> None:
+async def test_missing_image_fails_all_who_wait_and_may_come_later(acts: Any, blobs: Any) -> None:
     """A missing image is a storage error for each caller, and is looked for again the next time."""
     image = blobs.add(b"png")
     data = blobs.data.pop(image.sha256)
@@ -53,4 +53,4 @@ async def test_missing_image_fails_all_who_wait_and_may_come_later(blobs: Any) -
     blobs.put_image(data, image)
     assert (await cache.get(image, blobs)).startswith("data:image/png")
     with pytest.raises(StorageError):
-        await cache.get_all((image, image.model_copy(update={"sha256": "0" * 64})), blobs)
+        await cache.shown_by(acts.call("", images=(image, image.model_copy(update={"sha256": "0" * 64}))), blobs)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Embedding, Usage
+from dokimasia.domain.call import Usage
 from dokimasia.gateway.litellm.prices import list_price
-from dokimasia.gateway.pricing import DEFAULT_OUTPUT_TOKENS, Price, cost_of, estimate, estimate_usage, known_price
+from dokimasia.gateway.pricing import DEFAULT_OUTPUT_TOKENS, Price, cost_of, estimate_usage, known_price
 
 
 def test_configured_price_wins_and_is_per_million(acts: Any) -> None:
@@ -65,13 +65,3 @@ def test_forecast_counts_text_images_schema_and_output(acts: Any, blobs: Any) ->
     assert seen == Usage(input_tokens=190, output_tokens=7)
     schema = {"type": "object", "properties": {}}
     assert estimate_usage(acts.call("x" * 400, output_schema=schema)).input_tokens == 113
-
-
-def test_estimate_of_a_run_is_unknown_if_one_price_is(acts: Any) -> None:
-    """Calls and tokens add up over all models; the cost is the sum, or None when one model's price is unknown."""
-    specs = {"m": acts.spec(input_price=1.0, output_price=1.0), "x": acts.spec("x")}
-    calls = [acts.call("x" * 400, sampling={"max_tokens": 95}) for _ in range(3)]
-    known = estimate(calls, specs)
-    assert (known.calls, known.input_tokens, known.output_tokens) == (3, 315, 285)
-    assert known.cost == pytest.approx(600e-6)
-    assert estimate([*calls, Embedding(model=specs["x"].ref, texts=("a",))], specs).cost is None

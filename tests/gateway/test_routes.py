@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.routes import choose_transport, chosen_transport_name
+from dokimasia.gateway.routes import chosen_transport_name
 
 ALL = ("direct", "litellm", "sim")
 LOCAL = "http://127.0.0.1:8000/v1"
@@ -63,10 +63,3 @@ def test_direct_without_an_address_is_a_mistake_of_the_configuration(acts: Any) 
     """Naming the direct transport for a model without `api_base` is refused before anything is sent."""
     with pytest.raises(ConfigError, match="needs api_base"):
         chosen_transport_name(acts.spec(transport="direct"), ALL)
-
-
-def test_chosen_transport_is_the_one_of_that_name(acts: Any) -> None:
-    """The choice and the transport that is used are the same."""
-    transports: Any = {name: object() for name in ALL}
-    spec = acts.spec(model="hosted_vllm/m", api_base=LOCAL, transport="auto")
-    assert choose_transport(spec, transports) is transports["direct"]

@@ -15,7 +15,7 @@ from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.checkpoints import open_saver
-from dokimasia.storage.decisions import leave, left_decisions, standings, waiting_items
+from dokimasia.storage.decisions import leave, left_decisions, standings
 from dokimasia.storage.deletion import delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.threads import live_threads
@@ -72,7 +72,9 @@ def test_a_finished_review_waits_as_rows_and_threads(settings: Settings, run: st
     waiting = pending_checks(run, settings=settings)
     assert len(waiting) >= 5
     with Home.open(settings.home, write=False) as home:
-        assert {one.id for one in waiting_items(home, run)} == {one.item.id for one in waiting}
+        assert {one.item.id for one in standings(home, run) if one.state == "waiting"} == {
+            one.item.id for one in waiting
+        }
         assert sum("verification@" in thread for thread in live_threads(home)) == len(waiting)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import ResultRow, record_result, results
+from dokimasia.storage.results import ResultRow, record_results, results
 from dokimasia.storage.runs import Run, add_samples, create_run
 
 
@@ -27,7 +27,7 @@ async def fill(home: Home) -> None:
     ]
     for row in rows:
         outcome = "failed" if "failure" in row else "scored"
-        await record_result(home, ResultRow.model_validate({"run_id": "run", "outcome": outcome, **row}))
+        await record_results(home, [ResultRow.model_validate({"run_id": "run", "outcome": outcome, **row})])
 
 
 async def test_failures_by_sample_and_by_kind(home: Home) -> None:

@@ -9,7 +9,7 @@ import pytest
 from dokimasia.domain.call import Chat, ChatReply, ModelRef, call_key
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import Problem, SqliteLedger
+from dokimasia.storage.ledger import Finding, SqliteLedger
 
 LONG = "The rubric has many lines. " * 200
 
@@ -109,7 +109,7 @@ async def test_verify_finds_what_was_changed(
     assert list(ledger.verify()) == []
     change(home, sql, keys[1])
     problems = list(ledger.verify())
-    assert any(problem.table == table and what in problem.what for problem in problems)
+    assert any(problem.where == table and what in problem.what for problem in problems)
     if table == "calls":
         assert {problem.key for problem in problems} == {keys[1]}
 
@@ -124,8 +124,8 @@ async def test_verify_reads_past_its_first_page(
         await ledger.commit(call_key(call), call, reply("same"), cost=None, label="")
     last = max(call_key(call) for call in calls[:-1])
     change(home, "UPDATE calls SET input_tokens = 12 WHERE key = ?", last)
-    assert [(problem.table, problem.key) for problem in ledger.verify()] == [("calls", last)]
-    assert isinstance(next(ledger.verify()), Problem)
+    assert [(problem.where, problem.key) for problem in ledger.verify()] == [("calls", last)]
+    assert isinstance(next(ledger.verify()), Finding)
 
 
 async def test_a_missing_text_is_an_error_that_names_the_call(

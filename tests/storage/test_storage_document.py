@@ -12,7 +12,7 @@ from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.storage.content.packing import unpack
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.results import ResultRow, record_result
+from dokimasia.storage.results import ResultRow, record_results
 from dokimasia.storage.runs import Run, SqliteRunStore, create_run
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "storage.md"
@@ -36,7 +36,7 @@ async def fill(home: Home, chat: Callable[..., Chat], reply: Callable[..., ChatR
     scored = {"item": "a", "outcome": "scored", "score": 2.8, "judgement_id": judgement, "calls": [key]}
     failed = {"item": "b", "outcome": "failed", "failure": "refused", "reason": "said no"}
     for fields in (scored, failed):
-        await record_result(home, ResultRow.model_validate(shared | fields))
+        await record_results(home, [ResultRow.model_validate(shared | fields)])
 
 
 async def test_every_documented_query_finds_something(

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -28,17 +29,15 @@ def command(
     """
     from dokimasia.runs.reading.comparing import compare_runs
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.home import Home
     from dokimasia.storage.runs import resolve_run
 
     pair = _pair(models)
-    with Home.open(settings.home, write=False) as home:
-        runs = resolve_run(home, first), resolve_run(home, second)
-        found = compare_runs(home, *runs, models=pair, top=top, seed=seed)
+    with reading(settings, first) as (home, run):
+        found = compare_runs(home, run, resolve_run(home, second), models=pair, top=top, seed=seed)
     if as_json:
         print_json(found)
     else:
-        _print(found, console(), scale=method_of(runs[0]).scale)
+        _print(found, console(), scale=method_of(run).scale)
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:
@@ -51,8 +50,6 @@ def _pair(models: str | None) -> tuple[str, str] | None:
 
 
 def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None) -> None:
-    from rich.markup import escape
-
     from dokimasia.report.data import SIMULATED_NOTE
 
     if found["simulated"]:
@@ -85,10 +82,6 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
 
 def _print_contents(one: dict[str, Any], out: Any) -> None:
     """Print how many items of two runs without scores came to the same, and which did not."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     whose = f"{_name(one)}: " if one["first_model"] else ""
     failed = ", ".join(f"{count} in {name}" for name, count in one["failed"].items())
     out.print(
@@ -96,20 +89,14 @@ def _print_contents(one: dict[str, Any], out: Any) -> None:
         f"failed: {failed}"
     )
     if one["items"]:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("came to something else", "first", "second"):
-            table.add_column(name, overflow="fold")
+        table = grid("came to something else", "first", "second")
         for item in one["items"]:
             table.add_row(escape(item["sample"]), item["first"], item["second"])
         out.print(table)
 
 
 def _table(pairs: list[dict[str, Any]]) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model", overflow="fold")
+    table = grid("model")
     for name in ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in pairs:
@@ -134,10 +121,6 @@ def _table(pairs: list[dict[str, Any]]) -> Any:
 
 
 def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
     if not alone:
         out.print(f"[bold]{_name(one)}[/bold]")
     if one["lost"]:
@@ -162,8 +145,7 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
             f"(95 % {exact['low']:.0%} – {exact['high']:.0%}), within one point on {agreement['within_one']:.0%}"
         )
     if one["most_changed"]:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("changed most", overflow="fold")
+        table = grid("changed most")
         for name in ("first", "second", "difference"):
             table.add_column(name, justify="right")
         for sample in one["most_changed"]:
@@ -174,8 +156,6 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
 
 
 def _name(one: dict[str, Any]) -> str:
-    from rich.markup import escape
-
     names = dict.fromkeys((one["first_model"], one["second_model"]))
     return escape(" → ".join(names))
 
@@ -187,7 +167,5 @@ def _p_text(value: float, exact: bool) -> str:
 
 
 def _short(value: Any) -> str:
-    from rich.markup import escape
-
     text = "–" if value is None else str(value)
     return escape(text if len(text) <= 60 else f"{text[:57]}…")

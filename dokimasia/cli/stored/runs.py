@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -21,9 +21,6 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
         return
-    from rich import box
-    from rich.table import Table
-
     from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import list_runs
@@ -34,9 +31,7 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
         fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
         print_json([run.model_dump(mode="json", include=fields) | {"forked_from": forked_from(run)} for run in runs])
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("run", "status", "started", "what"):
-        table.add_column(name, overflow="fold")
+    table = grid("run", "status", "started", "what")
     colours = {"done": "green", "running": "yellow", "interrupted": "red"}
     for run in runs:
         colour = colours[run.status]

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.runs.reading.verifying import Verification
@@ -34,11 +35,7 @@ def command(settings: "Settings", as_json: bool) -> int:
 
 
 def _print(found: "Verification", out: Any) -> None:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")
     table.add_column("wrong", justify="right")

@@ -1,7 +1,7 @@
 """From a response that is no reply, or an exception of the client, to one `TransportError` without a key in it."""
 
 from collections.abc import Mapping
-from http import HTTPStatus
+from http.client import responses
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,11 +10,10 @@ import aiohttp
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.replies import read_object
 from dokimasia.gateway.failures import (
-    BODY_MESSAGES,
     LONGEST_MESSAGE,
     LONGEST_SAID,
     kind_of_body,
-    not_json_message,
+    message_of_body,
     retry_after,
     scrub,
     verdict_of_code,
@@ -31,9 +30,8 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str,
     message = f"the endpoint answered {status}{_reason(status)}: {_words(text, body, api_key)}".removesuffix(": ")
     if kind == "not_found" and "/v1/" not in urlsplit(url).path:
         message = f"{message} (asked at {url}; is /v1 missing in api_base?)"
-    return TransportError(
-        kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=retry_after(headers)
-    )
+    wait = retry_after(headers)
+    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
 
 
 def of_error_inside(
@@ -44,17 +42,15 @@ def of_error_inside(
     code = error.get("code") if isinstance(error, dict) else None
     kind, retryable = verdict_of_code(code, text[:LONGEST_SAID])
     message = f"the endpoint answered {status} with an error inside: {_words(text, body, api_key)}"
-    return TransportError(
-        kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=retry_after(headers)
-    )
+    wait = retry_after(headers)
+    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
 
 
 def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
     """Return what a body comes to that is no JSON object."""
     text = body.decode("utf-8", "replace")
     kind = kind_of_body(text[:LONGEST_SAID])
-    message = not_json_message(text, api_key) if kind == "not_json" else BODY_MESSAGES[kind]
-    return TransportError(kind, message, retryable=True, status=status)
+    return TransportError(kind, message_of_body(kind, text, api_key), retryable=True, status=status)
 
 
 def of_exception(error: Exception, *, url: str, seconds: float) -> TransportError:
@@ -94,7 +90,4 @@ def _words(text: str, body: bytes, api_key: str | None) -> str:
 
 
 def _reason(status: int) -> str:
-    try:
-        return f" ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return ""
+    return f" ({responses[status]})" if status in responses else ""

@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 
 from dokimasia.domain.call import ChatReply, EmbeddingReply, ToolCall, Usage
-from dokimasia.errors import AttemptKind, TransportError
-from dokimasia.gateway.failures import BODY_MESSAGES
+from dokimasia.gateway.failures import broken
 from dokimasia.gateway.reported import embedding_of, finish_of, storable, usage_of
 
 _TEXT_PARTS = frozenset(("text", "output_text"))
@@ -39,17 +38,17 @@ def chat_reply(data: dict[str, Any]) -> ChatReply:
     """
     choices = data.get("choices")
     if choices is None or choices == []:
-        raise _broken("empty_choices")
+        raise broken("empty_choices")
     choice = choices[0] if isinstance(choices, list) else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
-        raise _broken()
+        raise broken()
     text, refusal = _content(message.get("content"))
     said = message.get("refusal")
     finish_reason, native = finish_of(choice.get("finish_reason"))
     tools = message.get("tool_calls") or ()
     if not isinstance(tools, list | tuple):
-        raise _broken()
+        raise broken()
     return ChatReply(
         text=storable(text),
         finish_reason=finish_reason,
@@ -68,7 +67,7 @@ def embedding_reply(data: dict[str, Any]) -> EmbeddingReply:
     """
     items = data.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise _broken()
+        raise broken()
     return embedding_of(((item.get("index"), item.get("embedding")) for item in items), _usage(data))
 
 
@@ -77,14 +76,14 @@ def _content(content: Any) -> tuple[str, str | None]:
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, list):
-        raise _broken()
+        raise broken()
     texts: list[str] = []
     refusal: str | None = None
     for part in content:
         if isinstance(part, str):
             texts.append(part)
         elif not isinstance(part, dict):
-            raise _broken()
+            raise broken()
         elif part.get("type") in _TEXT_PARTS:
             texts.append(str(part.get("text") or ""))
         elif part.get("type") == "refusal":
@@ -95,7 +94,7 @@ def _content(content: Any) -> tuple[str, str | None]:
 def _tool_call(tool: Any) -> ToolCall:
     function = tool.get("function") if isinstance(tool, dict) else None
     if not isinstance(function, dict):
-        raise _broken()
+        raise broken()
     arguments = function.get("arguments")
     if isinstance(arguments, dict | list):  # some servers hand on what they have parsed
         arguments = json.dumps(arguments, ensure_ascii=False)
@@ -109,7 +108,3 @@ def _usage(data: dict[str, Any]) -> Usage:
     if not isinstance(usage, dict):
         return Usage()
     return usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens"))
-
-
-def _broken(kind: AttemptKind = "broken_envelope") -> TransportError:
-    return TransportError(kind, BODY_MESSAGES[kind], retryable=True, status=200)

@@ -1,13 +1,11 @@
 """The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
 
 import asyncio
+import io
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 import aiohttp
-from aiohttp.abc import AbstractStreamWriter
-from aiohttp.payload import Payload
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
@@ -16,7 +14,7 @@ from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
-from dokimasia.gateway.images import DEFAULT_CACHE_BYTES, EncodedImages
+from dokimasia.gateway.images import EncodedImages
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 """A longer reply is cut off and is none."""
@@ -26,7 +24,7 @@ KEEP_ALIVE = 4.0
 no request runs into a connection that is just being closed."""
 
 _LARGE_BODY = 512 * 1024
-_PIECE = 128 * 1024
+"""Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
 
 _HEADERS = {
     "Content-Type": "application/json",
@@ -47,14 +45,9 @@ class DirectTransport:
     It sets no limit on connections; how many there are is the gateway's to say.
     """
 
-    def __init__(self, *, image_cache_bytes: int = DEFAULT_CACHE_BYTES, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
-        """Make a transport.
-
-        Args:
-            image_cache_bytes: how much of the encoded images it holds.
-            max_reply_bytes: the longest body that it reads.
-        """
-        self._images = EncodedImages(image_json, image_cache_bytes)
+    def __init__(self, *, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
+        """Make a transport that reads bodies of up to `max_reply_bytes`."""
+        self._images = EncodedImages(image_json)
         self._max_reply_bytes = max_reply_bytes
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
 
@@ -71,22 +64,22 @@ class DirectTransport:
             raise TransportError("unsupported", message, retryable=False)
         url = _url(call, spec)
         if isinstance(call, Chat):
-            images = tuple(image for message in call.messages for image in message.images)
-            body = chat_body(call, spec, await self._images.get_all(images, blobs) if images else {})
+            images = await self._images.shown_by(call, blobs)
+            body = chat_body(call, spec, images)
         else:
             body = embedding_body(call)
-        response = await self._post(url, body, headers(api_key), spec.timeout)
-        report_headers(response.headers)
-        if response.body is None:
+        status, given, answer = await self._post(url, body, headers(api_key), spec.timeout)
+        report_headers(given)
+        if answer is None:
             message = f"the endpoint's reply is longer than {self._max_reply_bytes} bytes"
-            raise TransportError("broken_envelope", message, retryable=False, status=response.status)
-        if not 200 <= response.status < 300:
-            raise of_status(response.status, response.headers, response.body, url=url, api_key=api_key)
-        data = read_object(response.body)
+            raise TransportError("broken_envelope", message, retryable=False, status=status)
+        if not 200 <= status < 300:
+            raise of_status(status, given, answer, url=url, api_key=api_key)
+        data = read_object(answer)
         if data is None:
-            raise of_body(response.status, response.body, api_key=api_key)
+            raise of_body(status, answer, api_key=api_key)
         if error := data.get("error"):
-            raise of_error_inside(error, response.status, response.headers, response.body, api_key=api_key)
+            raise of_error_inside(error, status, given, answer, api_key=api_key)
         return chat_reply(data) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:
@@ -110,17 +103,20 @@ class DirectTransport:
             )
         return session
 
-    async def _post(self, url: str, body: bytes, extra_headers: dict[str, str], seconds: float) -> "_Response":
+    async def _post(
+        self, url: str, body: bytes, extra_headers: dict[str, str], seconds: float
+    ) -> tuple[int, Mapping[str, str], bytes | None]:
+        """Send the body and return status, headers and body of what came back; the body is None where it was too long."""
         failure: TransportError
         try:
             async with self._session().post(
                 url,
-                data=body if len(body) < _LARGE_BODY else _LargeBody(body),
+                data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
                 headers=extra_headers,
                 timeout=_time_limit(seconds),
                 allow_redirects=False,
             ) as response:
-                return _Response(response.status, response.headers, await self._read(response))
+                return response.status, response.headers, await self._read(response)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = of_exception(error, url=url, seconds=seconds)
         raise failure  # outside the handler: the client's error, which can hold the key, is not its context
@@ -136,42 +132,6 @@ class DirectTransport:
                 return None
             chunks.append(chunk)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-class _Response(NamedTuple):
-    """What came back; `body` is None where it was too long."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes | None
-
-
-class _LargeBody(Payload):
-    """Bytes sent piece by piece, so that a slow endpoint holds them up and not the event loop."""
-
-    def __init__(self, body: bytes) -> None:
-        super().__init__(body, content_type="application/json")
-        self._body = body
-
-    @property
-    def size(self) -> int:
-        """The whole length in bytes."""
-        return len(self._body)
-
-    @property
-    def autoclose(self) -> bool:
-        """There is nothing to close."""
-        return True
-
-    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return the body as text."""
-        return self._body.decode(encoding, errors)
-
-    async def write(self, writer: AbstractStreamWriter) -> None:
-        """Write all pieces, waiting where the other side does not keep up."""
-        view = memoryview(self._body)
-        for start in range(0, len(view), _PIECE):
-            await writer.write(view[start : start + _PIECE])
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from dokimasia.gateway.failures import (
     LONGEST_SAID,
     Verdict,
     kind_of_body,
-    not_json_message,
+    message_of_body,
     retry_after,
     scrub,
     verdict_of_code,
@@ -151,10 +151,8 @@ def _is(error: BaseException, *names: str) -> bool:
 
 
 def _message(chain: list[BaseException], kind: AttemptKind, api_key: str | None) -> str:
-    if kind in BODY_MESSAGES:
-        return BODY_MESSAGES[kind]
-    if kind == "not_json":
-        return not_json_message(_unreadable_body(chain) or "", api_key)
+    if kind in BODY_MESSAGES or kind == "not_json":
+        return message_of_body(kind, _unreadable_body(chain) or "", api_key)
     text = scrub(str(chain[0]), api_key)
     line = " ".join(text.split("Traceback (most recent call last)")[0].split())
     return _LITELLM_PREFIX.sub("", line)[:LONGEST_MESSAGE] or type(chain[0]).__name__

@@ -3,8 +3,7 @@
 from typing import Any
 
 from dokimasia.domain.call import ChatReply, EmbeddingReply, FinishReason, ToolCall, Usage
-from dokimasia.errors import TransportError
-from dokimasia.gateway.failures import BODY_MESSAGES
+from dokimasia.gateway.failures import broken
 from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of
 
 
@@ -16,12 +15,12 @@ def chat_reply(response: Any) -> ChatReply:
     """
     choices = getattr(response, "choices", None)
     if not choices:
-        raise TransportError("empty_choices", BODY_MESSAGES["empty_choices"], retryable=True, status=200)
+        raise broken("empty_choices")
     choice = choices[0]
     message = getattr(choice, "message", None)
     content = getattr(message, "content", None)
     if message is None or not (content is None or isinstance(content, str)):
-        raise TransportError("broken_envelope", BODY_MESSAGES["broken_envelope"], retryable=True, status=200)
+        raise broken()
     finish_reason, native = _finish(choice)
     tools: Any = getattr(message, "tool_calls", None) or ()
     usage = read_usage(response)

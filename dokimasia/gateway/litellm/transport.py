@@ -14,7 +14,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
-from dokimasia.gateway.images import DEFAULT_CACHE_BYTES, EncodedImages, data_uri
+from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify
 from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
 
@@ -47,10 +47,10 @@ class LiteLLMTransport:
     nothing beside the requests. Parameters that an endpoint does not take (`seed`, above all) are dropped.
     """
 
-    def __init__(self, *, image_cache_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        """Make a transport that holds up to `image_cache_bytes` of encoded images."""
+    def __init__(self) -> None:
+        """Make a transport."""
         self._closed = False
-        self._images = EncodedImages(data_uri, image_cache_bytes)
+        self._images = EncodedImages(data_uri)
         self._loading = asyncio.Lock()
         self._litellm: ModuleType | None = None
 
@@ -62,16 +62,15 @@ class LiteLLMTransport:
             StorageError: an image is not in the blob store.
         """
         if isinstance(call, ImageEdit):
-            raise TransportError(
-                "unsupported",
-                f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it",
-                retryable=False,
-            )
+            message = f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it"
+            raise TransportError("unsupported", message, retryable=False)
         litellm = await self._load()
         arguments = _common(call, spec, api_key)
         if isinstance(call, Chat):
             arguments = chat_fields(call, spec) | arguments
-            arguments["messages"] = chat_messages(call.messages, await self._image_urls(call, blobs))
+            uris = await self._images.shown_by(call, blobs)
+            shown = {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
+            arguments["messages"] = chat_messages(call.messages, shown)
             if call.tools:
                 # Tools are ours to run; LiteLLM's own handler needs a package more.
                 arguments["_skip_mcp_handler"] = True
@@ -81,9 +80,7 @@ class LiteLLMTransport:
             send, read = litellm.aembedding, embedding_reply
         try:
             response = await _unlogged(send, arguments)
-        except (
-            Exception
-        ) as error:  # LiteLLM and its providers raise classes of no common base; all become one type here
+        except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
             failure = classify(error, api_key=api_key)
         else:
             _report(response)
@@ -109,11 +106,6 @@ class LiteLLMTransport:
                     self._litellm = await asyncio.to_thread(load_litellm)
                     _open_transports += 1
         return self._litellm
-
-    async def _image_urls(self, call: Chat, blobs: BlobStore) -> dict[str, dict[str, Any]]:
-        images = tuple(image for message in call.messages for image in message.images)
-        uris = await self._images.get_all(images, blobs)
-        return {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
 
 
 def load_litellm() -> ModuleType:

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
-from dokimasia.storage.faults import storage_error
-
-__all__ = ["FileBlobs", "MemoryBlobs"]
+from dokimasia.storage.faults import told
 
 CACHE_BYTES = 64 * 1024 * 1024
 """Bytes of images that are kept in memory after they were read or put."""
@@ -83,11 +81,9 @@ class FileBlobs:
             return
         _check_hash(data, ref.sha256)
         target = self.file(ref.sha256)
-        try:
+        with told(target, "keeping an image"):
             if not (target.is_file() and target.stat().st_size == len(data)):
                 self._write(data, target)
-        except OSError as error:
-            raise storage_error(error, path=target, doing="keeping an image") from error
         self._remember(ref.sha256, bytes(data))
 
     def get(self, sha256: str) -> bytes:
@@ -100,14 +96,13 @@ class FileBlobs:
         if cached is not None:
             return cached
         source = self.file(sha256)
-        try:
-            data = source.read_bytes()
-        except FileNotFoundError:
-            raise StorageError(
-                f"{source} is missing: run the command again with the same data file, which puts its images back."
-            ) from None
-        except OSError as error:
-            raise storage_error(error, path=source, doing="reading an image") from error
+        with told(source, "reading an image"):
+            try:
+                data = source.read_bytes()
+            except FileNotFoundError:
+                raise StorageError(
+                    f"{source} is missing: run the command again with the same data file, which puts its images back."
+                ) from None
         if hashlib.sha256(data).hexdigest() != sha256:
             raise StorageError(
                 f"{source} no longer holds the bytes that its name stands for: delete it and run the command again "
@@ -128,11 +123,9 @@ class FileBlobs:
 
     def sweep(self) -> None:
         """Remove what a killed writer left half-written; only the holder of the home's lock may call it."""
-        try:
+        with told(self.path, "clearing half-written images"):
             for leftover in (self.path / _TEMPORARY).glob("*"):
                 leftover.unlink(missing_ok=True)
-        except OSError as error:
-            raise storage_error(error, path=self.path, doing="clearing half-written images") from error
 
     def _write(self, data: bytes, target: Path) -> None:
         temporary = self.path / _TEMPORARY / f"{target.name}.{secrets.token_hex(8)}"

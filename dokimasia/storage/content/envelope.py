@@ -10,8 +10,6 @@ from pydantic import TypeAdapter
 from dokimasia.domain.call import ModelCall, ModelReply
 from dokimasia.domain.identity import digest
 
-__all__ = ["fold", "read_call", "read_reply", "reply_digest", "text_hash", "unfold"]
-
 _CALL: TypeAdapter[ModelCall] = TypeAdapter(ModelCall)
 _REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 

@@ -2,8 +2,6 @@
 
 import zlib
 
-__all__ = ["pack", "unpack"]
-
 SHORTEST = 256
 """Characters from which a text is worth packing."""
 

@@ -2,7 +2,6 @@
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
@@ -59,9 +58,7 @@ class PutAside:
     def __enter__(self) -> "PutAside":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             if error is None:
                 self.settle()

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, StorageError
+from dokimasia.storage.connection import transaction
 from dokimasia.storage.schema.tables import first_tables
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-__all__ = ["MIGRATIONS", "SCHEMA_VERSION", "applied_version", "migrate", "refuse_other"]
 
 FIRST = 7
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
@@ -85,8 +84,7 @@ def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
     from sqlite_utils import Database
 
     tables = Database(connection, recursive_triggers=False, execute_plugins=False)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         connection.execute(_TABLE)
         version = applied_version(connection)
         refuse_other(version, path)
@@ -98,8 +96,3 @@ def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
                 "INSERT INTO _migrations (number, name, applied_at) VALUES (?, ?, ?)",
                 (number, name, datetime.now(UTC).isoformat(timespec="seconds")),
             )
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

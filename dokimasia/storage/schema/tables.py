@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.storage.schema.decisions import decisions
-from dokimasia.storage.schema.trees import trees
-
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-__all__ = ["first_tables"]
+_OF_A_RUN = {"foreign_keys": [("run_id", "runs", "id")]}
+_PROVENANCE = "call_key:str prompt:str prompt_version:int prompt_hash:str shown:str"
+_MAY_BE_EMPTY = {"str": str, "int": int, "float": float}
 
 
 def first_tables(db: "Database") -> None:
@@ -17,34 +16,25 @@ def first_tables(db: "Database") -> None:
     _make_values(db)
     _make_ledger(db)
     _make_results(db)
-    _make_profiles(db)
-    trees(db)
-    decisions(db)
-
-
-def _make_profiles(db: "Database") -> None:
     _make(
         db,
         "profiles",
-        {
-            "model": "TEXT",
-            "endpoint": "TEXT",
-            "name": "TEXT",
-            "transport": "TEXT",
-            "findings": "TEXT",
-            "usage": "INTEGER",
-            "finish_reasons": "TEXT",
-            "latency": float,
-            "checked_at": "TEXT",
-        },
+        "model endpoint name transport findings usage:INTEGER finish_reasons latency:float checked_at",
         pk=("model", "endpoint"),
     )
+    _make_trees(db)
+    _make_checks(db)
 
 
-def _make(db: "Database", name: str, columns: dict[str, Any], **options: Any) -> None:
-    """Create one table; every column whose type is written in capitals must hold a value."""
-    required = {column for column, type_ in columns.items() if isinstance(type_, str)}
-    db.table(name).create(columns, not_null=required, **options)
+def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
+    """Create one table of columns written as `name:type`; without a type a column is text.
+
+    A column whose type is written in capitals, or not at all, must hold a value.
+    """
+    written = [column.partition(":")[::2] for column in columns.split()]
+    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in written}
+    required = {column for column, type_ in types.items() if isinstance(type_, str)}
+    db.table(name).create(types, not_null=required, **options)
 
 
 def _index(db: "Database", table: str, *columns: str, unique: bool = False) -> None:
@@ -55,44 +45,12 @@ def _make_runs(db: "Database") -> None:
     _make(
         db,
         "runs",
-        {
-            "id": "TEXT",
-            "method": "TEXT",
-            "command": "TEXT",
-            "data_name": "TEXT",
-            "data_hash": "TEXT",
-            "options": "TEXT",
-            "seed": "INTEGER",
-            "fresh": "INTEGER",
-            "version": "TEXT",
-            "status": "TEXT",
-            "created_at": "TEXT",
-            "updated_at": "TEXT",
-        },
+        "id method command data_name data_hash options seed:INTEGER fresh:INTEGER version status created_at updated_at",
         pk="id",
     )
-    _make(
-        db,
-        "events",
-        {"id": int, "run_id": "TEXT", "at": "TEXT", "kind": "TEXT", "data": "TEXT"},
-        pk="id",
-        foreign_keys=[("run_id", "runs", "id")],
-    )
+    _make(db, "events", "id:int run_id at kind data", pk="id", **_OF_A_RUN)
     _index(db, "events", "run_id")
-    _make(
-        db,
-        "threads",
-        {
-            "thread_id": "TEXT",
-            "run_id": "TEXT",
-            "item": "TEXT",
-            "graph": "TEXT",
-            "graph_version": "TEXT",
-            "created_at": "TEXT",
-        },
-        pk="thread_id",
-        foreign_keys=[("run_id", "runs", "id")],
-    )
+    _make(db, "threads", "thread_id run_id item graph graph_version created_at", pk="thread_id", **_OF_A_RUN)
     _index(db, "threads", "run_id")
 
 
@@ -100,119 +58,38 @@ def _make_values(db: "Database") -> None:
     _make(
         db,
         "samples",
-        {
-            "id": "TEXT",
-            "sample_id": "TEXT",
-            "sample_digest": "TEXT",
-            "cluster": "TEXT",
-            "category": str,
-            "prompt": "TEXT",
-            "reference_answer": str,
-            "image_count": "INTEGER",
-            "body": "TEXT",
-        },
+        "id sample_id sample_digest cluster category:str prompt reference_answer:str image_count:INTEGER body",
         pk="id",
     )
     _index(db, "samples", "sample_digest")
     _make(
         db,
         "run_samples",
-        {
-            "run_id": "TEXT",
-            "position": "INTEGER",
-            "sample": "TEXT",
-            "sample_id": "TEXT",
-            "sample_digest": "TEXT",
-            "cluster": "TEXT",
-        },
+        "run_id position:INTEGER sample sample_id sample_digest cluster",
         pk=("run_id", "position"),
         foreign_keys=[("run_id", "runs", "id"), ("sample", "samples", "id")],
     )
     _index(db, "run_samples", "run_id", "sample_id", unique=True)
-    _make(db, "chains", {"id": "TEXT", "reasoning": "TEXT", "answer": "TEXT", "body": "TEXT"}, pk="id")
-    _make(
-        db,
-        "criteria_sets",
-        {"id": "TEXT", "criteria_count": "INTEGER", "weights": "TEXT", "repaired": "INTEGER", "body": "TEXT"},
-        pk="id",
-    )
-    provenance = {"call_key": str, "prompt": str, "prompt_version": int, "prompt_hash": str, "shown": str}
-    _make(
-        db,
-        "responses",
-        {
-            "id": "TEXT",
-            "sample": "TEXT",
-            "model": "TEXT",
-            "arm": "TEXT",
-            "repeat": "INTEGER",
-            "text": "TEXT",
-            "flags": "TEXT",
-            **provenance,
-            "body": "TEXT",
-        },
-        pk="id",
-    )
+    _make(db, "chains", "id reasoning answer body", pk="id")
+    _make(db, "criteria_sets", "id criteria_count:INTEGER weights repaired:INTEGER body", pk="id")
+    _make(db, "responses", f"id sample model arm repeat:INTEGER text flags {_PROVENANCE} body", pk="id")
     _index(db, "responses", "sample", "model")
-    _make(
-        db,
-        "judgements",
-        {
-            "id": "TEXT",
-            "response_id": "TEXT",
-            "criteria_id": "TEXT",
-            "judge": "TEXT",
-            "scores": "TEXT",
-            "score": "REAL",
-            **provenance,
-            "body": "TEXT",
-        },
-        pk="id",
-    )
+    _make(db, "judgements", f"id response_id criteria_id judge scores score:REAL {_PROVENANCE} body", pk="id")
     _index(db, "judgements", "response_id")
-    _make(db, "objects", {"id": "TEXT", "type": "TEXT", "body": "TEXT"}, pk="id")
+    _make(db, "objects", "id type body", pk="id")
     _index(db, "objects", "type")
 
 
 def _make_ledger(db: "Database") -> None:
-    _make(db, "texts", {"hash": "TEXT", "text": "TEXT"}, pk="hash")
+    _make(db, "texts", "hash text", pk="hash")
     _make(
         db,
         "calls",
-        {
-            "key": "TEXT",
-            "kind": "TEXT",
-            "model": "TEXT",
-            "endpoint": "TEXT",
-            "model_name": "TEXT",
-            "label": "TEXT",
-            "request": "TEXT",
-            "reply": "TEXT",
-            "reply_digest": "TEXT",
-            "finish_reason": str,
-            "input_tokens": int,
-            "output_tokens": int,
-            "cost": float,
-            "created_at": "TEXT",
-        },
+        "key kind model endpoint model_name label request reply reply_digest "
+        "finish_reason:str input_tokens:int output_tokens:int cost:float created_at",
         pk="key",
     )
-    _make(
-        db,
-        "attempts",
-        {
-            "id": int,
-            "call_key": "TEXT",
-            "model": "TEXT",
-            "endpoint": "TEXT",
-            "label": "TEXT",
-            "kind": "TEXT",
-            "status": int,
-            "message": "TEXT",
-            "at": "TEXT",
-        },
-        pk="id",
-    )
+    _make(db, "attempts", "id:int call_key model endpoint label kind status:int message at", pk="id")
     _index(db, "attempts", "call_key")
 
 
@@ -220,42 +97,55 @@ def _make_results(db: "Database") -> None:
     _make(
         db,
         "results",
-        {
-            "run_id": "TEXT",
-            "item": "TEXT",
-            "kind": "TEXT",
-            "sample_id": "TEXT",
-            "sample_digest": "TEXT",
-            "model": "TEXT",
-            "arm": "TEXT",
-            "repeat": "INTEGER",
-            "status": "TEXT",
-            "outcome": "TEXT",
-            "failure": str,
-            "reason": str,
-            "score": float,
-            "chain_id": str,
-            "criteria_id": str,
-            "response_id": str,
-            "judgement_id": str,
-            "calls": "TEXT",
-            "value_ids": "TEXT",
-        },
+        "run_id item kind sample_id sample_digest model arm repeat:INTEGER status outcome failure:str reason:str "
+        "score:float chain_id:str criteria_id:str response_id:str judgement_id:str calls value_ids",
         pk=("run_id", "item"),
-        foreign_keys=[("run_id", "runs", "id")],
+        **_OF_A_RUN,
     )
     _index(db, "results", "run_id", "sample_id")
     _make(
         db,
         "criteria_collections",
-        {
-            "collection_id": "TEXT",
-            "sample_id": "TEXT",
-            "sample_digest": "TEXT",
-            "criteria_id": "TEXT",
-            "chain_id": str,
-        },
+        "collection_id sample_id sample_digest criteria_id chain_id:str",
         pk=("collection_id", "sample_id"),
         foreign_keys=[("criteria_id", "criteria_sets", "id"), ("chain_id", "chains", "id")],
     )
     _index(db, "criteria_collections", "collection_id", "sample_digest")
+
+
+def _make_trees(db: "Database") -> None:
+    db.execute(
+        "CREATE TABLE trees (name TEXT PRIMARY KEY, run_id TEXT NOT NULL, source TEXT NOT NULL, created_at TEXT NOT NULL)"
+    )
+    db.execute(
+        "CREATE TABLE tree_versions (tree TEXT NOT NULL REFERENCES trees(name), position INTEGER NOT NULL, "
+        "version_id TEXT NOT NULL, phase TEXT NOT NULL, run_id TEXT NOT NULL, made_by TEXT NOT NULL, "
+        "report TEXT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (tree, position), UNIQUE (tree, version_id))"
+    )
+    db.execute("CREATE INDEX idx_tree_versions_version_id ON tree_versions (version_id)")
+    db.execute("CREATE INDEX idx_tree_versions_run_id ON tree_versions (run_id)")
+    db.execute(
+        "CREATE TABLE tree_criteria (tree TEXT NOT NULL REFERENCES trees(name), criterion TEXT NOT NULL, "
+        "text TEXT NOT NULL, sample_id TEXT NOT NULL, stratum TEXT NOT NULL, ground_truth TEXT NOT NULL, "
+        "question TEXT NOT NULL, cluster TEXT NOT NULL, PRIMARY KEY (tree, criterion)) WITHOUT ROWID"
+    )
+    db.execute(
+        "CREATE TABLE tree_mappings (tree TEXT NOT NULL REFERENCES trees(name), version_id TEXT NOT NULL, "
+        "criterion TEXT NOT NULL, leaf TEXT, failure TEXT NOT NULL, reason TEXT NOT NULL, call_key TEXT NOT NULL, "
+        "model TEXT NOT NULL, prompt TEXT NOT NULL, prompt_version INTEGER NOT NULL, "
+        "PRIMARY KEY (tree, version_id, criterion)) WITHOUT ROWID"
+    )
+
+
+def _make_checks(db: "Database") -> None:
+    db.execute(
+        "CREATE TABLE check_items (id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs(id), kind TEXT NOT NULL, "
+        "sample_id TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL, detail TEXT NOT NULL, "
+        "position INTEGER NOT NULL, state TEXT NOT NULL, opened_at TEXT NOT NULL)"
+    )
+    db.execute("CREATE INDEX idx_check_items_run_id ON check_items (run_id)")
+    db.execute(
+        "CREATE TABLE decisions (id TEXT PRIMARY KEY, item TEXT NOT NULL REFERENCES check_items(id), "
+        "number INTEGER NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, "
+        "difference TEXT NOT NULL, UNIQUE (item, number))"
+    )

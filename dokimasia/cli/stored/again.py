@@ -1,15 +1,53 @@
-"""`dokimasia fork`: do a run again from a step on with another judge, model or prompt; the rest is taken over."""
+"""A stored run once more: `dokimasia resume` goes on with it, `fork` does it again with another judge, model or prompt."""
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dokimasia.cli.requests import request_options
-from dokimasia.cli.shared import common, console, json_option, print_json
-from dokimasia.runs.requests import RunRequest
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
+from dokimasia.runs.requests import LIMITS, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
+
+limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
+
+
+@click.command()
+@click.argument("run")
+@limits_and_prompts
+@click.option(
+    "--retry-failed", is_flag=True, help="Also ask anew what failed; every earlier outcome is kept on record."
+)
+@click.option("--kinds", default="", help="With --retry-failed: only these kinds, such as refused,api_error.")
+@json_option
+@common
+def resume(
+    settings: "Settings", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool
+) -> None:
+    """Go on with RUN (the beginning of its id will do). No finished call is sent again; the data file is not needed.
+
+    --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again. What was
+    open as `budget` is taken up in any case.
+    """
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.runs.lifecycle import resume as go_on
+    from dokimasia.runs.retrying import retryable
+
+    if kinds and not retry_failed:
+        raise click.UsageError("--kinds goes with --retry-failed")
+    retry = retryable(kinds) if retry_failed else ()
+    changes: dict[str, Any] = {name: asked[name] for name in LIMITS} | {"fresh": False}
+    if asked["prompts"]:
+        changes["prompts"] = prompt_folders(asked["prompts"])
+    with reading(settings, run) as (_, found):
+        work = partial(go_on, found, changes=changes, retry=retry)
+    result = run_to_end(work, settings)
+    print_run(settings, found.id, as_json=as_json, figures=result.summary)
 
 
 @click.command()
@@ -19,11 +57,11 @@ if TYPE_CHECKING:
 )
 @click.option("--judge", help="Another judge; of an evaluation, from that step on.")
 @click.option("--models", default="", metavar="X=Y,...", help="Have Y in the place of the model X.")
-@request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
+@limits_and_prompts
 @click.option("--dry-run", is_flag=True, help="Print what would be taken over and what asked; ask nothing.")
 @json_option
 @common
-def command(
+def fork(
     settings: "Settings",
     run: str,
     node: str | None,
@@ -40,25 +78,19 @@ def command(
     has another judge score them; `dokimasia diff` then shows what that changed. Any other run is accepted anew with the
     change, and the ledger answers what it does not touch.
     """
-    import asyncio
-
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import run_to_end
-    from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
-    from dokimasia.runs.requests import LIMITS, prompt_folders
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.runs.forking import ForkRequest, prepare_fork
+    from dokimasia.runs.forking import fork as do_again
 
-    limits = {name: asked[name] for name in LIMITS}
     request = ForkRequest(
         node=node,
         judge=judge,
         models=_replacements(models),
         prompts=prompt_folders(asked["prompts"]),
-        **limits,
+        **{name: asked[name] for name in LIMITS},
     )
-    with Home.open(settings.home, write=False) as home:
-        parent = resolve_run(home, run)
+    with reading(settings, run) as (home, parent):
         shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
     if dry_run:
         if as_json:
@@ -66,9 +98,7 @@ def command(
         else:
             _print_preview(shown)
         return
-    result = run_to_end(
-        lambda observer, stop: fork(parent, request, settings=settings, observer=observer, stop=stop), settings
-    )
+    result = run_to_end(partial(do_again, parent, request), settings)
     print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
         click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
@@ -87,27 +117,18 @@ def _replacements(models: str) -> dict[str, str]:
 
 
 def _print_preview(shown: dict[str, Any]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    from dokimasia.cli.drawing import print_preview
-    from dokimasia.report.figures import cost_text
+    from dokimasia.cli.drawing import print_cost
 
     out = console()
     origin = shown["forked_from"]
     at = f" at {origin['node']}" if origin["node"] else ""
     out.print(f"[bold]run {shown['run']}, forked from {origin['run']}{at}[/bold]")
     if "steps" not in shown:
-        print_preview({**shown, "prompts": {}}, as_json=False)
+        print_cost(shown, style="bold")
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("step", "", "asks", "what it does"):
-        table.add_column(name, overflow="fold")
+    table = grid("step", "", "asks", "what it does")
     for step in shown["steps"]:
         fate = "[yellow]done again[/yellow]" if step["again"] else "[green]taken over[/green]"
         table.add_row(step["step"], fate, ", ".join(step["asks"]) if step["again"] else "–", step["does"])
     out.print(table)
-    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}")
-    for name, model in shown["models"].items():
-        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+    print_cost(shown)

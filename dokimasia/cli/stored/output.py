@@ -1,0 +1,96 @@
+"""What came of a run: `dokimasia show` in the terminal, `export` as rows for other tools, `report` as one page."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from dokimasia.cli.shared import FILE, common, json_option, print_json, reading, redact
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command()
+@click.argument("run")
+@click.option("--sample", help="Show this sample whole.")
+@click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
+@json_option
+@common
+def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json: bool) -> None:
+    """Show the results of RUN (the beginning of its id, or `last`, will do)."""
+    from dokimasia.cli.drawing import print_run
+
+    if raw and sample is None:
+        raise click.UsageError("--raw goes with --sample ID")
+    print_run(settings, run, as_json=as_json, sample=sample, raw=raw)
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["jsonl", "csv", "parquet"]),
+    help="Default: as the file's name ends, else jsonl.",
+)
+@click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
+@common
+def export(settings: "Settings", run: str, name: str | None, output: Path | None) -> None:
+    """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
+
+    In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
+    exact.
+    """
+    from dokimasia.runs.reading.export_formats import encode, format_of, write_whole
+    from dokimasia.runs.reading.exporting import export_rows
+    from dokimasia.runs.registry import method_of
+
+    chosen = format_of(name, output)
+    if chosen == "parquet" and output is None and sys.stdout.isatty():
+        raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
+    with reading(settings, run) as (home, found):
+        rows = asyncio.run(export_rows(home, found))
+    data = encode(rows, chosen)
+    if found.status != "done":
+        click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(output, data)
+        click.echo(f"wrote {len(rows.rows)} {method_of(found).row_name} to {output}", err=True)
+
+
+@click.command()
+@click.argument("run")
+@click.option("-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home).")
+@click.option(
+    "--format", "name", type=click.Choice(["html", "md"]), help="Default: as the file's name ends, else html."
+)
+@click.option(
+    "--samples", type=click.IntRange(0), default=60, show_default=True, help="Show so many samples, failures first."
+)
+@json_option
+@common
+def report(settings: "Settings", run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
+    """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
+
+    The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
+    """
+    from dokimasia.runs.reading.reporting import Format, write_report
+
+    with reading(settings, run) as (home, found):
+        written = asyncio.run(
+            write_report(home, found, output=output, format=cast("Format | None", name), samples=samples, redact=redact)
+        )
+    if as_json:
+        print_json({"run": found.id, **written._asdict(), "path": str(written.path)})
+        return
+    if found.status != "done":
+        click.echo(f"run {found.id} is {found.status}: the report speaks of what is finished", err=True)
+    if written.shown < written.samples:
+        click.echo(f"it shows {written.shown} of {written.samples} samples; --samples N shows more", err=True)
+    click.echo(written.path)
