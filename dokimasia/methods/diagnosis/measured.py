@@ -1,6 +1,7 @@
 """What a diagnosis is made from: a run's answers and scores, the groups of its criteria, and who is spoken of."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -66,6 +67,14 @@ class Material:
         """What several groups of criteria are called."""
         return "leaves" if self.grouping == "tree" else "categories"
 
+    def scores(self, model: str) -> Mapping[str, float]:
+        """Return a model's scores by criterion."""
+        return self.measured.scores.get(model, {})
+
+    def samples_of(self, criteria: Iterable[str]) -> list[str]:
+        """Return the sample of each criterion."""
+        return [self.measured.sample_of.get(one, one) for one in criteria]
+
     def counted(self, count: int) -> str:
         """Return so many groups in words."""
         return f"{count} {self.leaf if count == 1 else self.leaves}"
@@ -76,11 +85,14 @@ def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for model in models:
         base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
-        slug, number = base, 2
-        while slug in found.values():
-            slug, number = f"{base}-{number}", number + 1
-        found[model] = slug
+        found[model] = next(slug for slug in numbered(base) if slug not in found.values())
     return found
+
+
+def numbered(base: str) -> Iterator[str]:
+    """Yield a name, then the same with the numbers from 2 on."""
+    yield base
+    yield from (f"{base}-{number}" for number in itertools.count(2))
 
 
 def several(count: int, thing: str) -> str:
