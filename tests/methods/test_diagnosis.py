@@ -180,6 +180,8 @@ def test_stability_counts_samples_that_keep_their_score() -> None:
     assert row.cells[1].value == pytest.approx(2**0.5 / 2, abs=1e-6)
     assert row.cells[2].value == 0.5
     assert row.cells[3].value == 1.0
+    widest = stability(small(answer("s", "m", 1.0), answer("s", "m", 5.0, repeat=1), repeats=2)).rows[0]
+    assert widest.cells[1].value == pytest.approx(8**0.5, abs=1e-6)
     once = stability(small(answer("s", "m", 3.0)))
     assert not once.rows
     assert "--repeats" in once.sentence

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import sqrt
 from statistics import stdev
 from typing import NamedTuple
 
@@ -210,7 +209,7 @@ def stability(material: Material) -> Asset:
                 key=model,
                 cells=(
                     text(model),
-                    mean_of(deviations, clusters, bounds=(0, SPAN / sqrt(2)), seed=material.seed),
+                    mean_of(deviations, clusters, bounds=(0, stdev(ATOMS)), seed=material.seed),
                     share_of([width <= TIE for width in widths], clusters),
                     mean_of(widths, clusters, bounds=(0, SPAN), seed=material.seed),
                 ),
