@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
-from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
+from dokimasia.methods.diagnosis.material import by_category, gather
 from dokimasia.methods.diagnosis.results import latest_words, words_summary
 from dokimasia.methods.tree import find_tree_of_run
 from dokimasia.storage.home import Home
@@ -32,7 +32,10 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     diagnosis = kept(home, run)
     if diagnosis is None:
         return None
-    gathered = gather_for(home, run, diagnosis)
+    if diagnosis.grouping == "category":
+        gathered = by_category(home, run, seed=diagnosis.seed)
+    else:
+        gathered = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
     notes = [*diagnosis.notes, *_changed_since(home, run, diagnosis)]
     rows = evidence_rows(diagnosis)
     written = latest_words(home, run.id)
@@ -53,13 +56,6 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
         "words": words,
         "cited": cited,
     }
-
-
-def gather_for(home: Home, run: Run, diagnosis: Diagnosis) -> Gathered:
-    """Return what a kept diagnosis was made from: the run under the version of the tree that it names."""
-    if diagnosis.grouping == "category":
-        return by_category(home, run, seed=diagnosis.seed)
-    return gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
 
 
 def evidence_rows(diagnosis: Diagnosis) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
-from dokimasia.methods.diagnosis import reports_of, written_from
+from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
 from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
@@ -14,7 +14,7 @@ from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, list_runs
+from dokimasia.storage.runs import Run
 
 MATCH = "match"
 """The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
@@ -106,11 +106,8 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
 
 def latest_fingerprints(home: Home, source: str) -> Run | None:
     """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
-    for run in list_runs(home):
-        own = run.method == NAME and _plan(run).source == source
-        if own and any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
-            return run
-    return None
+    tests = runs_on(home, source, NAME)
+    return next((run for run in tests if any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id))), None)
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
@@ -133,12 +130,8 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 def _said(match: FingerprintMatch) -> dict[str, Any]:
     origin = match.provenance
-    return {
-        "said": match.said,
-        "prompt": origin and origin.prompt,
-        "prompt_version": origin and origin.prompt_version,
-        "prompt_hash": origin and origin.prompt_hash,
-    }
+    fields = {"prompt", "prompt_version", "prompt_hash"}
+    return {"said": match.said, **(origin.model_dump(include=fields) if origin else {})}
 
 
 def _plan(run: Run) -> FingerprintPlan:
