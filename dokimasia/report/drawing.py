@@ -134,7 +134,7 @@ def _table(table: Table) -> str:
         "<tr>"
         + "".join(
             _data(cell, column, first=not index, sortable=table.sortable)
-            for index, (cell, column) in _with_columns(row, table)
+            for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         )
         + "</tr>"
         for row in table.rows
@@ -145,10 +145,6 @@ def _table(table: Table) -> str:
         f'<caption class="unseen">{escape(table.about)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
-
-
-def _with_columns(row: Sequence[Cell], table: Table) -> Iterator[tuple[int, tuple[Cell, Column]]]:
-    return enumerate(zip(row, table.columns, strict=True))
 
 
 def _head(column: Column) -> str:

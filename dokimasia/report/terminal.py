@@ -117,13 +117,7 @@ def visible(text: str) -> str:
 
 
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
-    text = Text(style=style)
-    for piece in spans(cell):
-        if isinstance(piece, str):
-            text.append(visible(redact(piece)))
-        else:
-            text.append(visible(redact(piece.text)), style=STYLES[piece.tone])
-    return text
+    return Text(style=style).append_text(_cell(_cleaned(cell, redact), stacked=False))
 
 
 def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
@@ -136,15 +130,16 @@ def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
     return grid
 
 
-def _redacted(table: Table, redact: Redact) -> Table:
-    def cleaned(cell: Cell) -> Cell:
-        return tuple(
-            visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
-            for piece in spans(cell)
-        )
+def _cleaned(cell: Cell, redact: Redact) -> Cell:
+    return tuple(
+        visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
+        for piece in spans(cell)
+    )
 
+
+def _redacted(table: Table, redact: Redact) -> Table:
     columns = [replace(column, title=visible(redact(column.title))) for column in table.columns]
-    return replace(table, columns=columns, rows=[[cleaned(cell) for cell in row] for row in table.rows])
+    return replace(table, columns=columns, rows=[[_cleaned(cell, redact) for cell in row] for row in table.rows])
 
 
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:

@@ -6,9 +6,15 @@ from typing import Any
 from dokimasia.report.charts import PALETTE, Figure, label
 
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
-COLOURS = {"weak": WEAK, "strong": STRONG}
+COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
+RADAR_FROM, MOST_SPOKES = 3, 40
+"""How many leaves a radar has, at least and at most."""
+
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#2f6fce"]]
 ROW = 24
+
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
 
 Asset = Mapping[str, Any]
 """A table of a diagnosis as plain data (`domain.diagnosis.Asset`)."""
@@ -178,11 +184,13 @@ def _interval(cell: Mapping[str, Any], *, share: bool = False) -> str:
 
 
 def _step(number: int, count: int) -> str:
-    share = number / max(1, count - 1)
-    start, end = (47, 111, 206), (221, 116, 46)
-    middle = (196, 199, 204)
-    low, high, at = (start, middle, share * 2) if share < 0.5 else (middle, end, share * 2 - 1)
-    return "#" + "".join(f"{round(a + (b - a) * at):02x}" for a, b in zip(low, high, strict=True))
+    return mixed(2 * number / max(1, count - 1), (47, 111, 206), (196, 199, 204), (221, 116, 46))
+
+
+def mixed(at: float, first: Colour, second: Colour, third: Colour) -> str:
+    """Return the colour at a place from 0 (the first) over 1 (the second) to 2 (the third)."""
+    low, high, share = (first, second, at) if at < 1 else (second, third, at - 1)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
 
 
 def _layout(height: int, title: str) -> Figure:
