@@ -110,8 +110,10 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f"<details{named}><summary>{escape(title)}</summary>\n{body}\n</details>"
             case Browser(note):
                 yield browser(note)
+            case Image("", about):
+                yield f'<p class="note">{escape(about)}</p>'
             case Image(uri, about):
-                yield _image(uri, about)
+                yield f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
             case Texts(items):
                 cards = "".join(
                     f'<div class="answer"><p>{draw_cell(title)}</p><div class="text" dir="auto">{escape(text)}</div></div>'
@@ -120,12 +122,6 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f'<div class="answers">{cards}</div>'
             case Only():
                 continue
-
-
-def _image(uri: str, about: str) -> str:
-    if not uri:
-        return f'<p class="note">{escape(about)}</p>'
-    return f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
 
 
 def _table(table: Table) -> str:

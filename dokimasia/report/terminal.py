@@ -149,7 +149,8 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
     if out.measure(first, options=unbounded).maximum <= out.width:
         yield first
         return
-    names = _names(table)
+    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
+    names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
     rest = [at for at in columns if at not in names]
     if len(rest) < 2 or out.measure(then, options=unbounded).minimum <= out.width:
         yield then
@@ -157,12 +158,6 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
     middle = (len(rest) + 1) // 2
     for part in (rest[:middle], rest[middle:]):
         yield from _fitting(out, table, [*names, *part])
-
-
-def _names(table: Table) -> list[int]:
-    """Return the columns that say what a row is of: those before the first figure, a row's number among them."""
-    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
-    return list(range(figures[0])) if figures else [0]
 
 
 def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:

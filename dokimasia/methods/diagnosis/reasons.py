@@ -84,7 +84,24 @@ def answer_tables(material: Material) -> list[Asset]:
                     AssetColumn(name="atoms", kind="count"),
                     AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
                 ),
-                rows=tuple(_row(one, model) for one in found),
+                rows=tuple(
+                    AssetRow(
+                        key=f"{one.sample_id}/{one.repeat}",
+                        cells=(
+                            text(one.sample_id),
+                            number(one.repeat + 1),
+                            text(said_of(one)),
+                            number(failed_atoms(one)),
+                            number(len(one.atoms)),
+                            number(one.score),
+                        ),
+                        n=len(one.atoms),
+                        held=len(one.atoms),
+                        model=model,
+                        samples=(one.sample_id,),
+                    )
+                    for one in found
+                ),
                 model=model,
             )
         )
@@ -103,21 +120,3 @@ def said_of(one: Answered) -> str:
     if one.final == "right" and failed_atoms(one):
         return WRONG_REASON
     return RIGHT_REASONS if one.final == "wrong" and not failed_atoms(one) else ""
-
-
-def _row(one: Answered, model: str) -> AssetRow:
-    return AssetRow(
-        key=f"{one.sample_id}/{one.repeat}",
-        cells=(
-            text(one.sample_id),
-            number(one.repeat + 1),
-            text(said_of(one)),
-            number(failed_atoms(one)),
-            number(len(one.atoms)),
-            number(one.score),
-        ),
-        n=len(one.atoms),
-        held=len(one.atoms),
-        model=model,
-        samples=(one.sample_id,),
-    )

@@ -1,6 +1,5 @@
 """What a run's report says of its diagnosis: the tables that were kept, and the atoms behind what is marked in them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.domain.diagnosis import Diagnosis
@@ -42,7 +41,9 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     words = None if written is None else words_summary(home, written)
     cited: list[str] = []
     if words is not None and words["diagnosis"] == kept_id(home, run):
-        cited = _cited(words)
+        sentences = (sentence for report in words["reports"] for sentence in report["sentences"])
+        places = (place for sentence in sentences for place in sentence["places"])
+        cited = list(dict.fromkeys(place["row"] for place in places if place["row"]))
         rows = list(dict.fromkeys([*rows, *cited[:MOST_CITED]]))
     elif words is not None:
         notes.append(
@@ -71,12 +72,6 @@ def evidence_rows(diagnosis: Diagnosis) -> list[str]:
             elif asset.family == "leaves" and number <= 3:
                 low.append(f"{asset.id}:{number}")
     return [*marked, *low][:MOST]
-
-
-def _cited(words: Mapping[str, Any]) -> list[str]:
-    """Return the rows that printed places lead to, in the order of the words."""
-    places = (place for report in words["reports"] for sentence in report["sentences"] for place in sentence["places"])
-    return list(dict.fromkeys(place["row"] for place in places if place["row"]))
 
 
 def _changed_since(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:

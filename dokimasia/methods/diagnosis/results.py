@@ -153,7 +153,7 @@ def _written(report: Report | None) -> dict[str, Any]:
     return {
         "text": "\n".join(" ".join(each) for each in paragraphs.values()),
         **_counts(report),
-        **report.provenance.model_dump(include={"prompt", "prompt_version", "prompt_hash"}),
+        **report.provenance.model_dump(include=set(COLUMNS)),
     }
 
 

@@ -5,13 +5,24 @@ from typing import Any
 
 from dokimasia.methods.diagnosis import heat_map
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    text_columns,
+)
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance
 
 COLUMNS = (
-    Column("first", numeric=False),
-    Column("second", numeric=False),
+    *text_columns("first", "second"),
     Column(
         "accuracy",
         meaning="share of trials in which both reports were given to the right models; guessing reaches 50 %",

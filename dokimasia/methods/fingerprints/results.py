@@ -114,24 +114,16 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     """Return what an export says of each trial; of one that failed what there is not is null."""
     judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
-    return [
-        {
-            **dict.fromkeys(COLUMNS),
-            "task": row.value_ids[0],
-            "samples": list(tasks[row.value_ids[0]].samples),
-            "truth": tasks[row.value_ids[0]].truth,
-            "removed": tasks[row.value_ids[0]].removed,
-            "judge": judge,
-            **(_said(matches[row.value_ids[1]]) if row.outcome == "scored" else {}),
-        }
-        for row in rows
-    ]
-
-
-def _said(match: FingerprintMatch) -> dict[str, Any]:
-    origin = match.provenance
-    fields = {"prompt", "prompt_version", "prompt_hash"}
-    return {"said": match.said, **(origin.model_dump(include=fields) if origin else {})}
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        task = tasks[row.value_ids[0]]
+        fields = {"task": row.value_ids[0], "samples": list(task.samples), "truth": task.truth, "removed": task.removed}
+        found.append({**dict.fromkeys(COLUMNS), **fields, "judge": judge})
+        if row.outcome == "scored":
+            match = matches[row.value_ids[1]]
+            origin = match.provenance.model_dump(include=set(COLUMNS)) if match.provenance else {}
+            found[-1] |= {"said": match.said, **origin}
+    return found
 
 
 def _plan(run: Run) -> FingerprintPlan:

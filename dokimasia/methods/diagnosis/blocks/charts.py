@@ -16,6 +16,9 @@ ROW = 24
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
 
+RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 116, 46))
+"""Colours of the first rank, the middle and the last."""
+
 Asset = Mapping[str, Any]
 """A table of a diagnosis as plain data (`domain.diagnosis.Asset`)."""
 
@@ -148,7 +151,7 @@ def stacked_ranks(asset: Asset) -> Figure:
                 "y": [label(str(row["cells"][0]["value"])) for row in rows],
                 "x": [row["cells"][at]["value"] for row in rows],
                 "customdata": [[_interval(row["cells"][at], share=True)] for row in rows],
-                "marker": {"color": _step(number, len(shares))},
+                "marker": {"color": mixed(2 * number / max(1, len(shares) - 1), *RANKS)},
                 "hovertemplate": "%{y}<br>"
                 + asset["columns"][at]["name"]
                 + ": <b>%{x:.0%}</b>  95 % %{customdata[0]}<extra></extra>",
@@ -181,10 +184,6 @@ def _interval(cell: Mapping[str, Any], *, share: bool = False) -> str:
     if cell["low"] is None or cell["high"] is None:
         return "unknown"
     return f"{cell['low']:.0%} to {cell['high']:.0%}" if share else f"{cell['low']:.1f} to {cell['high']:.1f}"
-
-
-def _step(number: int, count: int) -> str:
-    return mixed(2 * number / max(1, count - 1), (47, 111, 206), (196, 199, 204), (221, 116, 46))
 
 
 def mixed(at: float, first: Colour, second: Colour, third: Colour) -> str:
