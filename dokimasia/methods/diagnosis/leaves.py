@@ -126,10 +126,8 @@ def radars(material: Material, grid: Asset) -> list[Asset]:
     ]
 
 
-def categories(material: Material) -> Asset | None:
-    """Return the tree's categories down, models across; None where the leaves are categories themselves."""
-    if material.grouping == "category":
-        return None
+def categories(material: Material) -> Asset:
+    """Return the tree's categories down, models across."""
     placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
         node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
@@ -175,10 +173,8 @@ def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted
     )
 
 
-def contrasts(material: Material) -> Asset | None:
-    """Return how each model does at each leaf against the mean of the others on the same criteria; None for one model."""
-    if len(material.models) < 2:
-        return None
+def contrasts(material: Material) -> Asset:
+    """Return how each model does at each leaf against the mean of the others on the same criteria."""
     drafts: list[Draft] = []
     held = members_below(material.tree)
     scores = {model: material.scores(model) for model in material.models}

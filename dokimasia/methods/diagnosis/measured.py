@@ -3,7 +3,8 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dokimasia.domain.diagnosis import Grouping
 from dokimasia.methods.tree import Measured
@@ -35,7 +36,15 @@ class Answered:
     final: Final = "no reference"
 
 
-@dataclass(frozen=True, slots=True)
+class Seen(NamedTuple):
+    """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
+
+    scores: Mapping[str, float]
+    repeats: Mapping[str, Sequence[float]]
+    clusters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Material:
     """What a diagnosis is made from.
 
@@ -67,6 +76,11 @@ class Material:
         """What several groups of criteria are called."""
         return "leaves" if self.grouping == "tree" else "categories"
 
+    @cached_property
+    def seen(self) -> Mapping[str, Seen]:
+        """Each model's samples."""
+        return {model: _seen(self.answers, model) for model in self.models}
+
     def scores(self, model: str) -> Mapping[str, float]:
         """Return a model's scores by criterion."""
         return self.measured.scores.get(model, {})
@@ -78,6 +92,17 @@ class Material:
     def counted(self, count: int) -> str:
         """Return so many groups in words."""
         return f"{count} {self.leaf if count == 1 else self.leaves}"
+
+
+def _seen(answers: Sequence[Answered], model: str) -> Seen:
+    repeats: dict[str, list[float]] = {}
+    clusters: dict[str, str] = {}
+    for one in answers:
+        if one.model == model:
+            clusters[one.sample_id] = one.cluster
+            if one.score is not None:
+                repeats.setdefault(one.sample_id, []).append(one.score)
+    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
 
 
 def slugs_of(models: Sequence[str]) -> Mapping[str, str]:

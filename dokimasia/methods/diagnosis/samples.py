@@ -1,9 +1,8 @@
 """The tables of samples: overall scores, paired differences, the distribution of ranks, stability, failures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import stdev
-from typing import NamedTuple
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
@@ -22,7 +21,7 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
+from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
 from dokimasia.runs.reading.differences import ATOMS
 
 LOWEST, HIGHEST = ATOMS
@@ -34,31 +33,9 @@ MOST_RANKS = 12
 """With more models than this, shares of ranks are given for the first and the last alone."""
 
 
-class Seen(NamedTuple):
-    """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
-
-    scores: Mapping[str, float]
-    repeats: Mapping[str, Sequence[float]]
-    clusters: Mapping[str, str]
-
-
-def seen(answers: Sequence[Answered], model: str) -> Seen:
-    """Return a model's samples."""
-    repeats: dict[str, list[float]] = {}
-    clusters: dict[str, str] = {}
-    for one in answers:
-        if one.model == model:
-            clusters[one.sample_id] = one.cluster
-            if one.score is not None:
-                repeats.setdefault(one.sample_id, []).append(one.score)
-    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
-
-
 def compared_pairs(material: Material) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
     """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
-    own = {model: seen(material.answers, model) for model in material.models}
-    for first, second in combinations(material.models, 2):
-        one, other = own[first], own[second]
+    for (first, one), (second, other) in combinations(material.seen.items(), 2):
         shared = [id for id in one.scores if id in other.scores]
         row = AssetRow(
             key=f"{first} {second}",
@@ -75,10 +52,9 @@ def overall(material: Material) -> Asset:
     Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
     samples, had each that failed scored 1, and had each scored 5.
     """
-    samples = {model: seen(material.answers, model) for model in material.models}
-    ends = ATOMS if any(len(own.scores) < len(own.clusters) for own in samples.values()) else ()
+    ends = ATOMS if any(len(own.scores) < len(own.clusters) for own in material.seen.values()) else ()
     rows: list[AssetRow] = []
-    for model, own in samples.items():
+    for model, own in material.seen.items():
         atoms = material.scores(model)
         at_ends = ({id: own.scores.get(id, end) for id in own.clusters} for end in ends)
         score, *opened = (
@@ -123,10 +99,8 @@ def overall(material: Material) -> Asset:
     )
 
 
-def pairs(material: Material) -> Asset | None:
-    """Return the differences of every two models on the samples that both have a score for; None for one model."""
-    if len(material.models) < 2:
-        return None
+def pairs(material: Material) -> Asset:
+    """Return the differences of every two models on the samples that both have a score for."""
     rows = judged(
         Draft(
             row,
@@ -149,15 +123,12 @@ def pairs(material: Material) -> Asset | None:
     )
 
 
-def ranks(material: Material) -> Asset | None:
-    """Return how the models' ranks are spread over the samples that all have a score for; None for one model.
+def ranks(material: Material) -> Asset:
+    """Return how the models' ranks are spread over the samples that all have a score for.
 
     Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
     """
-    models = material.models
-    if len(models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in models}
+    models, own = material.models, material.seen
     everyone = set.intersection(*(set(one.scores) for one in own.values()))
     shared = [id for id in own[models[0]].scores if id in everyone]
     clusters = [own[models[0]].clusters[id] for id in shared]
@@ -196,8 +167,7 @@ def ranks(material: Material) -> Asset | None:
 def stability(material: Material) -> Asset:
     """Return how far scores move from one repeat of the same question to the next; no rows where each was asked once."""
     rows: list[AssetRow] = []
-    for model in material.models:
-        own = seen(material.answers, model)
+    for model, own in material.seen.items():
         repeated = [id for id, each in own.repeats.items() if len(each) > 1]
         if not repeated:
             continue

@@ -5,7 +5,7 @@ from collections import Counter
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import PAIR, number, share_of, text
 from dokimasia.methods.diagnosis.measured import Material
-from dokimasia.methods.diagnosis.samples import TIE, compared_pairs, seen
+from dokimasia.methods.diagnosis.samples import TIE, compared_pairs
 
 MOST_PATTERNS = 20
 """Groups of models that share the highest score, at most, the most frequent first."""
@@ -14,10 +14,8 @@ NAMED = 6
 """Models of a group that are named; of more the rest is counted."""
 
 
-def ties(material: Material) -> Asset | None:
-    """Return how often each of two models has the higher score, and how often they tie; None for one model."""
-    if len(material.models) < 2:
-        return None
+def ties(material: Material) -> Asset:
+    """Return how often each of two models has the higher score, and how often they tie."""
     rows: list[AssetRow] = []
     for row, gaps, clusters in compared_pairs(material):
         hits = ([gap > TIE for gap in gaps], [abs(gap) <= TIE for gap in gaps], [gap < -TIE for gap in gaps])
@@ -36,12 +34,9 @@ def ties(material: Material) -> Asset | None:
     )
 
 
-def top_ties(material: Material) -> Asset | None:
-    """Return which models, alone or together, have the highest score of a sample, and how often; None for one model."""
-    models = material.models
-    if len(models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in models}
+def top_ties(material: Material) -> Asset:
+    """Return which models, alone or together, have the highest score of a sample, and how often."""
+    models, own = material.models, material.seen
     asked = dict.fromkeys(id for each in own.values() for id in each.clusters)
     shared = [id for id in asked if all(id in own[model].scores for model in models)]
     clusters = [own[models[0]].clusters[id] for id in shared]

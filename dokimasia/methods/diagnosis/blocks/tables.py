@@ -16,7 +16,20 @@ from dokimasia.methods.diagnosis.blocks.charts import (
 from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.methods.diagnosis.measured import several
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, Tone
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Tone,
+    text_columns,
+)
 from dokimasia.report.data import ReportData
 
 TONES: Mapping[str, Tone] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
@@ -89,21 +102,18 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
             continue
         for number, row in enumerate(asset["rows"], start=1):
             place = f"{asset['id']}:{number}"
-            score, gap = row["cells"][1], row["cells"][2]
+            name, score, gap, q_value = row["cells"][:4]
+            href = f"#{evidence_id(place)}" if place in evidence else ""
             rows.append(
                 [
                     Span(row["model"], "strong"),
                     Span(row["mark"], TONES.get(row["mark"], "")),
-                    Span(
-                        str(row["cells"][0]["value"]),
-                        "strong",
-                        href=f"#{evidence_id(place)}" if place in evidence else "",
-                    ),
+                    Span(str(name["value"]), "strong", href=href),
                     _number(score, "score", "points of 100"),
-                    figures.interval({"low": score["low"], "high": score["high"]}, digits=1),
+                    figures.interval(score, digits=1),
                     _number(gap, "difference", "points of 100"),
-                    figures.interval({"low": gap["low"], "high": gap["high"]}, signed=True, digits=1),
-                    figures.p_value(row["cells"][3]["value"]),
+                    figures.interval(gap, signed=True, digits=1),
+                    figures.p_value(q_value["value"]),
                     _counted(row),
                 ]
             )
@@ -113,8 +123,7 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
         )
         return
     columns = (
-        Column("model", numeric=False),
-        Column("", numeric=False),
+        *text_columns("model", ""),
         Column("node", numeric=False, meaning="a click shows the atoms behind it"),
         Column("score", meaning="mean over scored criteria, 0 to 100"),
         Column("95 % interval"),
