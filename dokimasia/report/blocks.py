@@ -40,11 +40,6 @@ class Column:
     only: Place | None = None
 
 
-def text_columns(*titles: str) -> tuple[Column, ...]:
-    """Return columns that hold words."""
-    return tuple(Column(title, numeric=False) for title in titles)
-
-
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """A paragraph; `warning` stands out, `note` stands back."""

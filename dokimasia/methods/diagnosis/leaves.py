@@ -114,15 +114,15 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
 def radars(material: Material, grid: Asset) -> list[Asset]:
     """Return the heat map's rows again, a table for each group of categories: a leaf a spoke."""
     if material.grouping == "category":
-        return [_part(material, grid, "radar/categories", "Radar: the data's categories", leaves_in_order(material))]
+        return [_grid(material, "radar/categories", "Radar: the data's categories", grid.rows)]
     group_of = {category: group for group, several in GROUPS.items() for category in several}
-    by_group: dict[str, list[str]] = {group: [] for group in (*GROUPS, OTHERS)}
-    for leaf in leaves_in_order(material):
-        by_group[group_of.get(CapabilityPath.parse(leaf).category, OTHERS)].append(leaf)
+    by_group: dict[str, list[AssetRow]] = {group: [] for group in (*GROUPS, OTHERS)}
+    for row in grid.rows:
+        by_group[group_of.get(CapabilityPath.parse(row.node).category, OTHERS)].append(row)
     return [
-        _part(material, grid, f"radar/{group.replace(' ', '-')}", f"Radar: {group}", leaves)
-        for group, leaves in by_group.items()
-        if leaves
+        _grid(material, f"radar/{group.replace(' ', '-')}", f"Radar: {group}", rows)
+        for group, rows in by_group.items()
+        if rows
     ]
 
 
@@ -132,22 +132,17 @@ def categories(material: Material) -> Asset:
     nodes = [
         node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
     ]
-    return _grid(
-        material,
-        nodes,
-        "categories",
-        "Categories by model",
-        "1 category" if len(nodes) == 1 else f"{len(nodes)} categories",
-    )
+    counted = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
+    return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), counted)
 
 
 def heatmap(material: Material) -> Asset:
     """Return leaves down, models across, each cell a mean with its interval."""
-    leaves = leaves_in_order(material)
-    return _grid(material, leaves, "heatmap", f"Heat map: {material.leaf} by model", material.counted(len(leaves)))
+    rows = _grid_rows(material, leaves_in_order(material))
+    return _grid(material, "heatmap", f"Heat map: {material.leaf} by model", rows)
 
 
-def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted: str) -> Asset:
+def _grid_rows(material: Material, nodes: Sequence[str]) -> list[AssetRow]:
     held = members_below(material.tree)
     rows: list[AssetRow] = []
     for leaf in nodes:
@@ -161,10 +156,18 @@ def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted
                 node=leaf,
             )
         )
+    return rows
+
+
+def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], counted: str = "") -> Asset:
     return Asset(
         id=id,
         title=title,
-        sentence=_grid_sentence(material, counted),
+        sentence=(
+            f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}, each "
+            "with its own 95 % interval, clustered by samples; nothing here is corrected for being many. The last column "
+            "counts the criteria of all models together."
+        ),
         columns=(
             AssetColumn(name="category" if id == "categories" else material.leaf, kind="name"),
             *(AssetColumn(name=model, unit=POINTS, kind="score", better="higher") for model in material.models),
@@ -261,26 +264,6 @@ def _node_row(
         mark=mark,
         model=model,
         node=node,
-    )
-
-
-def _part(material: Material, grid: Asset, id: str, title: str, leaves: Sequence[str]) -> Asset:
-    chosen = set(leaves)
-    return grid.model_copy(
-        update={
-            "id": id,
-            "title": title,
-            "sentence": _grid_sentence(material, material.counted(len(chosen))),
-            "rows": tuple(row for row in grid.rows if row.node in chosen),
-        }
-    )
-
-
-def _grid_sentence(material: Material, counted: str) -> str:
-    return (
-        f"Mean scores of {several(len(material.models), 'model')} at {counted}, each with its own 95 % "
-        "interval, clustered by samples; nothing here is corrected for being many. The last column counts the criteria of "
-        "all models together."
     )
 
 

@@ -5,24 +5,13 @@ from typing import Any
 
 from dokimasia.methods.diagnosis import heat_map
 from dokimasia.report import figures
-from dokimasia.report.blocks import (
-    Block,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Only,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    text_columns,
-)
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance
 
 COLUMNS = (
-    *text_columns("first", "second"),
+    Column("first", numeric=False),
+    Column("second", numeric=False),
     Column(
         "accuracy",
         meaning="share of trials in which both reports were given to the right models; guessing reaches 50 %",

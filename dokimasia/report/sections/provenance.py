@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table, text_columns
+from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table
 from dokimasia.report.data import ModelFacts, ReportData
 
 
@@ -13,7 +13,7 @@ def section(data: ReportData) -> Section:
     blocks: list[Block] = [
         Facts(_facts(data)),
         Table(
-            text_columns("role", "name", "model", "endpoint", "sampling"),
+            [Column(title, numeric=False) for title in ("role", "name", "model", "endpoint", "sampling")],
             [_model(model) for model in facts.models],
             "Models, as they were asked",
         ),

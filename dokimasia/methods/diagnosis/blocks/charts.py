@@ -7,8 +7,8 @@ from dokimasia.report.charts import PALETTE, Figure, label
 
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
-RADAR_FROM, MOST_SPOKES = 3, 40
-"""How many leaves a radar has, at least and at most."""
+SPOKES = range(3, 41)
+"""How many leaves a radar may have."""
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#2f6fce"]]
 ROW = 24

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
-from dokimasia.methods.diagnosis.blocks.charts import COLOURS, MOST_SPOKES, RADAR_FROM, WEAK, mixed
+from dokimasia.methods.diagnosis.blocks.charts import COLOURS, SPOKES, WEAK, mixed
 from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.report.charts import PALETTE
 
@@ -69,7 +69,7 @@ def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
     if not asset.rows:
         return None
     scores = [at for at, column in enumerate(asset.columns) if column.kind == "score"]
-    if asset.family == "radar" and RADAR_FROM <= len(asset.rows) <= MOST_SPOKES:
+    if asset.family == "radar" and len(asset.rows) in SPOKES:
         page = _radar(asset, scores)
     elif asset.family in ("heatmap", "radar", "categories"):
         page = _heat_map(asset, scores)

@@ -4,35 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.diagnosis.blocks.charts import (
-    MOST_SPOKES,
-    RADAR_FROM,
-    bars_figure,
-    heat_map,
-    leaf_bars,
-    radar,
-    stacked_ranks,
-)
+from dokimasia.methods.diagnosis.blocks.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.methods.diagnosis.measured import several
 from dokimasia.report import figures
-from dokimasia.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Chart,
-    Column,
-    Fold,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    Tone,
-    text_columns,
-)
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
 
-TONES: Mapping[str, Tone] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
+TONES: Mapping[str, Any] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
 SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons")
 MOST_ROWS = 200
 ANSWER = 280
@@ -57,7 +36,7 @@ def section(data: ReportData) -> Section | None:
         *_leaves(assets, evidence),
     ]
     for asset in assets.values():
-        if asset["id"].startswith("radar/") and RADAR_FROM <= len(asset["rows"]) <= MOST_SPOKES:
+        if asset["id"].startswith("radar/") and len(asset["rows"]) in SPOKES:
             blocks.append(Chart(radar(asset), f"{asset['title']}. {asset['sentence']}"))
     heat = assets.get("heatmap")
     if heat is not None and heat["rows"]:
@@ -123,7 +102,8 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
         )
         return
     columns = (
-        *text_columns("model", ""),
+        Column("model", numeric=False),
+        Column("", numeric=False),
         Column("node", numeric=False, meaning="a click shows the atoms behind it"),
         Column("score", meaning="mean over scored criteria, 0 to 100"),
         Column("95 % interval"),
