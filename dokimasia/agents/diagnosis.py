@@ -1,6 +1,7 @@
 """The roles of a diagnosis: a judge picks what is salient in tables, writes it down, and matches reports without names."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from dokimasia.agents.asking import Ask
@@ -45,13 +46,13 @@ def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | Non
 
 def write_report(subject: str, tables: str) -> Ask[Drafted]:
     """Ask for a report on one model, written from the rows that were picked; one that was sent back is cut if too long."""
-    return Ask("diagnosis_report", {"subject": subject, "tables": tables}, ("tables",), _whole, parse_again=_cut)
+    return Ask("diagnosis_report", {"subject": subject, "tables": tables}, ("tables",), _drafted, parse_again=_cut)
 
 
 def write_across(tables: str, reports: str) -> Ask[Drafted]:
     """Ask for the report across models, written from the rows that were picked and what is verified of each report."""
     return Ask(
-        "diagnosis_across", {"tables": tables, "reports": reports}, ("tables", "reports"), _whole, parse_again=_cut
+        "diagnosis_across", {"tables": tables, "reports": reports}, ("tables", "reports"), _drafted, parse_again=_cut
     )
 
 
@@ -69,12 +70,11 @@ def match_reports(reports: tuple[str, str], answers: str) -> Ask[str]:
     )
 
 
-def _whole(text: str) -> Drafted:
-    return Drafted(parse_report(text, cut=False), text)
+def _drafted(text: str, *, cut: bool = False) -> Drafted:
+    return Drafted(parse_report(text, cut=cut), text)
 
 
-def _cut(text: str) -> Drafted:
-    return Drafted(parse_report(text, cut=True), text)
+_cut = partial(_drafted, cut=True)
 
 
 def _known(refs: list[str], row_of: Callable[[str], str | None]) -> Picks:

@@ -63,7 +63,9 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
     untested: list[dict[str, Any]] = [
         dict(zip(("first", "second", "samples"), one, strict=True)) for one in untested_of(run)
     ]
-    judge = plan.judge.ref.name
+    judge, sizes = plan.judge.ref.name, [len(task.samples) for task in tasks]
+    matchers = [(judge, "", figures)] if judged else []
+    matchers += [(name, _UNSAFE.sub("-", name), each) for name, each in hands.items()]
     return {
         "run": run.id,
         "source": plan.source,
@@ -74,10 +76,7 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         "models": list(diagnosis.models),
         "notes": [*diagnosis.notes, *_notes(plan, len(diagnosis.models), tasks, untested)],
         "responses": plan.responses,
-        "shown": {
-            "low": min(len(task.samples) for task in tasks),
-            "high": max(len(task.samples) for task in tasks),
-        },
+        "shown": {"low": min(sizes), "high": max(sizes)},
         "tasks": len(tasks),
         "waiting": len(tasks) - len(judged),
         "untested": untested,
@@ -91,15 +90,9 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         "by_judge": figures,
         "by_hand": hands,
         "assets": [
-            one.model_dump(mode="json")
-            for one in (
-                *(fingerprint_assets(figures, diagnosis.models, matcher=judge) if judged else ()),
-                *(
-                    asset
-                    for name, each in hands.items()
-                    for asset in fingerprint_assets(each, diagnosis.models, matcher=name, id=_UNSAFE.sub("-", name))
-                ),
-            )
+            asset.model_dump(mode="json")
+            for name, id, each in matchers
+            for asset in fingerprint_assets(each, diagnosis.models, matcher=name, id=id)
         ],
     }
 
@@ -140,9 +133,9 @@ def _notes(
     notes: list[str] = []
     if plan.responses < FEW:
         notes.append(f"{plan.responses} answers of each model are fewer than the paper's 30 to 50.")
-    short = [task for task in tasks if len(task.samples) < plan.responses]
+    short = [len(task.samples) for task in tasks if len(task.samples) < plan.responses]
     if short:
-        low, high = min(len(task.samples) for task in short), max(len(task.samples) for task in short)
+        low, high = min(short), max(short)
         notes.append(
             f"{len(short)} trials show {low if low == high else f'{low} to {high}'} answers of each model and not "
             f"{plan.responses}: the run has no more that both models gave and no report was written from."

@@ -4,15 +4,14 @@ import io
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from PIL import Image, ImageDraw, ImageFont
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.diagnosis.blocks.charts import COLOURS, SPOKES, WEAK, mixed
 from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.report.charts import PALETTE
-
-if TYPE_CHECKING:
-    from PIL.ImageDraw import ImageDraw
 
 SCALE = 2
 """Pixels for one point of the design."""
@@ -33,13 +32,14 @@ SIMULATED = "simulated models: this says nothing about any real model"
 class _Page(NamedTuple):
     """A picture being drawn, in points."""
 
-    image: Any
-    draw: "ImageDraw"
+    image: Image.Image
+    draw: ImageDraw.ImageDraw
     width: int
     height: int
 
     def text(self, x: float, y: float, words: str, *, size: int = 13, colour: str = INK, anchor: str = "lm") -> None:
-        self.draw.text((x * SCALE, y * SCALE), words.translate(_WRITTEN), font=_font(size), fill=colour, anchor=anchor)
+        font = ImageFont.load_default(size * SCALE)
+        self.draw.text((x * SCALE, y * SCALE), words.translate(_WRITTEN), font=font, fill=colour, anchor=anchor)
 
     def note(self, x: float, y: float, words: str, *, size: int = 11, anchor: str = "lm") -> None:
         self.text(x, y, words, size=size, colour=MUTED, anchor=anchor)
@@ -253,16 +253,8 @@ def _shade(number: int, count: int) -> str:
 
 
 def _new(width: int, height: int) -> _Page:
-    from PIL import Image, ImageDraw
-
     image = Image.new("RGB", (width * SCALE, height * SCALE), PAPER)
     return _Page(image, ImageDraw.Draw(image), width, height)
-
-
-def _font(size: int) -> Any:
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size * SCALE)
 
 
 def _cut(text: str, most: int) -> str:
