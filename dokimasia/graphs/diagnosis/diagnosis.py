@@ -14,7 +14,7 @@ answered by the ledger. A subject whose calls fail twice has a failure in the pl
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, TypedDict, TypeVar, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -97,34 +97,51 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     return await _kept(context, state, "salient", Salience, subjects, await gathered(map(one, subjects)))
 
 
-async def write(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Write the report on each model from the rows that were picked for it, side by side."""
-    return await _write(runtime.context, state, across=False)
+async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Write the reports on models side by side, or the one across them, from the rows that were picked."""
+    context = runtime.context
+    subjects = _subjects(state.get("salient", {}), across=across)
+
+    async def one(subject: str) -> Asked[Drafted]:
+        return await _asked(context, await _what(context, state, subject))
+
+    return await _kept(context, state, "drafts", Draft, subjects, await gathered(map(one, subjects)))
 
 
-async def print_places(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Expand the places of the reports on models."""
-    return await _expand(runtime.context, state, across=False)
+async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Expand the places of the reports on models, or of the one across them."""
+    context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
+    for subject in _subjects(drafts, across=across):
+        draft = await context.store.get(Draft, drafts[subject])
+        report = _report(context, subject, draft.written, draft.provenance)
+        reports[subject] = await context.store.put(report)
+    return {"reports": reports}
 
 
-async def mend(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send reports that are not verified throughout back, once, with every fault; the one with fewer such sentences stays."""
-    return await _mend(runtime.context, state, across=False)
+async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Send reports with unverified sentences back, once, with every fault; the one with fewer of them stays.
 
+    A second report that is no better changes nothing but the count of calls.
+    """
+    context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
+    before = {one: await context.store.get(Report, reports[one]) for one in _subjects(reports, across=across)}
+    sent = [subject for subject, report in before.items() if report.unverified]
 
-async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Write the report across models from the rows that were picked for it and from what is verified of each report."""
-    return await _write(runtime.context, state, across=True)
+    async def one(subject: str) -> Asked[Drafted]:
+        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
+        problem = _problem(before[subject].unverified)
+        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
+        return await _asked(context, await _what(context, state, subject), rejected=rejected)
 
-
-async def print_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Expand the places of the report across models."""
-    return await _expand(runtime.context, state, across=True)
-
-
-async def mend_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send the report across models back, once, where it is not verified throughout."""
-    return await _mend(runtime.context, state, across=True)
+    for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
+        calls.setdefault(subject, []).extend(asked.calls)
+        if asked.value is None or asked.provenance is None:
+            continue
+        first, second = before[subject], _report(context, subject, asked.value.written, asked.provenance)
+        if len(second.unverified) < len(first.unverified):
+            told = {"unverified_at_first": first.unverified_at_first, "repaired": True}
+            reports[subject] = await context.store.put(second.model_copy(update=told))
+    return {"reports": reports, "calls": calls}
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
@@ -135,8 +152,9 @@ async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Lite
 def build() -> StateGraph[State, DiagnosisContext]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=DiagnosisContext)
-    graph.add_sequence([("select", select), ("write", write), ("expand", print_places), ("mend", mend)])
-    graph.add_sequence([("write_across", write_all), ("expand_across", print_all), ("mend_across", mend_all)])
+    steps = (("write", write), ("expand", print_places), ("mend", mend))
+    graph.add_sequence([("select", select), *((name, partial(step, across=False)) for name, step in steps)])
+    graph.add_sequence([(f"{name}_across", partial(step, across=True)) for name, step in steps])
     graph.add_edge(START, "select")
     graph.add_conditional_edges("mend", after_models, {"write_across": "write_across", "end": END})
     graph.add_edge("mend_across", END)
@@ -225,47 +243,6 @@ async def _what(context: DiagnosisContext, state: State, subject: str) -> Ask[Dr
     if subject == EVERYONE:
         return write_across(*await _across(context, state))
     return write_report(subject, await _picked(context, state, subject))
-
-
-async def _write(context: DiagnosisContext, state: State, *, across: bool) -> State:
-    subjects = _subjects(state.get("salient", {}), across=across)
-
-    async def one(subject: str) -> Asked[Drafted]:
-        return await _asked(context, await _what(context, state, subject))
-
-    return await _kept(context, state, "drafts", Draft, subjects, await gathered(map(one, subjects)))
-
-
-async def _expand(context: DiagnosisContext, state: State, *, across: bool) -> State:
-    drafts, reports = state.get("drafts", {}), dict(state.get("reports", {}))
-    for subject in _subjects(drafts, across=across):
-        draft = await context.store.get(Draft, drafts[subject])
-        report = _report(context, subject, draft.written, draft.provenance)
-        reports[subject] = await context.store.put(report)
-    return {"reports": reports}
-
-
-async def _mend(context: DiagnosisContext, state: State, *, across: bool) -> State:
-    """Send reports with unverified sentences back; a second one that is no better changes nothing but the count of calls."""
-    reports, calls = dict(state.get("reports", {})), _calls(state)
-    before = {one: await context.store.get(Report, reports[one]) for one in _subjects(reports, across=across)}
-    sent = [subject for subject, report in before.items() if report.unverified]
-
-    async def one(subject: str) -> Asked[Drafted]:
-        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
-        problem = _problem(before[subject].unverified)
-        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
-        return await _asked(context, await _what(context, state, subject), rejected=rejected)
-
-    for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
-        calls.setdefault(subject, []).extend(asked.calls)
-        if asked.value is None or asked.provenance is None:
-            continue
-        first, second = before[subject], _report(context, subject, asked.value.written, asked.provenance)
-        if len(second.unverified) < len(first.unverified):
-            told = {"unverified_at_first": first.unverified_at_first, "repaired": True}
-            reports[subject] = await context.store.put(second.model_copy(update=told))
-    return {"reports": reports, "calls": calls}
 
 
 def _report(context: DiagnosisContext, subject: str, written: Written, provenance: Provenance) -> Report:
