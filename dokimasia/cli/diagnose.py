@@ -154,6 +154,7 @@ def _tables(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
     from dokimasia.methods.diagnosis.files import export
+    from dokimasia.methods.diagnosis.results import latest_words
     from dokimasia.methods.tree import evaluation_of
     from dokimasia.storage.home import Home
 
@@ -163,14 +164,15 @@ def _tables(
         found, own = evaluation_of(home, asked["run"])
         tree = asked["tree"] or own
         diagnosis = diagnose(home, found, tree=tree, seed=seed)
+        written = latest_words(home, diagnosis.run)
         if against is not None:
             other, _ = evaluation_of(home, against)
             change = changes(home, found, other, tree=tree, seed=seed)
     named = assets_named(change.assets if change else diagnosis.assets, shown)
     _keep(settings, found, diagnosis)
-    written = export(diagnosis, folder, further=change.assets if change else ()) if folder is not None else []
-    for path in written[:1]:
-        click.echo(f"wrote {len(written)} files to {path.parent}", err=True)
+    if folder is not None:
+        files = export(diagnosis, folder, further=change.assets if change else ())
+        click.echo(f"wrote {len(files)} files to {folder}", err=True)
     if as_json:
         print_json(_as_json(diagnosis, change, named))
         return
@@ -180,17 +182,7 @@ def _tables(
         tables = (block for asset in named for block in asset_blocks(asset, most=None))
         print_blocks([*notes(diagnosis.simulated, diagnosis.notes), *tables])
     else:
-        print_blocks(overview(diagnosis, words=_words(settings, diagnosis.run)))
-
-
-def _words(settings: "Settings", run: str) -> str | None:
-    """Return the id of the newest finished report in words on a run, None without one."""
-    from dokimasia.methods.diagnosis.results import latest_words
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        written = latest_words(home, run)
-    return written.id if written else None
+        print_blocks(overview(diagnosis, words=written.id if written else None))
 
 
 def _why(

@@ -7,11 +7,20 @@ from typing import Any, NamedTuple
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
 """Colours that stand out from white and from near-black alike; after the last the first comes again."""
 
+GREY = "#8a8f98"
+WITH_INTERVAL = "<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
 BAR_HEIGHT = 34
 FRAME = 84
 SCALE = [1.0, 5.0]
 
 Figure = dict[str, Any]
+
+KEYED: Figure = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+    "margin": {"t": 36, "r": 24, "b": 48, "l": 8},
+}
+"""A layout with the names of the traces above it."""
 
 
 class Point(NamedTuple):
@@ -41,42 +50,21 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
     """
     names = [label(point.label) for point in points]
     lines = [
-        {
-            "type": "line",
-            "x0": point.bounds[0],
-            "x1": point.bounds[1],
-            "y0": name,
-            "y1": name,
-            "line": {"width": 2, "dash": "dot", "color": "#8a8f98"},
-            "layer": "between",
-        }
+        _line(point.bounds, (name, name), line={"width": 2, "dash": "dot", "color": GREY})
         for name, point in zip(names, points, strict=True)
         if point.bounds is not None
     ]
+    marker = {
+        "size": 11,
+        "color": PALETTE[0],
+        "symbol": ["circle-open" if point.hollow else "circle" for point in points],
+        "line": {"width": 2, "color": PALETTE[0]},
+    }
     trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [point.mean for point in points],
+        **_measured(points, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
         "y": names,
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [_gap(point.high - point.mean) for point in points],
-            "arrayminus": [_gap(point.mean - point.low) for point in points],
-            "thickness": 3,
-            "width": 6,
-            "color": PALETTE[0],
-        },
-        "marker": {
-            "size": 11,
-            "color": PALETTE[0],
-            "symbol": ["circle-open" if point.hollow else "circle" for point in points],
-            "line": {"width": 2, "color": PALETTE[0]},
-        },
-        "customdata": [[f"{point.low:.2f}", f"{point.high:.2f}"] for point in points],
-        "hovertemplate": "%{y}<br><b>%{x:.2f}</b>  95 %% %{customdata[0]} to %{customdata[1]}<extra></extra>".replace(
-            "%%", "%"
-        ),
+        "marker": marker,
+        "hovertemplate": f"%{{y}}{WITH_INTERVAL}<extra></extra>",
     }
     return {"data": [trace], "layout": _layout(names, title, scale, shapes=lines, zero=zero)}
 
@@ -92,25 +80,12 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
         colour = PALETTE[number % len(PALETTE)]
         traces.append(
             {
-                "type": "scatter",
-                "mode": "markers",
+                **_measured([point for _, point in kept], {"thickness": 1.6, "width": 0, "color": colour}),
                 "name": label(name),
-                "x": [point.mean for _, point in kept],
                 "y": [round(place, 4) for place, _ in kept],
-                "error_x": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [_gap(point.high - point.mean) for _, point in kept],
-                    "arrayminus": [_gap(point.mean - point.low) for _, point in kept],
-                    "thickness": 1.6,
-                    "width": 0,
-                    "color": colour,
-                },
                 "marker": {"size": 8, "color": colour},
                 "text": [label(point.label) for _, point in kept],
-                "customdata": [[f"{point.low:.2f}", f"{point.high:.2f}"] for _, point in kept],
-                "hovertemplate": "%{text}<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
-                f"<extra>{label(name)}</extra>",
+                "hovertemplate": f"%{{text}}{WITH_INTERVAL}<extra>{label(name)}</extra>",
             }
         )
     layout = _layout([], title, SCALE)
@@ -123,26 +98,10 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
         "showgrid": False,
     }
     layout["shapes"] = [
-        {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": index - 0.5,
-            "y1": index - 0.5,
-            "line": {"width": 1, "color": "#8a8f98"},
-            "opacity": 0.35,
-            "layer": "between",
-        }
+        _line((0, 1), (index - 0.5, index - 0.5), xref="paper", line={"width": 1, "color": GREY}, opacity=0.35)
         for index in range(1, rows)
     ]
-    layout |= {
-        "height": FRAME + 40 + rows * max(30, 15 * len(series)),
-        "showlegend": True,
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        "margin": {"t": 36, "r": 24, "b": 48, "l": 8},
-    }
-    return {"data": traces, "layout": layout}
+    return {"data": traces, "layout": layout | KEYED | {"height": FRAME + 40 + rows * max(30, 15 * len(series))}}
 
 
 def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) -> Figure:
@@ -182,25 +141,11 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
         for side, symbol in ((0, "circle"), (1, "circle-open"))
     ]
     lines = [
-        {
-            "type": "line",
-            "x0": pair[0],
-            "x1": pair[1],
-            "y0": row,
-            "y1": row,
-            "line": {"width": 2, "color": PALETTE[0]},
-            "layer": "between",
-        }
+        _line(pair, (row, row), line={"width": 2, "color": PALETTE[0]})
         for row, pair in zip(rows, pairs.values(), strict=True)
     ]
     layout = _layout(rows, title, SCALE, shapes=lines)
-    layout |= {
-        "height": layout["height"] + 24,
-        "showlegend": True,
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-        "margin": {"t": 36, "r": 24, "b": 48, "l": 8},
-    }
-    return {"data": traces, "layout": layout}
+    return {"data": traces, "layout": layout | KEYED | {"height": layout["height"] + 24}}
 
 
 def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figure:
@@ -259,5 +204,23 @@ def _layout(
     }
 
 
-def _gap(value: float) -> float:
-    return round(max(0.0, value), 6)
+def _measured(points: Sequence[Point], bars: Figure) -> Figure:
+    """Return of a trace of dots what says how sure each is: means, and intervals as bars that look so."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [point.mean for point in points],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(max(0.0, point.high - point.mean), 6) for point in points],
+            "arrayminus": [round(max(0.0, point.mean - point.low), 6) for point in points],
+            **bars,
+        },
+        "customdata": [[f"{point.low:.2f}", f"{point.high:.2f}"] for point in points],
+    }
+
+
+def _line(across: tuple[float, float], down: tuple[Any, Any], **look: Any) -> Figure:
+    """Return a line between the grid and the dots."""
+    return {"type": "line", "x0": across[0], "x1": across[1], "y0": down[0], "y1": down[1], "layer": "between", **look}

@@ -110,8 +110,10 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f"<details{named}><summary>{escape(title)}</summary>\n{body}\n</details>"
             case Browser(note):
                 yield browser(note)
+            case Image("", about):
+                yield f'<p class="note">{escape(about)}</p>'
             case Image(uri, about):
-                yield _image(uri, about)
+                yield f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
             case Texts(items):
                 cards = "".join(
                     f'<div class="answer"><p>{draw_cell(title)}</p><div class="text" dir="auto">{escape(text)}</div></div>'
@@ -122,19 +124,13 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 continue
 
 
-def _image(uri: str, about: str) -> str:
-    if not uri:
-        return f'<p class="note">{escape(about)}</p>'
-    return f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
-
-
 def _table(table: Table) -> str:
     head = "".join(_head(column) for column in table.columns)
     rows = "\n".join(
         "<tr>"
         + "".join(
             _data(cell, column, first=not index, sortable=table.sortable)
-            for index, (cell, column) in _with_columns(row, table)
+            for index, (cell, column) in enumerate(zip(row, table.columns, strict=True))
         )
         + "</tr>"
         for row in table.rows
@@ -145,10 +141,6 @@ def _table(table: Table) -> str:
         f'<caption class="unseen">{escape(table.about)}</caption>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
-
-
-def _with_columns(row: Sequence[Cell], table: Table) -> Iterator[tuple[int, tuple[Cell, Column]]]:
-    return enumerate(zip(row, table.columns, strict=True))
 
 
 def _head(column: Column) -> str:

@@ -36,6 +36,10 @@ def render_page(data: ReportData) -> str:
             "form-action 'none'",
         ]
     )
+    simulated = ""
+    if data.simulated:
+        named = escape(", ".join(data.simulated))
+        simulated = f'<p class="simulated">{escape(SIMULATED_NOTE)} ({named})</p>\n'
     title = f"Dokimasia: {data.facts.data_name}, run {data.facts.run}"
     running = "\n".join(f"<script>{script}</script>" for script in scripts)
     return f"""<!doctype html>
@@ -51,7 +55,7 @@ def render_page(data: ReportData) -> str:
 {_asset("page.css")}</style>
 </head>
 <body>
-{_simulated(data)}<a class="skip" href="#content">Skip to the content</a>
+{simulated}<a class="skip" href="#content">Skip to the content</a>
 <header class="top"><strong class="brand">Dokimasia</strong><nav aria-label="Sections">{menu}</nav>
 <button id="theme" type="button" hidden>Dark</button></header>
 <main id="content" tabindex="-1">
@@ -102,9 +106,3 @@ def _heading(data: ReportData) -> str:
         name = data.drawing.name
         return f"{name[0].upper()}{name[1:]}: {data.facts.data_name}"
     return f"{models} {'model' if models == 1 else 'models'} on {data.facts.data_name}"
-
-
-def _simulated(data: ReportData) -> str:
-    if not data.simulated:
-        return ""
-    return f'<p class="simulated">{escape(SIMULATED_NOTE)} ({escape(", ".join(data.simulated))})</p>\n'

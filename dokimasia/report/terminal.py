@@ -117,13 +117,7 @@ def visible(text: str) -> str:
 
 
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
-    text = Text(style=style)
-    for piece in spans(cell):
-        if isinstance(piece, str):
-            text.append(visible(redact(piece)))
-        else:
-            text.append(visible(redact(piece.text)), style=STYLES[piece.tone])
-    return text
+    return Text(style=style).append_text(_cell(_cleaned(cell, redact), stacked=False))
 
 
 def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
@@ -136,15 +130,16 @@ def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
     return grid
 
 
-def _redacted(table: Table, redact: Redact) -> Table:
-    def cleaned(cell: Cell) -> Cell:
-        return tuple(
-            visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
-            for piece in spans(cell)
-        )
+def _cleaned(cell: Cell, redact: Redact) -> Cell:
+    return tuple(
+        visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
+        for piece in spans(cell)
+    )
 
+
+def _redacted(table: Table, redact: Redact) -> Table:
     columns = [replace(column, title=visible(redact(column.title))) for column in table.columns]
-    return replace(table, columns=columns, rows=[[cleaned(cell) for cell in row] for row in table.rows])
+    return replace(table, columns=columns, rows=[[_cleaned(cell, redact) for cell in row] for row in table.rows])
 
 
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
@@ -154,7 +149,8 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
     if out.measure(first, options=unbounded).maximum <= out.width:
         yield first
         return
-    names = _names(table)
+    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
+    names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
     rest = [at for at in columns if at not in names]
     if len(rest) < 2 or out.measure(then, options=unbounded).minimum <= out.width:
         yield then
@@ -162,12 +158,6 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
     middle = (len(rest) + 1) // 2
     for part in (rest[:middle], rest[middle:]):
         yield from _fitting(out, table, [*names, *part])
-
-
-def _names(table: Table) -> list[int]:
-    """Return the columns that say what a row is of: those before the first figure, a row's number among them."""
-    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
-    return list(range(figures[0])) if figures else [0]
 
 
 def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:

@@ -51,7 +51,8 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
                 turned = opened.getexif().get(ORIENTATION, 1) in SIDEWAYS
                 opened.draft("RGB", (SIDES[0], SIDES[0]))
                 upright = ImageOps.exif_transpose(opened)
-                image = upright.convert("RGBA" if _has_alpha(upright.mode, upright.info) else "RGB")
+                alpha = upright.mode in {"RGBA", "LA", "PA"} or "transparency" in upright.info
+                image = upright.convert("RGBA" if alpha else "RGB")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return Picture(sha256, width, height, problem=f"it cannot be drawn ({type(error).__name__})")
     encoded = b""
@@ -66,7 +67,3 @@ def picture(data: bytes, sha256: str, size: tuple[int, int], *, share: int) -> P
     if turned:
         width, height = height, width
     return Picture(sha256, width, height, uri=f"data:image/webp;base64,{base64.b64encode(encoded).decode('ascii')}")
-
-
-def _has_alpha(mode: str, info: dict[str | tuple[int, int], object]) -> bool:
-    return mode in {"RGBA", "LA", "PA"} or "transparency" in info

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.domain.diagnosis_report import Report
@@ -14,16 +13,14 @@ from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
 from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
-from dokimasia.methods.diagnosis.measured import Answered, Material
 from dokimasia.methods.diagnosis.tables import assets_of
-from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.prompts import recognise
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.simulation.tree.lexicon import made_up, parent_of
-from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 from dokimasia.storage.memory import MemoryStore
+from tests.planted_material import world
 
 WEAK = parent_of(next(iter(made_up())))
 JUDGE = {"judge": ModelSpec(ref=ModelRef(name="judge", model="test/judge"))}
@@ -31,25 +28,9 @@ JUDGE = {"judge": ModelSpec(ref=ModelRef(name="judge", model="test/judge"))}
 
 def planted_diagnosis(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> Diagnosis:
     """The tables of models of the made-up world, on a tree that is mapped without a mistake."""
-    criteria = list(planted_criteria(n, seed, themes=True, width=1))
-    capability = {one.id: one.capability for one in criteria}
-    sample_of = {one.id: one.sample for one in criteria}
-    scores = {
-        name: planted_scores(criteria, 10 * seed + at, base=0.8, weak=chances)
-        for at, (name, chances) in enumerate(weak.items())
-    }
-    answers: list[Answered] = []
-    for name, each in scores.items():
-        by_sample: dict[str, list[float]] = {}
-        for criterion, score in each.items():
-            by_sample.setdefault(sample_of[criterion], []).append(score)
-        answers += [
-            Answered(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
-        ]
-    tree = assign(add_all(new_tree(), sorted(set(capability.values()))), capability)
-    material = Material(tree, "tree", Measured(scores=scores, sample_of=sample_of), tuple(scores), answers, seed=seed)
+    material = world(seed, weak, n=n)
     return Diagnosis(
-        run="run", status="done", seed=seed, grouping="tree", models=tuple(scores), assets=assets_of(material)
+        run="run", status="done", seed=seed, grouping="tree", models=material.models, assets=assets_of(material)
     )
 
 

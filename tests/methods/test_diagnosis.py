@@ -1,7 +1,5 @@
 """What is planted is marked, what is not is left alone, and every table says how sure it is."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
@@ -14,32 +12,10 @@ from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.diagnosis.ties import ties, top_ties
 from dokimasia.methods.tree.reading.view import Measured
 from dokimasia.simulation.tree.lexicon import made_up, parent_of
-from dokimasia.simulation.tree.world import planted_criteria, planted_scores
+from tests.planted_material import world
 
 WEAK = parent_of(next(iter(made_up())))
 SURE = {"weak", "strong", "better", "worse"}
-
-
-def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> Material:
-    """Models of the made-up world, each with its planted weaknesses, on a perfectly mapped tree."""
-    criteria = list(planted_criteria(n, seed, themes=True, width=1))
-    planted = {one.id: one.capability for one in criteria}
-    sample_of = {one.id: one.sample for one in criteria}
-    scores = {
-        name: planted_scores(criteria, 10 * seed + at, base=0.8, weak=chances)
-        for at, (name, chances) in enumerate(weak.items())
-    }
-    answers: list[Answered] = []
-    for name, each in scores.items():
-        by_sample: dict[str, list[float]] = {}
-        for criterion, score in each.items():
-            by_sample.setdefault(sample_of[criterion], []).append(score)
-        answers += [
-            Answered(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
-        ]
-    tree = assign(add_all(new_tree(), sorted(set(planted.values()))), planted)
-    measured = Measured(scores=scores, sample_of=sample_of)
-    return Material(tree, "tree", measured, tuple(scores), answers, seed=seed)
 
 
 def small(*answers: Answered, repeats: int = 1) -> Material:
@@ -68,9 +44,9 @@ def answer(
     return Answered(sample, f"image-{sample}", model, repeat, score, failure, atoms, final)
 
 
-def sure(*tables: Asset | None) -> list[tuple[str, str]]:
+def sure(*tables: Asset) -> list[tuple[str, str]]:
     """What tables mark: model and node."""
-    return [(row.model, row.node) for one in tables if one is not None for row in one.rows if row.mark in SURE]
+    return [(row.model, row.node) for one in tables for row in one.rows if row.mark in SURE]
 
 
 def test_the_leaves_that_are_planted_weak_are_the_ones_that_are_marked() -> None:
@@ -160,12 +136,10 @@ def test_models_that_tie_share_their_ranks() -> None:
     table = ranks(
         small(*(answer(f"s{at}", model, 3.0) for at in range(6) for model in ("a", "b")), answer("x", "a", 5.0))
     )
-    assert table is not None
     assert [[cell.value for cell in row.cells] for row in table.rows] == [["a", 1.5, 0.5, 0.5], ["b", 1.5, 0.5, 0.5]]
     assert table.rows[0].n == 6
     assert table.rows[0].held == 7
     tied = ties(small(answer("s", "a", 3.0), answer("s", "b", 3.0)))
-    assert tied is not None
     assert tied.rows[0].cells[3].value == 1.0
 
 
@@ -180,6 +154,8 @@ def test_stability_counts_samples_that_keep_their_score() -> None:
     assert row.cells[1].value == pytest.approx(2**0.5 / 2, abs=1e-6)
     assert row.cells[2].value == 0.5
     assert row.cells[3].value == 1.0
+    widest = stability(small(answer("s", "m", 1.0), answer("s", "m", 5.0, repeat=1), repeats=2)).rows[0]
+    assert widest.cells[1].value == pytest.approx(8**0.5, abs=1e-6)
     once = stability(small(answer("s", "m", 3.0)))
     assert not once.rows
     assert "--repeats" in once.sentence
@@ -241,7 +217,6 @@ def test_who_shares_the_top_of_a_sample_is_counted_by_group() -> None:
             *(answer(id, "n", score) for id, score in zip("abcd", (4.0, 4.0, 3.0, None), strict=True)),
         )
     )
-    assert table is not None
     assert [(row.cells[0].value, row.cells[2].value, row.n, row.held) for row in table.rows] == [
         ("m, n", 2, 3, 4),
         ("m", 1, 3, 4),
@@ -266,5 +241,4 @@ def test_what_a_tree_holds_of_other_runs_was_not_asked_here() -> None:
     tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys("abcdefghij", "<A><B><C>"))
     measured = Measured(scores, {"x": {"g": "refused", "h": "refused"}}, {one: one for one in "abcdefgh"})
     table = contrasts(Material(tree, "tree", measured, ("x", "y")))
-    assert table is not None
     assert [(row.n, row.held) for row in table.rows] == [(6, 8), (6, 8)]

@@ -39,7 +39,10 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
         chosen = sorted(by_mark[:MOST_ROWS])
     left -= len(chosen)
     lines = [f"asset {asset.id}: {asset.title}", asset.sentence, " | ".join(["row", *asset.heads])]
-    lines += [_line(asset, at, asset.rows[at - 1]) for at in chosen]
+    for at in chosen:
+        row = asset.rows[at - 1]
+        cells = [_cell(cell, column) for cell, column in zip(row.cells, asset.columns, strict=True)]
+        lines.append(" | ".join([str(at), *cells, counted(row)]))
     if left:
         lines.append(f"({left} more rows)")
     return "\n".join(lines)
@@ -96,11 +99,6 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
         behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
     written = " ".join(filter(None, (number_text(figure.value, column), unit)))
     return f"{written} [{'; '.join(behind)}]" if behind else written
-
-
-def _line(asset: Asset, at: int, row: AssetRow) -> str:
-    cells = [_cell(cell, column) for cell, column in zip(row.cells, asset.columns, strict=True)]
-    return " | ".join([str(at), *cells, counted(row)])
 
 
 def _cell(cell: Figure, column: AssetColumn) -> str:

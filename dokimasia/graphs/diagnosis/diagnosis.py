@@ -12,10 +12,10 @@ Every step is checkpointed and holds ids of what was made; a step that was cut o
 answered by the ledger. A subject whose calls fail twice has a failure in the place of a report, and the rest goes on.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Literal, TypedDict, TypeVar
+from functools import cached_property, partial
+from typing import Literal, TypedDict, TypeVar, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -27,7 +27,7 @@ from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
-from dokimasia.domain.judgement import Failed, Rejected
+from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import gathered, within_budget
@@ -94,71 +94,54 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
         tables = tables_text(_tables(context.tables.assets, subject))
         return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
 
-    salient: dict[str, str] = {}
-    failed: dict[str, list[str]] = {}
-    calls: dict[str, list[str]] = {}
-    for subject, asked in zip(subjects, await gathered(map(one, subjects)), strict=True):
-        calls[subject] = asked.calls
-        if asked.value is None or asked.provenance is None:
-            failed[subject] = _failed(asked.failure)
-            continue
-        picked = Salience(
-            subject=subject, rows=asked.value.rows, unknown=asked.value.unknown, provenance=asked.provenance
-        )
-        salient[subject] = await context.store.put(picked)
-    return {"salient": salient, "failed": failed, "calls": calls}
+    return await _kept(context, state, "salient", Salience, subjects, await gathered(map(one, subjects)))
 
 
-async def write(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Write the report on each model from the rows that were picked for it, side by side."""
+async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Write the reports on models side by side, or the one across them, from the rows that were picked."""
     context = runtime.context
-    subjects = [subject for subject in state.get("salient", {}) if subject != EVERYONE]
+    subjects = _subjects(state.get("salient", {}), across=across)
 
     async def one(subject: str) -> Asked[Drafted]:
-        return await _asked(context, write_report(subject, await _picked(context, state, subject)))
+        return await _asked(context, await _what(context, state, subject))
 
-    return await _drafted(context, state, subjects, await gathered(map(one, subjects)))
-
-
-async def print_places(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Expand the places of the reports on models."""
-    return await _expanded(runtime.context, state, [one for one in state.get("drafts", {}) if one != EVERYONE])
+    return await _kept(context, state, "drafts", Draft, subjects, await gathered(map(one, subjects)))
 
 
-async def mend(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send reports that are not verified throughout back, once, with every fault; the one with fewer such sentences stays."""
-    context = runtime.context
-    subjects = [one for one in state.get("reports", {}) if one != EVERYONE]
-
-    async def asked_before(subject: str) -> Ask[Drafted]:
-        return write_report(subject, await _picked(context, state, subject))
-
-    return await _mend(context, state, subjects, asked_before)
-
-
-async def write_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Write the report across models from the rows that were picked for it and from what is verified of each report."""
-    context = runtime.context
-    if EVERYONE not in state.get("salient", {}):
-        return {}
-    asked = await _asked(context, write_across(*await _across(context, state)))
-    return await _drafted(context, state, [EVERYONE], [asked])
+async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Expand the places of the reports on models, or of the one across them."""
+    context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
+    for subject in _subjects(drafts, across=across):
+        draft = await context.store.get(Draft, drafts[subject])
+        report = _report(context, subject, draft.written, draft.provenance)
+        reports[subject] = await context.store.put(report)
+    return {"reports": reports}
 
 
-async def print_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Expand the places of the report across models."""
-    return await _expanded(runtime.context, state, [one for one in state.get("drafts", {}) if one == EVERYONE])
+async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
+    """Send reports with unverified sentences back, once, with every fault; the one with fewer of them stays.
 
+    A second report that is no better changes nothing but the count of calls.
+    """
+    context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
+    before = {one: await context.store.get(Report, reports[one]) for one in _subjects(reports, across=across)}
+    sent = [subject for subject, report in before.items() if report.unverified]
 
-async def mend_all(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Send the report across models back, once, where it is not verified throughout."""
-    context = runtime.context
-    subjects = [one for one in state.get("reports", {}) if one == EVERYONE]
+    async def one(subject: str) -> Asked[Drafted]:
+        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
+        problem = _problem(before[subject].unverified)
+        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
+        return await _asked(context, await _what(context, state, subject), rejected=rejected)
 
-    async def asked_before(subject: str) -> Ask[Drafted]:
-        return write_across(*await _across(context, state))
-
-    return await _mend(context, state, subjects, asked_before)
+    for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
+        calls.setdefault(subject, []).extend(asked.calls)
+        if asked.value is None or asked.provenance is None:
+            continue
+        first, second = before[subject], _report(context, subject, asked.value.written, asked.provenance)
+        if len(second.unverified) < len(first.unverified):
+            told = {"unverified_at_first": first.unverified_at_first, "repaired": True}
+            reports[subject] = await context.store.put(second.model_copy(update=told))
+    return {"reports": reports, "calls": calls}
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
@@ -169,24 +152,12 @@ async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Lite
 def build() -> StateGraph[State, DiagnosisContext]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=DiagnosisContext)
-    graph.add_node("select", select)
-    graph.add_node("write", write)
-    graph.add_node("expand", print_places)
-    graph.add_node("mend", mend)
-    graph.add_node("write_across", write_all)
-    graph.add_node("expand_across", print_all)
-    graph.add_node("mend_across", mend_all)
-    for first, second in (
-        (START, "select"),
-        ("select", "write"),
-        ("write", "expand"),
-        ("expand", "mend"),
-        ("write_across", "expand_across"),
-        ("expand_across", "mend_across"),
-        ("mend_across", END),
-    ):
-        graph.add_edge(first, second)
+    steps = (("write", write), ("expand", print_places), ("mend", mend))
+    graph.add_sequence([("select", select), *((name, partial(step, across=False)) for name, step in steps)])
+    graph.add_sequence([(f"{name}_across", partial(step, across=True)) for name, step in steps])
+    graph.add_edge(START, "select")
     graph.add_conditional_edges("mend", after_models, {"write_across": "write_across", "end": END})
+    graph.add_edge("mend_across", END)
     return graph
 
 
@@ -241,75 +212,50 @@ async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected 
     return asked
 
 
-async def _drafted(
-    context: DiagnosisContext, state: State, subjects: Sequence[str], asks: Sequence[Asked[Drafted]]
+async def _kept(
+    context: DiagnosisContext,
+    state: State,
+    name: Literal["salient", "drafts"],
+    type_: type[Salience | Draft],
+    subjects: Sequence[str],
+    asks: Sequence[Asked[Picks] | Asked[Drafted]],
 ) -> State:
-    drafts, failed, calls = dict(state.get("drafts", {})), dict(state.get("failed", {})), _calls(state)
+    """Put what came of asking into the store, as values of one type; or note for a subject why nothing did."""
+    kept, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, asked in zip(subjects, asks, strict=True):
         calls.setdefault(subject, []).extend(asked.calls)
         if asked.value is None or asked.provenance is None:
-            failed[subject] = _failed(asked.failure)
+            why = failure(asked.failure.kind, asked.failure.reason)
+            failed[subject] = [why.kind, why.reason]
             continue
-        draft = Draft(subject=subject, text=asked.value.text, written=asked.value.written, provenance=asked.provenance)
-        drafts[subject] = await context.store.put(draft)
-    return {"drafts": drafts, "failed": failed, "calls": calls}
+        value = type_(subject=subject, provenance=asked.provenance, **asked.value._asdict())
+        kept[subject] = await context.store.put(value)
+    return cast("State", {name: kept, "failed": failed, "calls": calls})
 
 
-async def _expanded(context: DiagnosisContext, state: State, subjects: Sequence[str]) -> State:
-    reports = dict(state.get("reports", {}))
-    for subject in subjects:
-        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
-        sentences = _printed(context, draft.written)
-        report = Report(
-            subject=subject,
-            sentences=sentences,
-            words=draft.written.words,
-            cut=draft.written.cut,
-            unverified_at_first=sum(not one.verified for one in sentences),
-            provenance=draft.provenance,
-        )
-        reports[subject] = await context.store.put(report)
-    return {"reports": reports}
+def _subjects(ids: Mapping[str, str], *, across: bool) -> list[str]:
+    """Return of those who have something, the models, or all of them together."""
+    return [subject for subject in ids if (subject == EVERYONE) is across]
 
 
-async def _mend(
-    context: DiagnosisContext,
-    state: State,
-    subjects: Sequence[str],
-    asked_before: Callable[[str], Awaitable[Ask[Drafted]]],
-) -> State:
-    """Send reports with unverified sentences back; a second one that is no better changes nothing but the count of calls."""
-    reports, calls = dict(state.get("reports", {})), _calls(state)
-    before = {subject: await context.store.get(Report, reports[subject]) for subject in subjects}
-    sent = [subject for subject in subjects if before[subject].unverified]
-
-    async def one(subject: str) -> Asked[Drafted]:
-        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
-        problem = _problem(before[subject].unverified)
-        rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
-        return await _asked(context, await asked_before(subject), rejected=rejected)
-
-    for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
-        calls.setdefault(subject, []).extend(asked.calls)
-        first = before[subject]
-        if asked.value is None or asked.provenance is None:
-            continue
-        second = first.model_copy(
-            update={
-                "sentences": _printed(context, asked.value.written),
-                "words": asked.value.written.words,
-                "cut": asked.value.written.cut,
-                "repaired": True,
-                "provenance": asked.provenance,
-            }
-        )
-        if len(second.unverified) < len(first.unverified):
-            reports[subject] = await context.store.put(second)
-    return {"reports": reports, "calls": calls}
+async def _what(context: DiagnosisContext, state: State, subject: str) -> Ask[Drafted]:
+    """Return what is asked for a subject's report."""
+    if subject == EVERYONE:
+        return write_across(*await _across(context, state))
+    return write_report(subject, await _picked(context, state, subject))
 
 
-def _printed(context: DiagnosisContext, written: Written) -> tuple[Sentence, ...]:
-    return tuple(expand(one, context.printable) for one in written.sentences)
+def _report(context: DiagnosisContext, subject: str, written: Written, provenance: Provenance) -> Report:
+    """Return what was written with its places expanded."""
+    sentences = tuple(expand(one, context.printable) for one in written.sentences)
+    return Report(
+        subject=subject,
+        sentences=sentences,
+        words=written.words,
+        cut=written.cut,
+        unverified_at_first=sum(not one.verified for one in sentences),
+        provenance=provenance,
+    )
 
 
 def _problem(unverified: Sequence[Sentence]) -> str:
@@ -322,8 +268,3 @@ def _problem(unverified: Sequence[Sentence]) -> str:
 
 def _calls(state: State) -> dict[str, list[str]]:
     return {subject: list(keys) for subject, keys in state.get("calls", {}).items()}
-
-
-def _failed(failed: Failed) -> list[str]:
-    kept = failure(failed.kind, failed.reason)
-    return [kept.kind, kept.reason]

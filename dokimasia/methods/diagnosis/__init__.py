@@ -9,7 +9,7 @@ from dokimasia.methods.diagnosis.files import make_folder, write_tables
 from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.request import NAME, WRITING, WordsPlan, WordsRequest
-from dokimasia.methods.diagnosis.results import COLUMNS, REPORT, cells, reports_of, words_summary, written_from
+from dokimasia.methods.diagnosis.results import COLUMNS, REPORT, cells, reports_of, runs_on, words_summary, written_from
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, later, lazily
 
@@ -58,6 +58,7 @@ __all__ = [
     "reports_asked",
     "reports_of",
     "reports_stage",
+    "runs_on",
     "write_diagnosis",
     "write_tables",
     "written_from",

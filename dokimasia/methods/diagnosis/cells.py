@@ -1,12 +1,13 @@
 """Cells, columns and rows of a diagnosis's tables, so that every table writes a mean or a share in the same way."""
 
-from collections.abc import Hashable, Sequence
-from typing import Final
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Final, NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, false_discovery_rate, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
-from dokimasia.domain.diagnosis import AssetColumn, Figure, Mark
-from dokimasia.methods.tree import LEVEL, rounded
+from dokimasia.domain.diagnosis import AssetColumn, AssetRow, Figure, Mark
+from dokimasia.methods.diagnosis.measured import LIMIT, Material
+from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 
 NOTHING: Final = Figure()
 """Nothing was measured here."""
@@ -15,8 +16,24 @@ POINTS, STEPS = "points of 100", "points, 1 to 5"
 """Units: of criteria's scores and of samples' weighted scores."""
 
 MODEL = AssetColumn(name="model", kind="name")
-VERDICT = AssetColumn(name="verdict", kind="mark")
-ADJUSTED = AssetColumn(name="adjusted p", kind="p_value")
+PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind="name"))
+
+
+class Draft(NamedTuple):
+    """A row without its last three cells (see `compared`): its difference, and the p-value of that where it was tested."""
+
+    row: AssetRow
+    gap: Figure
+    p_value: float | None
+
+
+def compared(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
+    """Return the columns of a difference, its adjusted p-value, and what is said of it."""
+    return (
+        AssetColumn(name=name, unit=unit, kind="difference", better="higher"),
+        AssetColumn(name="adjusted p", kind="p_value"),
+        AssetColumn(name="verdict", kind="mark"),
+    )
 
 
 def text(value: str) -> Figure:
@@ -44,6 +61,14 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
     return estimate(sum(values) / len(values), interval)
 
 
+def points_of(material: Material, model: str, criteria: Iterable[str]) -> Figure:
+    """Return a model's mean over those of some criteria that have a score, with its interval."""
+    scores = material.scores(model)
+    scored = [one for one in criteria if one in scores]
+    clusters = material.samples_of(scored)
+    return mean_of([scores[one] for one in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
+
+
 def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
     """Return the share of hits with its 95 % interval (Clopper and Pearson, wider for clusters); nothing without any."""
     if not hits:
@@ -63,18 +88,34 @@ def difference_of(first: Figure, second: Figure) -> Figure:
     return estimate(first.value - second.value, interval)
 
 
-def mark_of(difference: Figure, q_value: float | None, *, limit: float, down: Mark, up: Mark) -> Mark:
+def value_of(figure: Figure, otherwise: float) -> float:
+    """Return a cell's number, or what takes its place where nothing was measured."""
+    return float(figure.value) if isinstance(figure.value, int | float) else otherwise
+
+
+def judged(drafts: Iterable[Draft]) -> list[AssetRow]:
+    """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
+    listed = list(drafts)
+    adjusted = iter(false_discovery_rate([one.p_value for one in listed if one.p_value is not None]))
+    rows: list[AssetRow] = []
+    for row, gap, p_value in listed:
+        q_value = None if p_value is None else next(adjusted)
+        mark = mark_of(gap, q_value, down="worse", up="better")
+        rows.append(row.model_copy(update={"cells": (*row.cells, gap, number(q_value), text(mark)), "mark": mark}))
+    return rows
+
+
+def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) -> Mark:
     """Return what is said of a difference: something only where both the corrected p-value and its own interval are sure.
 
     Args:
         difference: with its interval.
         q_value: the adjusted p-value; None where it was not tested, which is not marked.
-        limit: the largest adjusted p-value that counts.
         down: the mark of a difference that is significantly below 0.
         up: the mark of one that is significantly above.
     """
     if q_value is None:
         return ""
-    if q_value > limit or difference.low is None or difference.high is None:
+    if q_value > LIMIT or difference.low is None or difference.high is None:
         return "unclear"
     return down if difference.high < 0 else up if difference.low > 0 else "unclear"

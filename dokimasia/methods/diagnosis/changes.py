@@ -1,12 +1,10 @@
 """What got better or worse between two runs, leaf by leaf, on the samples that both have, corrected for many leaves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
-from dokimasia.methods.diagnosis.cells import ADJUSTED, NOTHING, POINTS, VERDICT, mark_of, mean_of, number, text
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.methods.diagnosis.cells import POINTS, Draft, compared, judged, mean_of, text
 from dokimasia.methods.diagnosis.leaves import leaves_in_order, name_of
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
 from dokimasia.methods.tree import BEST, WORST, mapping_of
@@ -15,16 +13,8 @@ from dokimasia.runs.reading.differences import Place
 FEWEST = 5
 """A leaf with fewer samples in both runs is shown, and not tested."""
 
-Scores = Mapping[str, Mapping[str, float]]
-"""Sample to leaf to the mean score of its criteria there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A leaf of a model before its p-value is adjusted."""
-
-    row: AssetRow
-    p_value: float | None
+Means = Mapping[tuple[str, str], float | None]
+"""Sample and leaf to the mean score of its criteria there; None where none has a score."""
 
 
 def change_tables(
@@ -42,81 +32,50 @@ def change_tables(
         names: how the runs are called.
     """
     models = [model for model in first.models if model in second.models]
-    drafts = {model: _drafts(first, second, shared, model) for model in models}
-    tested = [one.p_value for each in drafts.values() for one in each if one.p_value is not None]
-    adjusted = iter(false_discovery_rate(tested))
-    slugs = slugs_of(models)
+    rows = judged(draft for model in models for draft in _drafts(first, second, shared, model))
     return [
-        _table(first, model, slugs[model], [_judged(one, adjusted) for one in each], names, len(shared))
-        for model, each in drafts.items()
+        _table(first, model, slug, [row for row in rows if row.model == model], names, len(shared))
+        for model, slug in slugs_of(models).items()
     ]
 
 
-def _drafts(first: Material, second: Material, shared: Sequence[tuple[Place, Place]], model: str) -> list[Draft]:
+def _drafts(first: Material, second: Material, shared: Sequence[tuple[Place, Place]], model: str) -> Iterator[Draft]:
     ours, theirs = _by_sample(first, model), _by_sample(second, model)
-    drafts: list[Draft] = []
-    for leaf in (
-        *leaves_in_order(first),
-        *[one for one in leaves_in_order(second) if one not in leaves_in_order(first)],
-    ):
-        held = [(one, other) for one, other in shared if leaf in ours[1].get(one.sample_id, ())]
-        both = [
-            (one.cluster, ours[0][one.sample_id][leaf], theirs[0][other.sample_id][leaf])
-            for one, other in held
-            if leaf in ours[0].get(one.sample_id, {}) and leaf in theirs[0].get(other.sample_id, {})
-        ]
+    for leaf in dict.fromkeys((*leaves_in_order(first), *leaves_in_order(second))):
+        places = [(one.cluster, (one.sample_id, leaf), (other.sample_id, leaf)) for one, other in shared]
+        held = [(cluster, ours[one], theirs.get(other)) for cluster, one, other in places if one in ours]
+        both = [(cluster, old, new) for cluster, old, new in held if old is not None and new is not None]
         clusters = [cluster for cluster, _, _ in both]
-        before, after = [value for _, value, _ in both], [value for _, _, value in both]
-        gaps = [late - early for _, early, late in both]
-        drafts.append(
-            Draft(
-                AssetRow(
-                    key=leaf,
-                    cells=(
-                        text(name_of(leaf)),
-                        mean_of(before, clusters, bounds=(WORST, BEST), seed=first.seed),
-                        mean_of(after, clusters, bounds=(WORST, BEST), seed=first.seed),
-                        mean_of(gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=first.seed),
-                        NOTHING,
-                        text(""),
-                    ),
-                    n=len(both),
-                    held=len(held),
-                    model=model,
-                    node=leaf,
-                ),
-                sign_flip_test(gaps, clusters=clusters, seed=first.seed).p_value if len(both) >= FEWEST else None,
-            )
+        before, after = [old for _, old, _ in both], [new for _, _, new in both]
+        gaps = [new - old for _, old, new in both]
+        row = AssetRow(
+            key=leaf,
+            cells=(
+                text(name_of(leaf)),
+                mean_of(before, clusters, bounds=(WORST, BEST), seed=first.seed),
+                mean_of(after, clusters, bounds=(WORST, BEST), seed=first.seed),
+            ),
+            n=len(both),
+            held=len(held),
+            model=model,
+            node=leaf,
         )
-    return drafts
+        gap = mean_of(gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=first.seed)
+        tested = len(both) >= FEWEST
+        yield Draft(row, gap, sign_flip_test(gaps, clusters=clusters, seed=first.seed).p_value if tested else None)
 
 
-def _by_sample(material: Material, model: str) -> tuple[Scores, Mapping[str, set[str]]]:
-    """Return a model's mean score by sample and leaf, and the leaves that each sample was asked about."""
-    leaf_of = mapping_of(material.tree)
-    scores, failed = material.measured.scores.get(model, {}), material.measured.failures.get(model, {})
-    values: dict[str, dict[str, list[float]]] = {}
-    asked: dict[str, set[str]] = {}
-    for criterion, leaf in leaf_of.items():
+def _by_sample(material: Material, model: str) -> Means:
+    """Return a model's mean score by sample and leaf, of all that it was asked about."""
+    scores, failed = material.scores(model), material.measured.failures.get(model, {})
+    values: dict[tuple[str, str], list[float]] = {}
+    for criterion, leaf in mapping_of(material.tree).items():
         sample = material.measured.sample_of.get(criterion)
-        if sample is None or (criterion not in scores and criterion not in failed):
-            continue
-        asked.setdefault(sample, set()).add(leaf)
-        if criterion in scores:
-            values.setdefault(sample, {}).setdefault(leaf, []).append(scores[criterion])
-    means = {
-        sample: {leaf: sum(each) / len(each) for leaf, each in leaves.items()} for sample, leaves in values.items()
-    }
-    return means, asked
-
-
-def _judged(draft: Draft, adjusted: Iterator[float]) -> AssetRow:
-    if draft.p_value is None:
-        return draft.row
-    q_value = next(adjusted)
-    mark = mark_of(draft.row.cells[3], q_value, limit=LIMIT, down="worse", up="better")
-    cells: tuple[Figure, ...] = (*draft.row.cells[:4], number(q_value), text(mark))
-    return draft.row.model_copy(update={"cells": cells, "mark": mark})
+        if sample is not None and (criterion in scores or criterion in failed):
+            known = values.setdefault((sample, leaf), [])
+            if criterion in scores:
+                known.append(scores[criterion])
+    return {place: sum(known) / len(known) if known else None for place, known in values.items()}
 
 
 def _table(
@@ -134,9 +93,7 @@ def _table(
             AssetColumn(name=first.leaf, kind="name"),
             AssetColumn(name="before", unit=POINTS, kind="score", better="higher"),
             AssetColumn(name="after", unit=POINTS, kind="score", better="higher"),
-            AssetColumn(name="change", unit=POINTS, kind="difference", better="higher"),
-            ADJUSTED,
-            VERDICT,
+            *compared("change"),
         ),
         rows=tuple(rows),
         model=model,

@@ -11,7 +11,7 @@ from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.evaluation import METHOD as EVALUATION
-from dokimasia.methods.tree import LoadedTree, measured_of
+from dokimasia.methods.tree import measured_of
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.reading.differences import Place, match_places
 from dokimasia.storage.home import Home
@@ -151,7 +151,7 @@ def _same_ground(
     """Return both runs' material under one tree, or both under the data's categories."""
     ours = gather(home, first, tree=tree, seed=seed)
     notes = list(ours.notes)
-    if ours.loaded is not None and _knows(ours.loaded, home, second):
+    if ours.loaded is not None and ours.loaded.criteria.keys() & measured_of(home, second).sample_of.keys():
         theirs = gather(home, second, tree=ours.loaded.name, seed=seed)
         notes += [note for note in theirs.notes if note not in notes]
         return ours.material, theirs.material, notes
@@ -162,7 +162,3 @@ def _same_ground(
         ]
     both = [by_category(home, run, seed=seed) for run in (first, second)]
     return both[0].material, replace(both[1].material, seed=both[0].material.seed), notes
-
-
-def _knows(loaded: LoadedTree, home: Home, run: Run) -> bool:
-    return bool(loaded.criteria.keys() & measured_of(home, run).sample_of.keys())

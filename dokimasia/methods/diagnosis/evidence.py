@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.scoring import normalise
-from dokimasia.domain.capability import CapabilityPath
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
 from dokimasia.domain.judgement import Response
 from dokimasia.errors import NotFound
+from dokimasia.methods.diagnosis.leaves import name_of
 from dokimasia.methods.diagnosis.material import Gathered
 from dokimasia.methods.tree import mapping_of, members_below
 from dokimasia.storage.excerpts import samples_of
@@ -66,16 +66,20 @@ def evidence(
     Raises:
         NotFound: nothing of that name is in the diagnosis; the message names near ones.
     """
-    return _behind(home, run, gathered, find_target(diagnosis, gathered, text), _read(home, run), limit)
+    return evidence_of(home, run, gathered, diagnosis, [text], limit=limit)[text]
 
 
 def evidence_of(
     home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, texts: Iterable[str], *, limit: int = SHOWN
 ) -> dict[str, dict[str, Any]]:
     """Return the atoms behind several claims, by what was asked, reading the run's rows once; see `evidence`."""
-    read = _read(home, run)
     targets = {text: find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
-    return {text: _behind(home, run, gathered, target, read, limit) for text, target in targets.items()}
+    rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm and row.criteria_id]
+    scores = judgement_scores(home, run.id)
+    return {
+        text: _behind(home, run, gathered, target, _atoms(gathered, target, rows, scores), limit)
+        for text, target in targets.items()
+    }
 
 
 def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Target:
@@ -97,34 +101,26 @@ def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Target:
         return Target(wanted, models, asset, row, row.node, row.samples)
     if wanted in diagnosis.models:
         return Target(wanted, (wanted,))
-    nodes = _nodes_named(gathered, wanted)
+    every = [node for node in map(str, gathered.material.tree) if node.startswith("<")]
+    nodes = [wanted] if wanted in every else [node for node in every if name_of(node).casefold() == wanted.casefold()]
     if len(nodes) == 1:
         return Target(wanted, diagnosis.models, node=nodes[0])
     if nodes:
         raise NotFound(f"{wanted!r} names {len(nodes)} nodes: {', '.join(nodes)}; name one by its path")
-    known = [*(one.id for one in diagnosis.assets), *diagnosis.models, *map(_last, _nodes(gathered))]
+    known = [*(one.id for one in diagnosis.assets), *diagnosis.models, *map(name_of, every)]
     near = difflib.get_close_matches(wanted, known, n=3) or [one.id for one in diagnosis.assets[:3]]
     raise NotFound(
         f"the diagnosis of run {diagnosis.run} has no asset, model or leaf {wanted!r}; near: {', '.join(near)}"
     )
 
 
-class _Read(NamedTuple):
-    """A run's answers that have criteria, and the scores of each judgement."""
-
-    rows: Sequence[ResultRow]
-    scores: Mapping[str, tuple[int, ...]]
-
-
-def _read(home: Home, run: Run) -> _Read:
-    rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm and row.criteria_id]
-    return _Read(rows, judgement_scores(home, run.id))
-
-
-def _behind(home: Home, run: Run, gathered: Gathered, target: Target, read: _Read, limit: int) -> dict[str, Any]:
-    found = list(_atoms(gathered, target, read))
-    high = target.row is not None and target.row.mark in HIGH_FIRST
-    found.sort(
+def _behind(
+    home: Home, run: Run, gathered: Gathered, target: Target, atoms: Iterable[_Atom], limit: int
+) -> dict[str, Any]:
+    row = target.row
+    high = row is not None and row.mark in HIGH_FIRST
+    found = sorted(
+        atoms,
         key=lambda one: (
             one.score is None,
             -(one.score or 0) if high else (one.score or 0),
@@ -132,9 +128,8 @@ def _behind(home: Home, run: Run, gathered: Gathered, target: Target, read: _Rea
             one.row.model,
             one.row.repeat,
             one.number,
-        )
+        ),
     )
-    row = target.row
     return {
         "run": run.id,
         "target": target.text,
@@ -161,35 +156,24 @@ def _row(asset: Asset, place: str) -> AssetRow:
     )
 
 
-def _nodes(gathered: Gathered) -> list[str]:
-    return [node for node in map(str, gathered.material.tree) if node.startswith("<")]
-
-
-def _nodes_named(gathered: Gathered, text: str) -> list[str]:
-    nodes = _nodes(gathered)
-    return [text] if text in nodes else [node for node in nodes if _last(node).casefold() == text.casefold()]
-
-
-def _last(node: str) -> str:
-    return CapabilityPath.parse(node).name
-
-
-def _atoms(gathered: Gathered, target: Target, read: _Read) -> Iterator[_Atom]:
+def _atoms(
+    gathered: Gathered, target: Target, rows: Iterable[ResultRow], scores: Mapping[str, tuple[int, ...]]
+) -> Iterator[_Atom]:
     """Yield the atoms of the answers that are asked about; an answer that failed gives them without a score."""
     wanted = set(members_below(gathered.material.tree)[target.node]) if target.node else None
     sizes: dict[str, int] = {}
     for key in gathered.material.measured.sample_of:
         id, _, number = key.rpartition(":")
         sizes[id] = max(sizes.get(id, 0), int(number))
-    for row in read.rows:
+    for row in rows:
         if row.model not in target.models or (target.samples and row.sample_id not in target.samples):
             continue
         criteria = row.criteria_id or ""
-        scores = read.scores.get(row.judgement_id or "", ()) if row.failure is None else ()
+        given = scores.get(row.judgement_id or "", ()) if row.failure is None else ()
         for number in range(1, sizes.get(criteria[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria, number)
             if wanted is None or key in wanted:
-                yield _Atom(row, number, key, scores[number - 1] if number <= len(scores) else None)
+                yield _Atom(row, number, key, given[number - 1] if number <= len(given) else None)
 
 
 def _shown(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> list[dict[str, Any]]:

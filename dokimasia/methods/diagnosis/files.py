@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import orjson
 
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.errors import InputError
+from dokimasia.methods.diagnosis.measured import numbered
 from dokimasia.runs.reading.export_formats import csv_cell, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -98,14 +99,6 @@ def table_csv(asset: Asset) -> bytes:
 def file_name(id: str, taken: set[str]) -> str:
     """Return a file's name for an asset: its id without what a file's name should not hold; all differ."""
     base = _UNSAFE.sub("-", id).strip("-.")[:120] or "asset"
-    name = next(one for one in _numbered(base) if one.casefold() not in taken)
+    name = next(one for one in numbered(base) if one.casefold() not in taken)
     taken.add(name.casefold())
     return name
-
-
-def _numbered(base: str) -> Iterator[str]:
-    yield base
-    number = 2
-    while True:
-        yield f"{base}-{number}"
-        number += 1

@@ -3,24 +3,26 @@
 """The tables of leaves: bars with what is weak and strong, radars by group of categories, the heat map, and contrasts."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
-    ADJUSTED,
     MODEL,
     NOTHING,
     POINTS,
-    VERDICT,
+    Draft,
+    compared,
     difference_of,
+    judged,
     mark_of,
     mean_of,
     number,
+    points_of,
     text,
+    value_of,
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
 from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
@@ -39,7 +41,7 @@ Verdicts = Mapping[str, Mapping[str, NodeFinding]]
 """Model to node to what is said of it."""
 
 
-def verdicts_of(material: Material, *, min_support: int = MIN_SUPPORT, permutations: int | None = None) -> Verdicts:
+def verdicts_of(material: Material, *, permutations: int | None = None) -> Verdicts:
     """Return what is said of every node that is looked at, for each model.
 
     A node is compared with all other criteria of the model (`algorithms.weakness.node_findings`); the p-values of all
@@ -50,10 +52,10 @@ def verdicts_of(material: Material, *, min_support: int = MIN_SUPPORT, permutati
     found = {
         model: node_findings(
             material.tree,
-            material.measured.scores.get(model, {}),
+            material.scores(model),
             material.measured.sample_of,
             seed=material.seed,
-            min_support=min_support,
+            min_support=MIN_SUPPORT,
             limit=LIMIT,
             bounds=(WORST, BEST),
             permutations=drawn,
@@ -71,31 +73,27 @@ def verdicts_of(material: Material, *, min_support: int = MIN_SUPPORT, permutati
 def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
     """Return each model's table of leaves, and its table of weak and strong nodes of all layers."""
     tables: list[Asset] = []
-    held = members_below(material.tree)
+    held, leaves, placed = members_below(material.tree), leaves_in_order(material), sorted(mapping_of(material.tree))
     for model, slug in slugs_of(material.models).items():
-        said, known = verdicts.get(model, {}), _known(material, model)
-        rows = [
-            _node_row(material, known, model, leaf, held[leaf], said.get(leaf)) for leaf in leaves_in_order(material)
-        ]
-        low_first = sorted(rows, key=lambda row: (_value(row, 1), row.key))
-        marked = [row for row in low_first if row.mark in ("weak", "strong")]
+        said = verdicts.get(model, {})
+        rows = {
+            node: _node_row(material, model, node, held[node], placed, said.get(node))
+            for node in dict.fromkeys((*leaves, *said))
+        }
+        low_first = sorted((rows[leaf] for leaf in leaves), key=lambda row: (_score(row), row.key))
         tables.append(
             Asset(
                 id=f"leaves/{slug}",
                 title=f"{model}: every {material.leaf}",
-                sentence=_leaves_sentence(material, model, marked, len(rows)),
+                sentence=_leaves_sentence(material, model, low_first),
                 columns=_node_columns(material.leaf),
                 rows=tuple(low_first),
                 model=model,
             )
         )
-        nodes = [_node_row(material, known, model, node, held[node], finding) for node, finding in said.items()]
-        weak = [row for row in nodes if row.mark == "weak"]
-        strong = [row for row in nodes if row.mark == "strong"]
-        ordered = (
-            *sorted(weak, key=lambda row: (_value(row, 1), row.key)),
-            *sorted(strong, key=lambda row: (-_value(row, 1), row.key)),
-        )
+        nodes = [rows[node] for node in said]
+        weak = sorted((row for row in nodes if row.mark == "weak"), key=lambda row: (_score(row), row.key))
+        strong = sorted((row for row in nodes if row.mark == "strong"), key=lambda row: (-_score(row), row.key))
         tables.append(
             Asset(
                 id=f"nodes/{slug}",
@@ -106,7 +104,7 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
                     "expected to be false."
                 ),
                 columns=_node_columns("node"),
-                rows=ordered,
+                rows=(*weak, *strong),
                 model=model,
             )
         )
@@ -116,42 +114,35 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
 def radars(material: Material, grid: Asset) -> list[Asset]:
     """Return the heat map's rows again, a table for each group of categories: a leaf a spoke."""
     if material.grouping == "category":
-        return [_part(material, grid, "radar/categories", "Radar: the data's categories", leaves_in_order(material))]
+        return [_grid(material, "radar/categories", "Radar: the data's categories", grid.rows)]
     group_of = {category: group for group, several in GROUPS.items() for category in several}
-    by_group: dict[str, list[str]] = {group: [] for group in (*GROUPS, OTHERS)}
-    for leaf in leaves_in_order(material):
-        by_group[group_of.get(CapabilityPath.parse(leaf).category, OTHERS)].append(leaf)
+    by_group: dict[str, list[AssetRow]] = {group: [] for group in (*GROUPS, OTHERS)}
+    for row in grid.rows:
+        by_group[group_of.get(CapabilityPath.parse(row.node).category, OTHERS)].append(row)
     return [
-        _part(material, grid, f"radar/{group.replace(' ', '-')}", f"Radar: {group}", leaves)
-        for group, leaves in by_group.items()
-        if leaves
+        _grid(material, f"radar/{group.replace(' ', '-')}", f"Radar: {group}", rows)
+        for group, rows in by_group.items()
+        if rows
     ]
 
 
-def categories(material: Material) -> Asset | None:
-    """Return the tree's categories down, models across; None where the leaves are categories themselves."""
-    if material.grouping == "category":
-        return None
+def categories(material: Material) -> Asset:
+    """Return the tree's categories down, models across."""
     placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
         node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
     ]
-    return _grid(
-        material,
-        nodes,
-        "categories",
-        "Categories by model",
-        "1 category" if len(nodes) == 1 else f"{len(nodes)} categories",
-    )
+    counted = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
+    return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), counted)
 
 
 def heatmap(material: Material) -> Asset:
     """Return leaves down, models across, each cell a mean with its interval."""
-    leaves = leaves_in_order(material)
-    return _grid(material, leaves, "heatmap", f"Heat map: {material.leaf} by model", material.counted(len(leaves)))
+    rows = _grid_rows(material, leaves_in_order(material))
+    return _grid(material, "heatmap", f"Heat map: {material.leaf} by model", rows)
 
 
-def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted: str) -> Asset:
+def _grid_rows(material: Material, nodes: Sequence[str]) -> list[AssetRow]:
     held = members_below(material.tree)
     rows: list[AssetRow] = []
     for leaf in nodes:
@@ -159,16 +150,24 @@ def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted
         rows.append(
             AssetRow(
                 key=leaf,
-                cells=(text(name_of(leaf)), *(_mean(material, model, held[leaf]) for model in material.models)),
+                cells=(text(name_of(leaf)), *(points_of(material, model, held[leaf]) for model in material.models)),
                 n=sum(n for n, _ in sizes),
                 held=sum(asked for _, asked in sizes),
                 node=leaf,
             )
         )
+    return rows
+
+
+def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], counted: str = "") -> Asset:
     return Asset(
         id=id,
         title=title,
-        sentence=_grid_sentence(material, counted),
+        sentence=(
+            f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}, each "
+            "with its own 95 % interval, clustered by samples; nothing here is corrected for being many. The last column "
+            "counts the criteria of all models together."
+        ),
         columns=(
             AssetColumn(name="category" if id == "categories" else material.leaf, kind="name"),
             *(AssetColumn(name=model, unit=POINTS, kind="score", better="higher") for model in material.models),
@@ -177,39 +176,35 @@ def _grid(material: Material, nodes: Sequence[str], id: str, title: str, counted
     )
 
 
-def contrasts(material: Material) -> Asset | None:
-    """Return how each model does at each leaf against the mean of the others on the same criteria; None for one model."""
-    if len(material.models) < 2:
-        return None
-    rows: list[AssetRow] = []
-    p_values: list[float] = []
+def contrasts(material: Material) -> Asset:
+    """Return how each model does at each leaf against the mean of the others on the same criteria."""
+    drafts: list[Draft] = []
     held = members_below(material.tree)
-    scores = {model: material.measured.scores.get(model, {}) for model in material.models}
+    scores = {model: material.scores(model) for model in material.models}
     failed = [material.measured.failures.get(model, {}) for model in material.models]
     known = {one for each in (*scores.values(), *failed) for one in each}
     for leaf in leaves_in_order(material):
         shared = [one for one in held[leaf] if all(one in scores[model] for model in material.models)]
-        clusters = [material.measured.sample_of.get(one, one) for one in shared]
+        clusters = material.samples_of(shared)
         for model in material.models:
             others = [name for name in material.models if name != model]
             gaps = [scores[model][one] - sum(scores[name][one] for name in others) / len(others) for one in shared]
             row = AssetRow(
                 key=f"{model} {leaf}",
-                cells=(text(model), text(name_of(leaf)), NOTHING, NOTHING, text("")),
+                cells=(text(model), text(name_of(leaf))),
                 n=len(shared),
                 held=sum(one in known for one in held[leaf]),
                 model=model,
                 node=leaf,
             )
             if len(shared) < MIN_SUPPORT:
-                rows.append(row)
+                drafts.append(Draft(row, NOTHING, None))
                 continue
-            p_values.append(sign_flip_test(gaps, clusters=clusters, seed=material.seed, permutations=4_000).p_value)
+            p_value = sign_flip_test(gaps, clusters=clusters, seed=material.seed, permutations=4_000).p_value
             gap = mean_of(gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=material.seed)
-            rows.append(row.model_copy(update={"cells": (*row.cells[:2], gap, NOTHING, text(""))}))
-    adjusted = iter(false_discovery_rate(p_values))
-    marked = [_judged(row, next(adjusted)) if row.cells[2].value is not None else row for row in rows]
-    better, worse = (sum(row.mark == kind for row in marked) for kind in ("better", "worse"))
+            drafts.append(Draft(row, gap, p_value))
+    rows = judged(drafts)
+    better, worse = (sum(row.mark == kind for row in rows) for kind in ("better", "worse"))
     return Asset(
         id="contrasts",
         title=f"Each model against the others, {material.leaf} by {material.leaf}",
@@ -218,14 +213,8 @@ def contrasts(material: Material) -> Asset | None:
             f"{material.leaf}, on criteria that all have a score for; sign flips of whole samples, at most {LIMIT:.0%} of "
             "the marks expected to be false."
         ),
-        columns=(
-            MODEL,
-            AssetColumn(name=material.leaf, kind="name"),
-            AssetColumn(name="against the others", unit=POINTS, kind="difference", better="higher"),
-            ADJUSTED,
-            VERDICT,
-        ),
-        rows=tuple(marked),
+        columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
+        rows=tuple(rows),
     )
 
 
@@ -241,43 +230,35 @@ def name_of(node: str) -> str:
     return "all" if node == ROOT else CapabilityPath.parse(node).name
 
 
-def _judged(row: AssetRow, q_value: float) -> AssetRow:
-    mark = mark_of(row.cells[2], q_value, limit=LIMIT, down="worse", up="better")
-    return row.model_copy(update={"cells": (*row.cells[:3], number(q_value), text(mark)), "mark": mark})
-
-
 def _node_columns(what: str) -> tuple[AssetColumn, ...]:
     return (
         AssetColumn(name=what, kind="name"),
         AssetColumn(name="score", unit=POINTS, kind="score", better="higher"),
-        AssetColumn(name="against the rest", unit=POINTS, kind="difference", better="higher"),
-        ADJUSTED,
-        VERDICT,
+        *compared("against the rest"),
         AssetColumn(name="samples", kind="count"),
     )
 
 
 def _node_row(
-    material: Material, known: "_Known", model: str, node: str, criteria: Sequence[str], finding: NodeFinding | None
+    material: Material,
+    model: str,
+    node: str,
+    criteria: Sequence[str],
+    placed: Sequence[str],
+    finding: NodeFinding | None,
 ) -> AssetRow:
-    """Return what a model has at a node; a node that was not looked at has no mark."""
-    scores, sample_of = material.measured.scores.get(model, {}), material.measured.sample_of
-    scored = [one for one in criteria if one in scores]
+    """Return what a model has at a node, against all criteria placed elsewhere; what was not looked at has no mark."""
+    scores, inside = material.scores(model), set(criteria)
+    samples = material.samples_of(one for one in criteria if one in scores)
     n, asked = _counts(material, model, criteria)
-    mean = _mean(material, model, criteria)
-    contrast = _contrast(known, scored, mean, material.seed)
+    mean = points_of(material, model, criteria)
+    rest = points_of(material, model, (one for one in placed if one not in inside))
+    contrast = difference_of(mean, rest)
     q_value = None if finding is None else finding.q_value
-    mark = mark_of(contrast, q_value, limit=LIMIT, down="weak", up="strong")
+    mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
         key=node,
-        cells=(
-            text(name_of(node)),
-            mean,
-            contrast,
-            number(q_value),
-            text(mark),
-            number(len({sample_of.get(one, one) for one in scored})),
-        ),
+        cells=(text(name_of(node)), mean, contrast, number(q_value), text(mark), number(len(set(samples)))),
         n=n,
         held=asked,
         mark=mark,
@@ -286,77 +267,24 @@ def _node_row(
     )
 
 
-class _Known(NamedTuple):
-    """All criteria of a model that the tree holds and that have a score, by name, with their scores and samples."""
-
-    criteria: Sequence[str]
-    values: Sequence[float]
-    clusters: Sequence[str]
-
-
-def _known(material: Material, model: str) -> _Known:
-    scores, sample_of = material.measured.scores.get(model, {}), material.measured.sample_of
-    criteria = [one for one in sorted(mapping_of(material.tree)) if one in scores]
-    return _Known(criteria, [scores[one] for one in criteria], [sample_of.get(one, one) for one in criteria])
-
-
-def _contrast(known: _Known, scored: Sequence[str], here: Figure, seed: int) -> Figure:
-    """Return the mean of some criteria, which is known, minus the mean of all others."""
-    inside = set(scored)
-    rest = [at for at, one in enumerate(known.criteria) if one not in inside]
-    there = mean_of(
-        [known.values[at] for at in rest], [known.clusters[at] for at in rest], bounds=(WORST, BEST), seed=seed
-    )
-    return difference_of(here, there)
-
-
-def _part(material: Material, grid: Asset, id: str, title: str, leaves: Sequence[str]) -> Asset:
-    chosen = set(leaves)
-    return grid.model_copy(
-        update={
-            "id": id,
-            "title": title,
-            "sentence": _grid_sentence(material, material.counted(len(chosen))),
-            "rows": tuple(row for row in grid.rows if row.node in chosen),
-        }
-    )
-
-
-def _grid_sentence(material: Material, counted: str) -> str:
-    return (
-        f"Mean scores of {several(len(material.models), 'model')} at {counted}, each with its own 95 % "
-        "interval, clustered by samples; nothing here is corrected for being many. The last column counts the criteria of "
-        "all models together."
-    )
-
-
-def _mean(material: Material, model: str, criteria: Sequence[str]) -> Figure:
-    scores, sample_of = material.measured.scores.get(model, {}), material.measured.sample_of
-    scored = [one for one in criteria if one in scores]
-    clusters = [sample_of.get(one, one) for one in scored]
-    return mean_of([scores[one] for one in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
-
-
 def _counts(material: Material, model: str, criteria: Sequence[str]) -> tuple[int, int]:
     """Return how many criteria have a score of a model, and how many it was asked about."""
-    scores, failed = material.measured.scores.get(model, {}), material.measured.failures.get(model, {})
-    n = sum(1 for one in criteria if one in scores)
-    return n, n + sum(1 for one in criteria if one in failed and one not in scores)
+    scores, failed = material.scores(model), material.measured.failures.get(model, {})
+    return sum(one in scores for one in criteria), sum(one in scores or one in failed for one in criteria)
 
 
-def _leaves_sentence(material: Material, model: str, marked: Sequence[AssetRow], total: int) -> str:
-    scores = material.measured.scores.get(model, {})
+def _leaves_sentence(material: Material, model: str, rows: Sequence[AssetRow]) -> str:
+    scores = material.scores(model)
     known = [scores[one] for one in mapping_of(material.tree) if one in scores]
     mean = f"mean {rounded(sum(known) / len(known)):.1f} of 100 over {len(known)} criteria" if known else "no score"
-    weak = [str(row.cells[0].value) for row in marked if row.mark == "weak"]
+    weak = [str(row.cells[0].value) for row in rows if row.mark == "weak"]
     named = f"below it, beyond chance: {', '.join(weak)}" if weak else "none is below it beyond chance"
     return (
-        f"{model}: {mean} on {material.counted(total)}; {named}. Marked by exchange of "
+        f"{model}: {mean} on {material.counted(len(rows))}; {named}. Marked by exchange of "
         f"whole samples' {material.leaves}, corrected for all nodes of all models (at most {LIMIT:.0%} false), where "
         "the difference's own interval agrees."
     )
 
 
-def _value(row: AssetRow, at: int) -> float:
-    value = row.cells[at].value
-    return float(value) if isinstance(value, int | float) else BEST + 1
+def _score(row: AssetRow) -> float:
+    return value_of(row.cells[1], BEST + 1)

@@ -1,6 +1,6 @@
 """What a diagnosis takes from a home: a run's scores under its tree, or its categories, its answers, and what to warn of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.agents.refiner import stated_answer
@@ -10,7 +10,6 @@ from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.diagnosis import Grouping
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -23,12 +22,11 @@ from dokimasia.methods.tree import (
     mapping_of,
     measured_of,
 )
-from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
-from dokimasia.storage.trees.versions import get_version, versions
+from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -63,7 +61,11 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
         InputError: nothing of it has a score, or the tree that was named holds none of its criteria.
     """
     measured = _measured(home, run)
-    loaded = _tree(home, run, tree)
+    if tree is not None:
+        loaded = load_tree(home, tree)
+    else:
+        stored = find_tree_of_run(home, run)
+        loaded = stored and load_stored(home, stored)
     if loaded is None:
         found = by_category(home, run, seed=seed)
         note = (
@@ -88,7 +90,8 @@ def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
         InputError: nothing of it has a score.
     """
     measured = _measured(home, run)
-    graph = category_tree(_categories(home, run, measured))
+    category = {sample.id: sample.category or UNNAMED for sample in load_samples(home, run.id)}
+    graph = category_tree({one: category.get(sample, UNNAMED) for one, sample in measured.sample_of.items()})
     return Gathered(_material(home, run, measured, graph, "category", seed), None, tuple(_run_notes(home, run)))
 
 
@@ -124,17 +127,13 @@ def mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: Measured) 
             f"{known[-1].tree}@{known[-1].position} ({known[-1].phase})."
         )
     if loaded.stored.phase in BY_HAND:
-        notes += _since_the_mapping(home, loaded)
+        notes += _since_the_mapping(home, loaded, known)
     return notes
 
 
-def _since_the_mapping(home: Home, loaded: LoadedTree) -> list[str]:
+def _since_the_mapping(home: Home, loaded: LoadedTree, known: Sequence[StoredVersion]) -> list[str]:
     """Return a note where leaves were added by hand after the criteria were mapped, so that none was compared with them."""
-    earlier = [
-        one
-        for one in versions(home, loaded.stored.tree)
-        if one.position < loaded.stored.position and one.phase == "map"
-    ]
+    earlier = [one for one in known if one.position < loaded.stored.position and one.phase == "map"]
     if not earlier:
         return []
     before = earlier[-1]
@@ -146,13 +145,6 @@ def _since_the_mapping(home: Home, loaded: LoadedTree) -> list[str]:
         f"The mapping of {before.tree}@{before.position} is out of date: {loaded.name} was edited since, and no criterion "
         f"was compared with {', '.join(empty)}."
     ]
-
-
-def _tree(home: Home, run: Run, named: str | None) -> LoadedTree | None:
-    if named is not None:
-        return load_tree(home, named)
-    stored = find_tree_of_run(home, run)
-    return None if stored is None else load_stored(home, stored)
 
 
 def _measured(home: Home, run: Run) -> Measured:
@@ -187,13 +179,9 @@ def _run_notes(home: Home, run: Run) -> list[str]:
     notes: list[str] = []
     if run.status != "done":
         notes.append(f"The run is not finished ({run.status}): dokimasia resume {run.id}")
-    if _arms(home, run):
+    if any(arm for (arm,) in home.all("SELECT DISTINCT arm FROM results WHERE run_id = ?", (run.id,))):
         notes.append("Arms without the image are left out of this diagnosis.")
     return notes
-
-
-def _arms(home: Home, run: Run) -> set[str]:
-    return {arm for (arm,) in home.all("SELECT DISTINCT arm FROM results WHERE run_id = ?", (run.id,)) if arm}
 
 
 def _ranked(measured: Measured) -> tuple[str, ...]:
@@ -205,11 +193,6 @@ def _ranked(measured: Measured) -> tuple[str, ...]:
         return sum(scores.values()) / len(scores) if scores else -1.0
 
     return tuple(sorted(names, key=lambda name: (-round(mean(name), 9), name)))
-
-
-def _categories(home: Home, run: Run, measured: Measured) -> dict[str, str]:
-    category = {sample.id: sample.category or UNNAMED for sample in load_samples(home, run.id)}
-    return {one: category.get(sample, UNNAMED) for one, sample in measured.sample_of.items()}
 
 
 def _named(category: str) -> str:
@@ -230,7 +213,7 @@ def _answers(home: Home, run: Run) -> list[Answered]:
         Answered(
             sample_id=row.sample_id,
             cluster=clusters.get(row.sample_id, row.sample_id),
-            model=shown_name(row.model, row.arm),
+            model=row.model,
             repeat=row.repeat,
             score=row.score,
             failure=row.failure,
@@ -242,21 +225,16 @@ def _answers(home: Home, run: Run) -> list[Answered]:
 
 
 def _finals(home: Home, run: Run, sample_of: Mapping[str, str]) -> dict[str, Final]:
-    """Return what the rules say of each answer's final answer, a few thousand answers at a time."""
+    """Return what the rules alone say of each answer's final answer, a few thousand answers at a time."""
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     found: dict[str, Final] = {}
     ids = [id for id, sample in sample_of.items() if samples[sample].reference_answer is not None]
     for start in range(0, len(ids), _PAGE):
         for id, response in find_values(home, Response, ids[start : start + _PAGE]).items():
-            found[id] = final_by_rule(samples[sample_of[id]], response.text)
+            sample = samples[sample_of[id]]
+            match = same_answer(stated_answer(response.text), sample.reference_answer or "", sample.choices)
+            if match.verdict == "unsure" or match.rule == "none":
+                found[id] = "undecided"
+            else:
+                found[id] = "right" if match.verdict == "same" else "wrong"
     return found
-
-
-def final_by_rule(sample: Sample, text: str) -> Final:
-    """Return whether a response's final answer is right by the rules alone (see `graphs.final_answer`)."""
-    if sample.reference_answer is None:
-        return "no reference"
-    match = same_answer(stated_answer(text), sample.reference_answer, sample.choices)
-    if match.verdict == "unsure" or match.rule == "none":
-        return "undecided"
-    return "right" if match.verdict == "same" else "wrong"

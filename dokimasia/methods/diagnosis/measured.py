@@ -1,8 +1,10 @@
 """What a diagnosis is made from: a run's answers and scores, the groups of its criteria, and who is spoken of."""
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dokimasia.domain.diagnosis import Grouping
 from dokimasia.methods.tree import Measured
@@ -34,7 +36,15 @@ class Answered:
     final: Final = "no reference"
 
 
-@dataclass(frozen=True, slots=True)
+class Seen(NamedTuple):
+    """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
+
+    scores: Mapping[str, float]
+    repeats: Mapping[str, Sequence[float]]
+    clusters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Material:
     """What a diagnosis is made from.
 
@@ -66,9 +76,33 @@ class Material:
         """What several groups of criteria are called."""
         return "leaves" if self.grouping == "tree" else "categories"
 
+    @cached_property
+    def seen(self) -> Mapping[str, Seen]:
+        """Each model's samples."""
+        return {model: _seen(self.answers, model) for model in self.models}
+
+    def scores(self, model: str) -> Mapping[str, float]:
+        """Return a model's scores by criterion."""
+        return self.measured.scores.get(model, {})
+
+    def samples_of(self, criteria: Iterable[str]) -> list[str]:
+        """Return the sample of each criterion."""
+        return [self.measured.sample_of.get(one, one) for one in criteria]
+
     def counted(self, count: int) -> str:
         """Return so many groups in words."""
         return f"{count} {self.leaf if count == 1 else self.leaves}"
+
+
+def _seen(answers: Sequence[Answered], model: str) -> Seen:
+    repeats: dict[str, list[float]] = {}
+    clusters: dict[str, str] = {}
+    for one in answers:
+        if one.model == model:
+            clusters[one.sample_id] = one.cluster
+            if one.score is not None:
+                repeats.setdefault(one.sample_id, []).append(one.score)
+    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
 
 
 def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
@@ -76,11 +110,14 @@ def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for model in models:
         base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
-        slug, number = base, 2
-        while slug in found.values():
-            slug, number = f"{base}-{number}", number + 1
-        found[model] = slug
+        found[model] = next(slug for slug in numbered(base) if slug not in found.values())
     return found
+
+
+def numbered(base: str) -> Iterator[str]:
+    """Yield a name, then the same with the numbers from 2 on."""
+    yield base
+    yield from (f"{base}-{number}" for number in itertools.count(2))
 
 
 def several(count: int, thing: str) -> str:

@@ -1,7 +1,5 @@
 """Right answers for the wrong reason, and wrong answers for the right ones: how often, and which (ATOM, 3.3)."""
 
-from collections.abc import Sequence
-
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.cells import MODEL, STEPS, number, share_of, text
@@ -68,11 +66,16 @@ def answer_tables(material: Material) -> list[Asset]:
     for model, slug in slugs_of(material.models).items():
         found = [one for one in material.answers if one.model == model and said_of(one)]
         found.sort(key=lambda one: (said_of(one) != WRONG_REASON, -failed_atoms(one), one.sample_id, one.repeat))
+        luck = sum(said_of(one) == WRONG_REASON for one in found)
         tables.append(
             Asset(
                 id=f"answers/{slug}",
                 title=f"{model}: answer and reasons part",
-                sentence=_sentence(model, found),
+                sentence=(
+                    f"{luck} right final answers of {model} with a failed atom, and {len(found) - luck} wrong ones with none."
+                    if found
+                    else f"No answer of {model} and its reasons part."
+                ),
                 columns=(
                     AssetColumn(name="sample", kind="name"),
                     AssetColumn(name="repeat", kind="count"),
@@ -81,9 +84,25 @@ def answer_tables(material: Material) -> list[Asset]:
                     AssetColumn(name="atoms", kind="count"),
                     AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
                 ),
-                rows=tuple(_row(one, model) for one in found),
+                rows=tuple(
+                    AssetRow(
+                        key=f"{one.sample_id}/{one.repeat}",
+                        cells=(
+                            text(one.sample_id),
+                            number(one.repeat + 1),
+                            text(said_of(one)),
+                            number(failed_atoms(one)),
+                            number(len(one.atoms)),
+                            number(one.score),
+                        ),
+                        n=len(one.atoms),
+                        held=len(one.atoms),
+                        model=model,
+                        samples=(one.sample_id,),
+                    )
+                    for one in found
+                ),
                 model=model,
-                counts="criteria",
             )
         )
     return tables
@@ -101,30 +120,3 @@ def said_of(one: Answered) -> str:
     if one.final == "right" and failed_atoms(one):
         return WRONG_REASON
     return RIGHT_REASONS if one.final == "wrong" and not failed_atoms(one) else ""
-
-
-def _row(one: Answered, model: str) -> AssetRow:
-    return AssetRow(
-        key=f"{one.sample_id}/{one.repeat}",
-        cells=(
-            text(one.sample_id),
-            number(one.repeat + 1),
-            text(said_of(one)),
-            number(failed_atoms(one)),
-            number(len(one.atoms)),
-            number(one.score),
-        ),
-        n=len(one.atoms),
-        held=len(one.atoms),
-        model=model,
-        samples=(one.sample_id,),
-    )
-
-
-def _sentence(model: str, found: Sequence[Answered]) -> str:
-    luck = sum(said_of(one) == WRONG_REASON for one in found)
-    return (
-        f"{luck} right final answers of {model} with a failed atom, and {len(found) - luck} wrong ones with none."
-        if found
-        else f"No answer of {model} and its reasons part."
-    )

@@ -1,12 +1,11 @@
 """What a run's report says of its diagnosis: the tables that were kept, and the atoms behind what is marked in them."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.domain.diagnosis import Diagnosis
 from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
-from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
+from dokimasia.methods.diagnosis.material import by_category, gather
 from dokimasia.methods.diagnosis.results import latest_words, words_summary
 from dokimasia.methods.tree import find_tree_of_run
 from dokimasia.storage.home import Home
@@ -32,14 +31,19 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     diagnosis = kept(home, run)
     if diagnosis is None:
         return None
-    gathered = gather_for(home, run, diagnosis)
+    if diagnosis.grouping == "category":
+        gathered = by_category(home, run, seed=diagnosis.seed)
+    else:
+        gathered = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
     notes = [*diagnosis.notes, *_changed_since(home, run, diagnosis)]
     rows = evidence_rows(diagnosis)
     written = latest_words(home, run.id)
     words = None if written is None else words_summary(home, written)
     cited: list[str] = []
     if words is not None and words["diagnosis"] == kept_id(home, run):
-        cited = _cited(words)
+        sentences = (sentence for report in words["reports"] for sentence in report["sentences"])
+        places = (place for sentence in sentences for place in sentence["places"])
+        cited = list(dict.fromkeys(place["row"] for place in places if place["row"]))
         rows = list(dict.fromkeys([*rows, *cited[:MOST_CITED]]))
     elif words is not None:
         notes.append(
@@ -55,13 +59,6 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     }
 
 
-def gather_for(home: Home, run: Run, diagnosis: Diagnosis) -> Gathered:
-    """Return what a kept diagnosis was made from: the run under the version of the tree that it names."""
-    if diagnosis.grouping == "category":
-        return by_category(home, run, seed=diagnosis.seed)
-    return gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
-
-
 def evidence_rows(diagnosis: Diagnosis) -> list[str]:
     """Return the rows whose atoms a report shows: marked leaves and nodes, then the lowest three leaves of each model."""
     marked: list[str] = []
@@ -75,12 +72,6 @@ def evidence_rows(diagnosis: Diagnosis) -> list[str]:
             elif asset.family == "leaves" and number <= 3:
                 low.append(f"{asset.id}:{number}")
     return [*marked, *low][:MOST]
-
-
-def _cited(words: Mapping[str, Any]) -> list[str]:
-    """Return the rows that printed places lead to, in the order of the words."""
-    places = (place for report in words["reports"] for sentence in report["sentences"] for place in sentence["places"])
-    return list(dict.fromkeys(place["row"] for place in places if place["row"]))
 
 
 def _changed_since(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:

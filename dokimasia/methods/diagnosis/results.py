@@ -1,7 +1,7 @@
 """What a diagnosis in words came to: its reports, its figures for JSON, and the rows of an export."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.diagnosis import Diagnosis
@@ -65,13 +65,16 @@ def latest_words(home: Home, source: str) -> Run | None:
 
     Where all have failed, the newest: why it has no report is worth reading. A later failure hides no earlier report.
     """
-    found: list[Run] = []
+    found = [run for run in runs_on(home, source, NAME) if run.status == "done"]
+    return next((run for run in found if reports_of(home, run.id)), found[0] if found else None)
+
+
+def runs_on(home: Home, source: str, method: str) -> Iterator[Run]:
+    """Yield the runs of a method that rest on an evaluation, the newest first."""
     for run in list_runs(home):
-        if run.method == NAME and run.status == "done" and _plan(run).source == source:
-            if reports_of(home, run.id):
-                return run
-            found.append(run)
-    return found[0] if found else None
+        plan: Any = run.options.get("plan")
+        if run.method == method and plan["source"] == source:
+            yield run
 
 
 def words_summary(home: Home, run: Run) -> dict[str, Any]:
@@ -106,32 +109,27 @@ def words_summary(home: Home, run: Run) -> dict[str, Any]:
 
 
 def _report(row: ResultRow, report: Report | None, picked: Mapping[str, Salience]) -> dict[str, Any]:
-    salient = picked.get(row.value_ids[0]) if row.value_ids else None
-    found: dict[str, Any] = {
+    salient = picked[row.value_ids[0]] if row.value_ids else None
+    return {
         "subject": row.model,
         "failed": None if row.failure is None else {"kind": row.failure, "reason": row.reason},
         "picked": list(salient.rows) if salient else [],
         "unknown_picks": salient.unknown if salient else 0,
         "calls": len(row.calls),
+        **_counts(report),
+        "sentences": [one.model_dump(mode="json") for one in report.sentences] if report else [],
     }
-    if report is None:
-        return found | {
-            "words": 0,
-            "cut": False,
-            "repaired": False,
-            "verified": 0,
-            "unverified": 0,
-            "unverified_at_first": 0,
-            "sentences": [],
-        }
-    return found | {
-        "words": report.words,
-        "cut": report.cut,
-        "repaired": report.repaired,
-        "verified": len(report.verified),
-        "unverified": len(report.unverified),
-        "unverified_at_first": report.unverified_at_first,
-        "sentences": [one.model_dump(mode="json") for one in report.sentences],
+
+
+def _counts(report: Report | None) -> dict[str, int | bool]:
+    """Return what is counted of a report: of one that failed nothing."""
+    return {
+        "words": report.words if report else 0,
+        "cut": report is not None and report.cut,
+        "repaired": report is not None and report.repaired,
+        "verified": len(report.verified) if report else 0,
+        "unverified": len(report.unverified) if report else 0,
+        "unverified_at_first": report.unverified_at_first if report else 0,
     }
 
 
@@ -154,15 +152,8 @@ def _written(report: Report | None) -> dict[str, Any]:
         paragraphs.setdefault(one.paragraph, []).append(one.text)
     return {
         "text": "\n".join(" ".join(each) for each in paragraphs.values()),
-        "words": report.words,
-        "cut": report.cut,
-        "repaired": report.repaired,
-        "verified": len(report.verified),
-        "unverified": len(report.unverified),
-        "unverified_at_first": report.unverified_at_first,
-        "prompt": report.provenance.prompt,
-        "prompt_version": report.provenance.prompt_version,
-        "prompt_hash": report.provenance.prompt_hash,
+        **_counts(report),
+        **report.provenance.model_dump(include=set(COLUMNS)),
     }
 
 

@@ -1,28 +1,27 @@
 """The tables of samples: overall scores, paired differences, the distribution of ranks, stability, failures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import sqrt
-from typing import NamedTuple
+from statistics import stdev
 
-from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
-    ADJUSTED,
     MODEL,
-    NOTHING,
+    PAIR,
     POINTS,
     STEPS,
-    VERDICT,
-    mark_of,
+    Draft,
+    compared,
+    judged,
     mean_of,
     number,
+    points_of,
     share_of,
     text,
+    value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, Answered, Material, several
-from dokimasia.methods.tree import BEST, WORST
+from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
 from dokimasia.runs.reading.differences import ATOMS
 
 LOWEST, HIGHEST = ATOMS
@@ -33,27 +32,18 @@ TIE = 1e-9
 MOST_RANKS = 12
 """With more models than this, shares of ranks are given for the first and the last alone."""
 
-SAMPLES = AssetColumn(name="samples", kind="count")
 
-
-class Seen(NamedTuple):
-    """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
-
-    scores: Mapping[str, float]
-    repeats: Mapping[str, Sequence[float]]
-    clusters: Mapping[str, str]
-
-
-def seen(answers: Sequence[Answered], model: str) -> Seen:
-    """Return a model's samples."""
-    repeats: dict[str, list[float]] = {}
-    clusters: dict[str, str] = {}
-    for one in answers:
-        if one.model == model:
-            clusters[one.sample_id] = one.cluster
-            if one.score is not None:
-                repeats.setdefault(one.sample_id, []).append(one.score)
-    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
+def compared_pairs(material: Material) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
+    """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
+    for (first, one), (second, other) in combinations(material.seen.items(), 2):
+        shared = [id for id in one.scores if id in other.scores]
+        row = AssetRow(
+            key=f"{first} {second}",
+            cells=(text(first), text(second)),
+            n=len(shared),
+            held=len(one.clusters.keys() | other.clusters.keys()),
+        )
+        yield row, [one.scores[id] - other.scores[id] for id in shared], [one.clusters[id] for id in shared]
 
 
 def overall(material: Material) -> Asset:
@@ -62,35 +52,25 @@ def overall(material: Material) -> Asset:
     Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
     samples, had each that failed scored 1, and had each scored 5.
     """
-    open_ends = any(
-        len(own.scores) < len(own.clusters) for own in (seen(material.answers, one) for one in material.models)
-    )
+    ends = ATOMS if any(len(own.scores) < len(own.clusters) for own in material.seen.values()) else ()
     rows: list[AssetRow] = []
-    for model in material.models:
-        own = seen(material.answers, model)
-        scored = list(own.scores)
-        atoms = material.measured.scores.get(model, {})
+    for model, own in material.seen.items():
+        atoms = material.scores(model)
+        at_ends = ({id: own.scores.get(id, end) for id in own.clusters} for end in ends)
+        score, *opened = (
+            mean_of(
+                list(scores.values()),
+                [own.clusters[id] for id in scores],
+                bounds=(LOWEST, HIGHEST),
+                seed=material.seed,
+            )
+            for scores in (own.scores, *at_ends)
+        )
         rows.append(
             AssetRow(
                 key=model,
-                cells=(
-                    text(model),
-                    mean_of(
-                        [own.scores[id] for id in scored],
-                        [own.clusters[id] for id in scored],
-                        bounds=(LOWEST, HIGHEST),
-                        seed=material.seed,
-                    ),
-                    mean_of(
-                        list(atoms.values()),
-                        [material.measured.sample_of.get(one, one) for one in atoms],
-                        bounds=(WORST, BEST),
-                        seed=material.seed,
-                    ),
-                    number(len(atoms)),
-                    *(_open(own, end, material.seed) for end in (LOWEST, HIGHEST) if open_ends),
-                ),
-                n=len(scored),
+                cells=(text(model), score, points_of(material, model, atoms), number(len(atoms)), *opened),
+                n=len(own.scores),
                 held=len(own.clusters),
                 model=model,
             )
@@ -103,7 +83,7 @@ def overall(material: Material) -> Asset:
             + (
                 f" The last columns are what the failures leave open: the score, had every sample without one got "
                 f"{LOWEST:.0f}, or {HIGHEST:.0f}."
-                if open_ends
+                if ends
                 else ""
             )
         ),
@@ -112,42 +92,23 @@ def overall(material: Material) -> Asset:
             AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
             AssetColumn(name="criteria score", unit=POINTS, kind="score", better="higher"),
             AssetColumn(name="criteria", kind="count"),
-            *(
-                AssetColumn(name=name, unit=STEPS, kind="score", better="higher")
-                for name in ("failures at 1", "failures at 5")
-                if open_ends
-            ),
+            *(AssetColumn(name=f"failures at {end:.0f}", unit=STEPS, kind="score", better="higher") for end in ends),
         ),
         rows=tuple(rows),
         counts="samples",
     )
 
 
-def pairs(material: Material) -> Asset | None:
-    """Return the differences of every two models on the samples that both have a score for; None for one model."""
-    if len(material.models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in material.models}
-    drafts: list[tuple[AssetRow, float | None]] = []
-    for first, second in combinations(material.models, 2):
-        shared = [id for id in own[first].scores if id in own[second].scores]
-        gaps = [own[first].scores[id] - own[second].scores[id] for id in shared]
-        clusters = [own[first].clusters[id] for id in shared]
-        p_value = sign_flip_test(gaps, clusters=clusters, seed=material.seed).p_value if gaps else None
-        gap = mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed)
-        row = AssetRow(
-            key=f"{first} {second}",
-            cells=(text(first), text(second), gap, NOTHING, text("")),
-            n=len(shared),
-            held=len(own[first].clusters.keys() | own[second].clusters.keys()),
+def pairs(material: Material) -> Asset:
+    """Return the differences of every two models on the samples that both have a score for."""
+    rows = judged(
+        Draft(
+            row,
+            mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed),
+            sign_flip_test(gaps, clusters=clusters, seed=material.seed).p_value if gaps else None,
         )
-        drafts.append((row, p_value))
-    adjusted = iter(false_discovery_rate([p for _, p in drafts if p is not None]))
-    rows: list[AssetRow] = []
-    for row, p_value in drafts:
-        q_value = None if p_value is None else next(adjusted)
-        mark = mark_of(row.cells[2], q_value, limit=LIMIT, down="worse", up="better")
-        rows.append(row.model_copy(update={"cells": (*row.cells[:3], number(q_value), text(mark)), "mark": mark}))
+        for row, gaps, clusters in compared_pairs(material)
+    )
     sure = sum(row.mark in ("better", "worse") for row in rows)
     return Asset(
         id="pairs",
@@ -156,27 +117,18 @@ def pairs(material: Material) -> Asset | None:
             f"{sure} of {len(rows)} pairs of models differ beyond chance in their weighted score on shared samples (sign "
             f"flips, at most {LIMIT:.0%} of these expected to be false); differences are the first minus the second."
         ),
-        columns=(
-            AssetColumn(name="first", kind="name"),
-            AssetColumn(name="second", kind="name"),
-            AssetColumn(name="difference", unit="points, 1 to 5", kind="difference", better="higher"),
-            ADJUSTED,
-            VERDICT,
-        ),
+        columns=(*PAIR, *compared("difference", STEPS)),
         rows=tuple(rows),
         counts="samples",
     )
 
 
-def ranks(material: Material) -> Asset | None:
-    """Return how the models' ranks are spread over the samples that all have a score for; None for one model.
+def ranks(material: Material) -> Asset:
+    """Return how the models' ranks are spread over the samples that all have a score for.
 
     Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
     """
-    models = material.models
-    if len(models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in models}
+    models, own = material.models, material.seen
     everyone = set.intersection(*(set(one.scores) for one in own.values()))
     shared = [id for id in own[models[0]].scores if id in everyone]
     clusters = [own[models[0]].clusters[id] for id in shared]
@@ -194,7 +146,7 @@ def ranks(material: Material) -> Asset | None:
             taken = [1 / (high - low + 1) if low <= rank <= high else 0.0 for low, high in spans]
             cells.append(mean_of(taken, clusters, bounds=(0, 1), seed=material.seed))
         rows.append(AssetRow(key=model, cells=tuple(cells), n=len(shared), held=asked, model=model))
-    rows.sort(key=lambda row: (_known(row.cells[1], len(models) + 1), row.key))
+    rows.sort(key=lambda row: (value_of(row.cells[1], len(models) + 1), row.key))
     return Asset(
         id="ranks",
         title="Ranks over samples",
@@ -215,27 +167,21 @@ def ranks(material: Material) -> Asset | None:
 def stability(material: Material) -> Asset:
     """Return how far scores move from one repeat of the same question to the next; no rows where each was asked once."""
     rows: list[AssetRow] = []
-    for model in material.models:
-        own = seen(material.answers, model)
+    for model, own in material.seen.items():
         repeated = [id for id, each in own.repeats.items() if len(each) > 1]
         if not repeated:
             continue
         clusters = [own.clusters[id] for id in repeated]
+        deviations = [stdev(own.repeats[id]) for id in repeated]
+        widths = [max(own.repeats[id]) - min(own.repeats[id]) for id in repeated]
         rows.append(
             AssetRow(
                 key=model,
                 cells=(
                     text(model),
-                    mean_of(
-                        [_deviation(own.repeats[id]) for id in repeated],
-                        clusters,
-                        bounds=(0, SPAN / sqrt(2)),
-                        seed=material.seed,
-                    ),
-                    share_of([_width(own.repeats[id]) <= TIE for id in repeated], clusters),
-                    mean_of(
-                        [_width(own.repeats[id]) for id in repeated], clusters, bounds=(0, SPAN), seed=material.seed
-                    ),
+                    mean_of(deviations, clusters, bounds=(0, stdev(ATOMS)), seed=material.seed),
+                    share_of([width <= TIE for width in widths], clusters),
+                    mean_of(widths, clusters, bounds=(0, SPAN), seed=material.seed),
                 ),
                 n=len(repeated),
                 held=len(own.clusters),
@@ -302,28 +248,9 @@ def failures(material: Material) -> Asset:
     )
 
 
-def _open(own: Seen, failed: float, seed: int) -> Figure:
-    """Return a model's mean over all its samples, had every one without a score got this one, with its interval."""
-    scores = [own.scores.get(id, failed) for id in own.clusters]
-    return mean_of(scores, list(own.clusters.values()), bounds=(LOWEST, HIGHEST), seed=seed)
-
-
 def _places(scores: Sequence[float]) -> list[tuple[int, int]]:
     """Return the first and last rank that each score takes up, 1 being the highest."""
     return [
         (1 + sum(other > score + TIE for other in scores), sum(other >= score - TIE for other in scores))
         for score in scores
     ]
-
-
-def _deviation(scores: Sequence[float]) -> float:
-    mean = sum(scores) / len(scores)
-    return sqrt(sum((score - mean) ** 2 for score in scores) / (len(scores) - 1))
-
-
-def _width(scores: Sequence[float]) -> float:
-    return max(scores) - min(scores)
-
-
-def _known(figure: Figure, otherwise: float) -> float:
-    return float(figure.value) if isinstance(figure.value, int | float) else otherwise

@@ -15,21 +15,17 @@ def assets_of(material: Material) -> tuple[Asset, ...]:
     and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
     `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. What needs two models is left out with one.
     """
-    verdicts, grid = verdicts_of(material), heatmap(material)
-    made: list[Asset | None] = [
+    grid, several = heatmap(material), len(material.models) > 1
+    return (
         overall(material),
-        pairs(material),
-        ties(material),
-        top_ties(material),
-        ranks(material),
-        categories(material),
+        *(make(material) for make in (pairs, ties, top_ties, ranks) if several),
+        *([categories(material)] if material.grouping == "tree" else []),
         *radars(material, grid),
         grid,
-        contrasts(material),
-        *leaf_tables(material, verdicts),
+        *([contrasts(material)] if several else []),
+        *leaf_tables(material, verdicts_of(material)),
         stability(material),
         failures(material),
         reasons(material),
         *answer_tables(material),
-    ]
-    return tuple(one for one in made if one is not None)
+    )

@@ -1,12 +1,11 @@
 """The tables of ties: how often each of two models scores higher, and which models share the highest score of a sample."""
 
 from collections import Counter
-from itertools import combinations
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
-from dokimasia.methods.diagnosis.cells import number, share_of, text
+from dokimasia.methods.diagnosis.cells import PAIR, number, share_of, text
 from dokimasia.methods.diagnosis.measured import Material
-from dokimasia.methods.diagnosis.samples import TIE, seen
+from dokimasia.methods.diagnosis.samples import TIE, compared_pairs
 
 MOST_PATTERNS = 20
 """Groups of models that share the highest score, at most, the most frequent first."""
@@ -15,52 +14,29 @@ NAMED = 6
 """Models of a group that are named; of more the rest is counted."""
 
 
-def ties(material: Material) -> Asset | None:
-    """Return how often each of two models has the higher score, and how often they tie; None for one model."""
-    if len(material.models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in material.models}
+def ties(material: Material) -> Asset:
+    """Return how often each of two models has the higher score, and how often they tie."""
     rows: list[AssetRow] = []
-    for first, second in combinations(material.models, 2):
-        shared = [id for id in own[first].scores if id in own[second].scores]
-        gaps = [own[first].scores[id] - own[second].scores[id] for id in shared]
-        clusters = [own[first].clusters[id] for id in shared]
-        rows.append(
-            AssetRow(
-                key=f"{first} {second}",
-                cells=(
-                    text(first),
-                    text(second),
-                    share_of([gap > TIE for gap in gaps], clusters),
-                    share_of([abs(gap) <= TIE for gap in gaps], clusters),
-                    share_of([gap < -TIE for gap in gaps], clusters),
-                ),
-                n=len(shared),
-                held=len(own[first].clusters.keys() | own[second].clusters.keys()),
-            )
-        )
+    for row, gaps, clusters in compared_pairs(material):
+        hits = ([gap > TIE for gap in gaps], [abs(gap) <= TIE for gap in gaps], [gap < -TIE for gap in gaps])
+        shares = (share_of(each, clusters) for each in hits)
+        rows.append(row.model_copy(update={"cells": (*row.cells, *shares)}))
     return Asset(
         id="ties",
         title="Wins and ties",
         sentence="On how many of the shared samples each of two models scores higher, and on how many they tie.",
         columns=(
-            AssetColumn(name="first", kind="name"),
-            AssetColumn(name="second", kind="name"),
-            AssetColumn(name="first higher", kind="share"),
-            AssetColumn(name="tied", kind="share"),
-            AssetColumn(name="second higher", kind="share"),
+            *PAIR,
+            *(AssetColumn(name=name, kind="share") for name in ("first higher", "tied", "second higher")),
         ),
         rows=tuple(rows),
         counts="samples",
     )
 
 
-def top_ties(material: Material) -> Asset | None:
-    """Return which models, alone or together, have the highest score of a sample, and how often; None for one model."""
-    models = material.models
-    if len(models) < 2:
-        return None
-    own = {model: seen(material.answers, model) for model in models}
+def top_ties(material: Material) -> Asset:
+    """Return which models, alone or together, have the highest score of a sample, and how often."""
+    models, own = material.models, material.seen
     asked = dict.fromkeys(id for each in own.values() for id in each.clusters)
     shared = [id for id in asked if all(id in own[model].scores for model in models)]
     clusters = [own[models[0]].clusters[id] for id in shared]

@@ -9,7 +9,7 @@ from dokimasia.graphs.diagnosis import diagnosis as diagnosis_graph
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.diagnosis.request import WordsPlan
 from dokimasia.methods.diagnosis.results import REPORT, item_of, subjects_of, written_from
-from dokimasia.runs.work import Job, Stage, one_stage
+from dokimasia.runs.work import Job, Stage, ending, one_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
@@ -67,10 +67,7 @@ def _rows(job: Job[WordsPlan], subjects: Iterable[str], state: "diagnosis_graph.
     """Yield a row for each report: what was picked for it, then the report; or why there is none."""
     for subject in subjects:
         made = (state.get("salient", {}).get(subject), state.get("reports", {}).get(subject))
-        failed = state.get("failed", {}).get(subject)
-        ended: dict[str, Any] = {"outcome": "made"}
-        if failed:
-            ended = {"outcome": "failed", "failure": failed[0], "reason": failed[1]}
+        kind, reason = state.get("failed", {}).get(subject) or ("", "")
         yield job.row(
             None,
             item_of(subject),
@@ -78,5 +75,5 @@ def _rows(job: Job[WordsPlan], subjects: Iterable[str], state: "diagnosis_graph.
             model=subject,
             value_ids=tuple(id for id in made if id is not None),
             calls=tuple(state.get("calls", {}).get(subject, ())),
-            **ended,
+            **ending({"failed": kind, "reason": reason}),
         )

@@ -1,10 +1,8 @@
 """How a test of fingerprints is accepted: tables made of one half of the samples, trials drawn from the other."""
 
 import asyncio
-from typing import NamedTuple
 
 from dokimasia.domain.diagnosis import Diagnosis
-from dokimasia.domain.fingerprint import FingerprintTask
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis import (
@@ -17,7 +15,7 @@ from dokimasia.methods.diagnosis import (
     written_from,
 )
 from dokimasia.methods.fingerprints.request import FingerprintPlan, FingerprintRequest
-from dokimasia.methods.fingerprints.tasks import draw_tasks, halves, restricted, tasks_of, untested_of
+from dokimasia.methods.fingerprints.tasks import Drawn, draw_tasks, halves, restricted, tasks_of, untested_of
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
 from dokimasia.runs.method import Accepted
@@ -30,14 +28,6 @@ MATCHING = ("fingerprint_match",)
 ANSWER_TOKENS = 350
 
 
-class Halved(NamedTuple):
-    """What a test is made of: the tables of one half, the trials of the other, and the pairs that have none."""
-
-    diagnosis: Diagnosis
-    tasks: list[FingerprintTask]
-    untested: list[list[str | int]]
-
-
 async def accept(request: FingerprintRequest, session: Session) -> Accepted[FingerprintPlan]:
     """Make the tables and draw the trials, or take those of the test that is forked, and find the judge.
 
@@ -47,48 +37,45 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     home, asked = session.opened, request.model_copy(update={"by_hand": False})
     if session.forked is not None:
         origin = session.forked
-        tasks = [task for _, task in tasks_of(home, origin)]
-        found = Halved(written_from(home, origin), tasks, untested_of(origin))
+        diagnosis = written_from(home, origin)
+        drawn = Drawn([task for _, task in tasks_of(home, origin)], untested_of(origin))
     else:
         origin, own = evaluation_of(home, request.run)
         asked = asked.model_copy(update={"run": origin.id, "tree": request.tree or own})
-        found = await asyncio.to_thread(_halved, home, origin, asked)
-    drawn = [value_id(task) for task in found.tasks]
+        diagnosis, drawn = await asyncio.to_thread(_halved, home, origin, asked)
+    ids = [value_id(task) for task in drawn.tasks]
     plan = FingerprintPlan(
-        seed=found.diagnosis.seed,
+        seed=diagnosis.seed,
         prompts=prompts_used(session.library, (*WRITING, *MATCHING)),
-        source=found.diagnosis.run,
-        diagnosis=value_id(found.diagnosis),
+        source=diagnosis.run,
+        diagnosis=value_id(diagnosis),
         judge=session.model(request.judge),
         responses=request.responses,
-        tasks=len(drawn),
-        drawn=digest("tasks", drawn),
+        tasks=len(ids),
+        drawn=digest("tasks", ids),
     )
     sent = 2 * plan.responses * ANSWER_TOKENS + 2 * REPORT_TOKENS
     matched = Asking(plan.judge, plan.tasks, sent, PICK_TOKENS)
     return Accepted(
         plan=plan,
-        estimate=added_up([*reports_asked(plan.judge, len(found.diagnosis.models)), matched], plan.tasks),
+        estimate=added_up([*reports_asked(plan.judge, len(diagnosis.models)), matched], plan.tasks),
         data_name=origin.data_name,
         data_hash=plan.diagnosis,
-        values=(found.diagnosis, *found.tasks),
-        notes={"tasks": drawn, "untested": found.untested},
+        values=(diagnosis, *drawn.tasks),
+        notes={"tasks": ids, "untested": drawn.untested},
         request=asked,
     )
 
 
-def _halved(home: Home, source: Run, request: FingerprintRequest) -> Halved:
+def _halved(home: Home, source: Run, request: FingerprintRequest) -> tuple[Diagnosis, Drawn]:
+    """Return the tables of one half, and the trials of the other."""
     gathered = gather(home, source, tree=request.tree, seed=request.seed)
     seed, models = gathered.material.seed, gathered.material.models
     if len(models) < 2:
         raise InputError(f"run {source.id} has one model, {', '.join(models)}: fingerprints tell two or more apart")
     parts = halves(home, source, seed)
-    material = restricted(gathered.material, parts.reports)
-    tasks, untested = draw_tasks(
+    drawn = draw_tasks(
         home, source, models, parts.answers, responses=request.responses, trials=request.trials, seed=seed
     )
-    return Halved(
-        diagnosis_of(source, gathered._replace(material=material)),
-        tasks,
-        [[*pair, count] for pair, count in untested.items()],
-    )
+    half = gathered._replace(material=restricted(gathered.material, parts.reports))
+    return diagnosis_of(source, half), drawn

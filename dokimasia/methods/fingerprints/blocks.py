@@ -91,10 +91,8 @@ def _waiting(found: Mapping[str, Any]) -> Iterator[Block]:
             what = "there is no report" if report is None else "no sentence of the report is verified"
             yield Paragraph(f"{model}: {what}; its trials cannot be told.", "warning")
     if found["waiting"]:
-        resume, matches = (
-            f"dokimasia resume {found['run']}",
-            f"dokimasia diagnose {found['run']} --fingerprint --matches FILE",
-        )
+        resume = f"dokimasia resume {found['run']}"
+        matches = f"dokimasia diagnose {found['run']} --fingerprint --matches FILE"
         yield Paragraph(
             (
                 f"{found['waiting']} trials are not matched by the judge: ",

@@ -14,8 +14,8 @@ from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import InputError, NotFound
 from dokimasia.graphs.diagnosis.fingerprinting import shown_reports
-from dokimasia.methods.diagnosis import make_folder, reports_of
-from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
+from dokimasia.methods.diagnosis import make_folder, reports_of, runs_on
+from dokimasia.methods.fingerprints.request import NAME
 from dokimasia.methods.fingerprints.results import BY_HAND
 from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
 from dokimasia.runs.reading.export_formats import write_whole
@@ -179,26 +179,19 @@ def _wrong(
 
 def _test_of(home: Home, text: str, ids: set[str]) -> Run:
     """Return the test that a text means: itself, or of an evaluation the newest whose trials the file names."""
-    tests = [run for run in list_runs(home) if run.method == NAME]
-    run = (tests or [None])[0] if text == "last" else resolve_run(home, text)
-    if run is None:
-        raise NotFound(
-            f"{home.path} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
-        )
-    if run.method == NAME:
-        return run
-    own = [one for one in tests if FingerprintPlan.model_validate(one.options["plan"]).source == run.id]
-    if not own:
-        raise NotFound(
-            f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
-        )
-    named = ((len(ids & {str(id) for id in _ids(one)}), -at, one) for at, one in enumerate(own))
-    return max(named, key=lambda each: each[:2])[2]
+    if text == "last":
+        where, tests = str(home.path), [run for run in list_runs(home) if run.method == NAME][:1]
+    else:
+        run = resolve_run(home, text)
+        where, tests = f"run {run.id}", [run] if run.method == NAME else list(runs_on(home, run.id, NAME))
+    if not tests:
+        raise NotFound(f"{where} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR")
 
+    def named(test: Run) -> int:
+        tasks: Any = test.options["tasks"]
+        return len(ids.intersection(tasks))
 
-def _ids(run: Run) -> Sequence[object]:
-    found = run.options.get("tasks")
-    return found if isinstance(found, list) else ()
+    return max(tests, key=named)
 
 
 def _said_before(home: Home, run: Run, name: str) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.statistics import clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics import Interval, clopper_pearson, rate_interval
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.tree import LEVEL, rounded
 
@@ -31,10 +32,11 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
     Returns:
         What `shape.MatcherFigures` describes.
     """
-    rows = [
-        _pair(one, [trial for trial in trials if {trial.first, trial.second} == set(one)]) for one in _pairs(models)
-    ]
-    rows = [row for row in rows if row["trials"]]
+    by_pair = {
+        names: [trial for trial in trials if {trial.first, trial.second} == set(names)]
+        for names in combinations(models, 2)
+    }
+    rows = [_pair(names, each) for names, each in by_pair.items() if each]
     judged = [trial for trial in trials if trial.right is not None]
     hits = [bool(trial.right) for trial in judged]
     clusters = [tuple(sorted((trial.first, trial.second))) for trial in judged]
@@ -42,12 +44,7 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
     return {
         "n": len(hits),
         "trials": len(trials),
-        "right": sum(hits),
-        "accuracy": rounded(sum(hits) / len(hits)) if hits else None,
-        "low": rounded(interval.low) if interval else None,
-        "high": rounded(interval.high) if interval else None,
-        "failures": _failures(trials),
-        "bounds": _bounds(sum(hits), len(hits), len(trials)),
+        **_matched(hits, trials, interval),
         "n_pairs": len(rows),
         "pairs_apart": sum(row["apart"] for row in rows),
         "pairs_significantly_apart": sum(row["significant"] for row in rows),
@@ -129,35 +126,32 @@ def _percent(row: Mapping[str, Any] | None) -> Figure:
     )
 
 
-def _pairs(models: Sequence[str]) -> list[tuple[str, str]]:
-    return [(first, second) for at, first in enumerate(models) for second in models[at + 1 :]]
-
-
 def _pair(names: tuple[str, str], trials: Sequence[Trial]) -> dict[str, Any]:
     hits = [trial.right for trial in trials if trial.right is not None]
-    right = sum(hits)
-    interval = clopper_pearson(right, len(hits), LEVEL) if hits else None
+    interval = clopper_pearson(sum(hits), len(hits), LEVEL) if hits else None
     return {
         "first": names[0],
         "second": names[1],
         "trials": len(trials),
         "n": len(hits),
-        "right": right,
-        "accuracy": rounded(right / len(hits)) if hits else None,
-        "low": rounded(interval.low) if interval else None,
-        "high": rounded(interval.high) if interval else None,
-        "failures": _failures(trials),
-        "bounds": _bounds(right, len(hits), len(trials)),
-        "apart": bool(hits) and right / len(hits) > CHANCE,
+        **_matched(hits, trials, interval),
+        "apart": bool(hits) and sum(hits) / len(hits) > CHANCE,
         "significant": interval is not None and interval.low > CHANCE,
     }
 
 
-def _failures(trials: Sequence[Trial]) -> dict[str, int]:
-    return dict(sorted(Counter(trial.failure for trial in trials if trial.failure is not None).items()))
-
-
-def _bounds(right: int, judged: int, trials: int) -> dict[str, float | None]:
-    if not trials:
-        return {"low": None, "high": None}
-    return {"low": rounded(right / trials), "high": rounded((right + trials - judged) / trials)}
+def _matched(hits: Sequence[bool], trials: Sequence[Trial], interval: Interval | None) -> dict[str, Any]:
+    """Return how many trials with a verdict hit, their share with its interval, and what the failed ones leave open."""
+    right, count, failed = sum(hits), len(trials), len(trials) - len(hits)
+    failures = Counter(trial.failure for trial in trials if trial.failure is not None)
+    return {
+        "right": right,
+        "accuracy": rounded(right / len(hits)) if hits else None,
+        "low": rounded(interval.low) if interval else None,
+        "high": rounded(interval.high) if interval else None,
+        "failures": dict(sorted(failures.items())),
+        "bounds": {
+            "low": rounded(right / count) if count else None,
+            "high": rounded((right + failed) / count) if count else None,
+        },
+    }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
-from dokimasia.methods.diagnosis import reports_of, written_from
+from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
 from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
@@ -14,7 +14,7 @@ from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, list_runs
+from dokimasia.storage.runs import Run
 
 MATCH = "match"
 """The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
@@ -63,7 +63,9 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
     untested: list[dict[str, Any]] = [
         dict(zip(("first", "second", "samples"), one, strict=True)) for one in untested_of(run)
     ]
-    judge = plan.judge.ref.name
+    judge, sizes = plan.judge.ref.name, [len(task.samples) for task in tasks]
+    matchers = [(judge, "", figures)] if judged else []
+    matchers += [(name, _UNSAFE.sub("-", name), each) for name, each in hands.items()]
     return {
         "run": run.id,
         "source": plan.source,
@@ -74,10 +76,7 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         "models": list(diagnosis.models),
         "notes": [*diagnosis.notes, *_notes(plan, len(diagnosis.models), tasks, untested)],
         "responses": plan.responses,
-        "shown": {
-            "low": min(len(task.samples) for task in tasks),
-            "high": max(len(task.samples) for task in tasks),
-        },
+        "shown": {"low": min(sizes), "high": max(sizes)},
         "tasks": len(tasks),
         "waiting": len(tasks) - len(judged),
         "untested": untested,
@@ -91,54 +90,33 @@ def fingerprint_summary(home: Home, run: Run) -> dict[str, Any]:
         "by_judge": figures,
         "by_hand": hands,
         "assets": [
-            one.model_dump(mode="json")
-            for one in (
-                *(fingerprint_assets(figures, diagnosis.models, matcher=judge) if judged else ()),
-                *(
-                    asset
-                    for name, each in hands.items()
-                    for asset in fingerprint_assets(each, diagnosis.models, matcher=name, id=_UNSAFE.sub("-", name))
-                ),
-            )
+            asset.model_dump(mode="json")
+            for name, id, each in matchers
+            for asset in fingerprint_assets(each, diagnosis.models, matcher=name, id=id)
         ],
     }
 
 
 def latest_fingerprints(home: Home, source: str) -> Run | None:
     """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
-    for run in list_runs(home):
-        own = run.method == NAME and _plan(run).source == source
-        if own and any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
-            return run
-    return None
+    tests = runs_on(home, source, NAME)
+    return next((run for run in tests if any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id))), None)
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each trial; of one that failed what there is not is null."""
     judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
-    return [
-        {
-            **dict.fromkeys(COLUMNS),
-            "task": row.value_ids[0],
-            "samples": list(tasks[row.value_ids[0]].samples),
-            "truth": tasks[row.value_ids[0]].truth,
-            "removed": tasks[row.value_ids[0]].removed,
-            "judge": judge,
-            **(_said(matches[row.value_ids[1]]) if row.outcome == "scored" else {}),
-        }
-        for row in rows
-    ]
-
-
-def _said(match: FingerprintMatch) -> dict[str, Any]:
-    origin = match.provenance
-    return {
-        "said": match.said,
-        "prompt": origin and origin.prompt,
-        "prompt_version": origin and origin.prompt_version,
-        "prompt_hash": origin and origin.prompt_hash,
-    }
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        task = tasks[row.value_ids[0]]
+        fields = {"task": row.value_ids[0], "samples": list(task.samples), "truth": task.truth, "removed": task.removed}
+        found.append({**dict.fromkeys(COLUMNS), **fields, "judge": judge})
+        if row.outcome == "scored":
+            match = matches[row.value_ids[1]]
+            origin = match.provenance.model_dump(include=set(COLUMNS)) if match.provenance else {}
+            found[-1] |= {"said": match.said, **origin}
+    return found
 
 
 def _plan(run: Run) -> FingerprintPlan:
@@ -155,9 +133,9 @@ def _notes(
     notes: list[str] = []
     if plan.responses < FEW:
         notes.append(f"{plan.responses} answers of each model are fewer than the paper's 30 to 50.")
-    short = [task for task in tasks if len(task.samples) < plan.responses]
+    short = [len(task.samples) for task in tasks if len(task.samples) < plan.responses]
     if short:
-        low, high = min(len(task.samples) for task in short), max(len(task.samples) for task in short)
+        low, high = min(short), max(short)
         notes.append(
             f"{len(short)} trials show {low if low == high else f'{low} to {high}'} answers of each model and not "
             f"{plan.responses}: the run has no more that both models gave and no report was written from."

@@ -15,7 +15,6 @@ from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis import Material
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import Measured
-from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -35,7 +34,7 @@ class Drawn(NamedTuple):
     """The trials, and the pairs that have none, each with how many samples both answered in the half that is shown."""
 
     tasks: list[FingerprintTask]
-    untested: dict[tuple[str, str], int]
+    untested: list[list[str | int]]
 
 
 class Halves(NamedTuple):
@@ -118,17 +117,17 @@ def draw_tasks(
     Raises:
         InputError: there are not enough samples for one trial, with how many there are.
     """
-    answered = _answers(home, run, set(pool))
+    answers = _answers(home, run, set(pool))
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     names = _names(run, models)
     tasks: list[FingerprintTask] = []
-    untested: dict[tuple[str, str], int] = {}
+    untested: list[list[str | int]] = []
     for first, second in combinations(models, 2):
-        shared = [one for one in pool if one in answered.get(first, {}) and one in answered.get(second, {})]
+        shared = [one for one in pool if one in answers.get(first, {}) and one in answers.get(second, {})]
         order = list(_balanced(shared, samples, f"{seed}/{first}/{second}"))
         size = min(responses, len(order))
         if size < FEWEST:
-            untested[first, second] = len(order)
+            untested.append([first, second, len(order)])
             continue
         known = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
         others = tuple(sorted({one for each in names.values() for one in each} - {*known, first, second}))
@@ -136,9 +135,11 @@ def draw_tasks(
             key = ("trial", seed, first, second, number)
             a = first if unit_interval(*key, "a") < 0.5 else second
             b = second if a == first else first
-            shown = _Shown(samples, answered[a], answered[b], (first, second, *known), others)
             chosen = sorted(order[number * size : (number + 1) * size])
-            lines = [shown.line(at, sample) for at, sample in enumerate(chosen, start=1)]
+            lines = [
+                _line(at, samples[id], answers[a][id], answers[b][id], names=(first, second, *known), others=others)
+                for at, id in enumerate(chosen, start=1)
+            ]
             tasks.append(
                 FingerprintTask(
                     first=first,
@@ -154,15 +155,15 @@ def draw_tasks(
                 )
             )
     if not tasks:
-        raise InputError(_too_few(run, len(pool), answered, untested))
+        raise InputError(_too_few(run, len(pool), answers, untested))
     return Drawn(tasks, untested)
 
 
 def _too_few(
-    run: Run, pool: int, answered: Mapping[str, Mapping[str, object]], untested: Mapping[tuple[str, str], int]
+    run: Run, pool: int, answers: Mapping[str, Mapping[str, object]], untested: Sequence[Sequence[str | int]]
 ) -> str:
-    pairs = "; ".join(f"{first} and {second}: {count}" for (first, second), count in list(untested.items())[:5])
-    silent = sorted({name for pair in untested for name in pair if not answered.get(name)})
+    pairs = "; ".join(f"{first} and {second}: {count}" for first, second, count in untested[:5])
+    silent = sorted({str(name) for one in untested for name in one[:2] if not answers.get(str(name))})
     told = f" No answer of {', '.join(silent)} is there." if silent else ""
     return (
         f"run {run.id} has no two models to tell apart: a trial shows at least {FEWEST} samples that both answered, from the "
@@ -176,35 +177,23 @@ class _Answer(NamedTuple):
     criteria: CriteriaSet | None
 
 
-class _Shown:
-    """Writes questions with both models' answers as lines, without names."""
-
-    def __init__(
-        self,
-        samples: Mapping[str, Sample],
-        a: Mapping[str, _Answer],
-        b: Mapping[str, _Answer],
-        names: Sequence[str],
-        others: Sequence[str],
-    ) -> None:
-        self._samples, self._a, self._b, self._names, self._others = samples, a, b, names, others
-
-    def line(self, number: int, id: str) -> tuple[str, int]:
-        """Return a sample as a JSON object, and how much anonymising took out of its answers."""
-        sample = self._samples[id]
-        both = [anonymise(side[id].text[:READ], self._names, others=self._others) for side in (self._a, self._b)]
-        criteria = self._a[id].criteria or self._b[id].criteria
-        points = [] if criteria is None else criteria.criteria
-        row = {
-            "n": number,
-            "category": sample.category or "",
-            "question": sample.prompt[:LONGEST],
-            "reference": (sample.reference_answer or "")[:LONGEST],
-            "points": [{"question": one.question, "ground_truth": one.ground_truth} for one in points],
-            "A": both[0].text[:LONGEST],
-            "B": both[1].text[:LONGEST],
-        }
-        return canonical_json(row).decode(), both[0].removed + both[1].removed
+def _line(
+    number: int, sample: Sample, a: _Answer, b: _Answer, *, names: Sequence[str], others: Sequence[str]
+) -> tuple[str, int]:
+    """Return a sample with both answers as a JSON object, without names, and how much anonymising took out of them."""
+    first, second = (anonymise(one.text[:READ], names, others=others) for one in (a, b))
+    criteria = a.criteria or b.criteria
+    points = [] if criteria is None else criteria.criteria
+    row = {
+        "n": number,
+        "category": sample.category or "",
+        "question": sample.prompt[:LONGEST],
+        "reference": (sample.reference_answer or "")[:LONGEST],
+        "points": [{"question": one.question, "ground_truth": one.ground_truth} for one in points],
+        "A": first.text[:LONGEST],
+        "B": second.text[:LONGEST],
+    }
+    return canonical_json(row).decode(), first.removed + second.removed
 
 
 def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answer]]:
@@ -219,7 +208,7 @@ def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answe
     found: dict[str, dict[str, _Answer]] = {}
     for row in rows:
         answer = _Answer(texts[row.response_id or ""].text, sets.get(row.criteria_id or ""))
-        found.setdefault(shown_name(row.model, row.arm), {})[row.sample_id] = answer
+        found.setdefault(row.model, {})[row.sample_id] = answer
     return found
 
 

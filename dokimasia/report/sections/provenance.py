@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table
-from dokimasia.report.data import ModelFacts, ReportData, RunFacts
+from dokimasia.report.data import ModelFacts, ReportData
 
 
 def section(data: ReportData) -> Section:
@@ -13,13 +13,7 @@ def section(data: ReportData) -> Section:
     blocks: list[Block] = [
         Facts(_facts(data)),
         Table(
-            (
-                Column("role", numeric=False),
-                Column("name", numeric=False),
-                Column("model", numeric=False),
-                Column("endpoint", numeric=False),
-                Column("sampling", numeric=False),
-            ),
+            [Column(title, numeric=False) for title in ("role", "name", "model", "endpoint", "sampling")],
             [_model(model) for model in facts.models],
             "Models, as they were asked",
         ),
@@ -34,6 +28,9 @@ def section(data: ReportData) -> Section:
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     facts = data.facts
+    graphs = "other versions than this program's: the run was accepted by another one"
+    if facts.graphs is not None:
+        graphs = ", ".join(f"{name} {version}" for name, version in facts.graphs.items())
     rows: list[tuple[str, Cell]] = [
         ("Run", (Span(facts.run, "code"), f" ({facts.status})")),
         ("Command", Span(f"dokimasia {facts.command}", "code")),
@@ -41,18 +38,12 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
         ("Seed", str(facts.seed)),
         ("Accepted by", f"Dokimasia {facts.accepted_by}" if facts.accepted_by else "a version that did not say so"),
         ("Report by", f"Dokimasia {facts.written_by}"),
-        ("Graphs", _graphs(facts)),
+        ("Graphs", graphs),
     ]
     origin: Mapping[str, str] | None = data.summary.get("forked_from")
     if origin:
         rows.append(("Forked from", (Span(origin["run"], "code"), f" at {origin['node']}")))
     return [*rows, *facts.settings]
-
-
-def _graphs(facts: RunFacts) -> str:
-    if facts.graphs is None:
-        return "other versions than this program's: the run was accepted by another one"
-    return ", ".join(f"{name} {version}" for name, version in facts.graphs.items())
 
 
 def _model(model: ModelFacts) -> list[Cell]:

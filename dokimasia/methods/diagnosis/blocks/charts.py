@@ -6,9 +6,18 @@ from typing import Any
 from dokimasia.report.charts import PALETTE, Figure, label
 
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
-COLOURS = {"weak": WEAK, "strong": STRONG}
+COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
+SPOKES = range(3, 41)
+"""How many leaves a radar may have."""
+
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#2f6fce"]]
 ROW = 24
+
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
+
+RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 116, 46))
+"""Colours of the first rank, the middle and the last."""
 
 Asset = Mapping[str, Any]
 """A table of a diagnosis as plain data (`domain.diagnosis.Asset`)."""
@@ -142,7 +151,7 @@ def stacked_ranks(asset: Asset) -> Figure:
                 "y": [label(str(row["cells"][0]["value"])) for row in rows],
                 "x": [row["cells"][at]["value"] for row in rows],
                 "customdata": [[_interval(row["cells"][at], share=True)] for row in rows],
-                "marker": {"color": _step(number, len(shares))},
+                "marker": {"color": mixed(2 * number / max(1, len(shares) - 1), *RANKS)},
                 "hovertemplate": "%{y}<br>"
                 + asset["columns"][at]["name"]
                 + ": <b>%{x:.0%}</b>  95 % %{customdata[0]}<extra></extra>",
@@ -177,12 +186,10 @@ def _interval(cell: Mapping[str, Any], *, share: bool = False) -> str:
     return f"{cell['low']:.0%} to {cell['high']:.0%}" if share else f"{cell['low']:.1f} to {cell['high']:.1f}"
 
 
-def _step(number: int, count: int) -> str:
-    share = number / max(1, count - 1)
-    start, end = (47, 111, 206), (221, 116, 46)
-    middle = (196, 199, 204)
-    low, high, at = (start, middle, share * 2) if share < 0.5 else (middle, end, share * 2 - 1)
-    return "#" + "".join(f"{round(a + (b - a) * at):02x}" for a, b in zip(low, high, strict=True))
+def mixed(at: float, first: Colour, second: Colour, third: Colour) -> str:
+    """Return the colour at a place from 0 (the first) over 1 (the second) to 2 (the third)."""
+    low, high, share = (first, second, at) if at < 1 else (second, third, at - 1)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
 
 
 def _layout(height: int, title: str) -> Figure:

@@ -32,13 +32,11 @@ def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]
         "note",
     )
     reports = words["reports"]
-    across = [one for one in reports if not one["subject"]]
-    for report in across or (reports if len(reports) == 1 else []):
+    opened = reports if len(reports) == 1 else [one for one in reports if not one["subject"]]
+    for report in opened:
         yield from _report(report, links)
     for report in reports:
-        if not across and len(reports) == 1:
-            continue
-        if report["subject"]:
+        if report not in opened:
             unsure = f", {report['unverified']} unverified" if report["unverified"] else ""
             title = f"In words: {report['subject']} ({len(report['sentences'])} sentences{unsure})"
             yield Fold(title, tuple(_report(report, links)))

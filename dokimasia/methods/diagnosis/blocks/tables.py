@@ -1,18 +1,19 @@
 """The diagnosis in the report: what is marked, every table with its intervals, charts, and the atoms behind each mark."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
+from dokimasia.methods.diagnosis.blocks.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.blocks.prose import prose
+from dokimasia.methods.diagnosis.measured import several
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
 
-TONES = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
+TONES: Mapping[str, Any] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
 SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons")
 MOST_ROWS = 200
-RADAR_FROM, MOST_SPOKES = 3, 40
 ANSWER = 280
 
 Asset = Mapping[str, Any]
@@ -25,16 +26,17 @@ def section(data: ReportData) -> Section | None:
         return None
     assets: Mapping[str, Asset] = {asset["id"]: asset for asset in found["assets"]}
     evidence: Mapping[str, Any] = found["evidence"]
+    links = {row: f"#{evidence_id(row)}" for row in found["cited"] if row in evidence}
     cards = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
     blocks: list[Block] = [
         Paragraph(_lead(found, assets), "lead"),
         *(Paragraph(note, "warning") for note in found["notes"]),
         *_marked(assets, evidence),
-        *_words(found, evidence),
+        *(prose(found["words"], links) if found["words"] is not None else ()),
         *_leaves(assets, evidence),
     ]
     for asset in assets.values():
-        if asset["id"].startswith("radar/") and RADAR_FROM <= len(asset["rows"]) <= MOST_SPOKES:
+        if asset["id"].startswith("radar/") and len(asset["rows"]) in SPOKES:
             blocks.append(Chart(radar(asset), f"{asset['title']}. {asset['sentence']}"))
     heat = assets.get("heatmap")
     if heat is not None and heat["rows"]:
@@ -65,14 +67,10 @@ def evidence_id(place: str) -> str:
 
 def _lead(found: Mapping[str, Any], assets: Mapping[str, Asset]) -> str:
     ground = f"the capability tree {found['tree']}@{found['position']}" if found["tree"] else "the data's categories"
-    weak = sum(
-        row["mark"] == "weak" for one in assets.values() if one["id"].startswith("nodes/") for row in one["rows"]
-    )
-    strong = sum(
-        row["mark"] == "strong" for one in assets.values() if one["id"].startswith("nodes/") for row in one["rows"]
-    )
-    models = len(found["models"])
-    return f"{models} {'model' if models == 1 else 'models'} on {ground}: {weak} weak and {strong} strong nodes beyond chance."
+    nodes = (row for one in assets.values() if one["id"].startswith("nodes/") for row in one["rows"])
+    marks = Counter(row["mark"] for row in nodes)
+    models = several(len(found["models"]), "model")
+    return f"{models} on {ground}: {marks['weak']} weak and {marks['strong']} strong nodes beyond chance."
 
 
 def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterator[Block]:
@@ -83,21 +81,18 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
             continue
         for number, row in enumerate(asset["rows"], start=1):
             place = f"{asset['id']}:{number}"
-            score, gap = row["cells"][1], row["cells"][2]
+            name, score, gap, q_value = row["cells"][:4]
+            href = f"#{evidence_id(place)}" if place in evidence else ""
             rows.append(
                 [
                     Span(row["model"], "strong"),
-                    Span(row["mark"], _tone(row["mark"])),
-                    Span(
-                        str(row["cells"][0]["value"]),
-                        "strong",
-                        href=f"#{evidence_id(place)}" if place in evidence else "",
-                    ),
+                    Span(row["mark"], TONES.get(row["mark"], "")),
+                    Span(str(name["value"]), "strong", href=href),
                     _number(score, "score", "points of 100"),
-                    figures.interval({"low": score["low"], "high": score["high"]}, digits=1),
+                    figures.interval(score, digits=1),
                     _number(gap, "difference", "points of 100"),
-                    figures.interval({"low": gap["low"], "high": gap["high"]}, signed=True, digits=1),
-                    figures.p_value(row["cells"][3]["value"]),
+                    figures.interval(gap, signed=True, digits=1),
+                    figures.p_value(q_value["value"]),
                     _counted(row),
                 ]
             )
@@ -122,27 +117,15 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
     yield Table(columns, rows, "Weak and strong nodes of all models", sortable=True)
 
 
-def _words(found: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Block]:
-    if found["words"] is not None:
-        links = {row: f"#{evidence_id(row)}" for row in found["cited"] if row in evidence}
-        yield from prose(found["words"], links)
-
-
 def _leaves(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterator[Block]:
     tables = {asset["model"]: asset for asset in assets.values() if asset["id"].startswith("leaves/") and asset["rows"]}
     if not tables:
         return
-    variants = {
-        model: leaf_bars(
-            asset,
-            {
-                at: evidence_id(f"{asset['id']}:{at}")
-                for at in range(1, len(asset["rows"]) + 1)
-                if f"{asset['id']}:{at}" in evidence
-            },
-        )
-        for model, asset in tables.items()
-    }
+    variants: dict[str, Mapping[str, Any]] = {}
+    for model, asset in tables.items():
+        places = {at: f"{asset['id']}:{at}" for at in range(1, len(asset["rows"]) + 1)}
+        opens = {at: evidence_id(place) for at, place in places.items() if place in evidence}
+        variants[model] = leaf_bars(asset, opens)
     rows = max(len(asset["rows"]) for asset in tables.values())
     yield Chart(
         bars_figure(next(iter(variants.values())), rows),
@@ -223,7 +206,7 @@ def _cell(column: Mapping[str, Any], cell: Mapping[str, Any], href: str) -> Cell
     if value is None:
         return figures.NOTHING
     if isinstance(value, str):
-        return Span(value, _tone(value) if column["kind"] == "mark" else "", href=href)
+        return Span(value, TONES.get(value, "") if column["kind"] == "mark" else "", href=href)
     shown = _number(cell, column["kind"], column["unit"])
     if cell["low"] is None or cell["high"] is None:
         return shown
@@ -250,10 +233,6 @@ def _number(cell: Mapping[str, Any], kind: str, unit: str) -> Span:
 
 def _counted(row: Mapping[str, Any]) -> Cell:
     return figures.count(row["n"]) if row["n"] == row["held"] else (figures.count(row["n"]), f"/{row['held']:,}")
-
-
-def _tone(mark: str) -> Any:
-    return TONES.get(mark, "")
 
 
 def shortened(text: str | None, most: int = ANSWER) -> str:

@@ -1,7 +1,5 @@
 """A diagnosis in words by itself: each report whole, with what was struck and why."""
 
-from collections.abc import Mapping
-
 from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.report.blocks import Block, Fold, Paragraph, Section, Span
 from dokimasia.report.data import ReportData
@@ -9,9 +7,8 @@ from dokimasia.report.data import ReportData
 
 def section(data: ReportData) -> Section:
     """Return the reports on all models, none of them folded away."""
-    links: Mapping[str, str] = {}
     blocks: list[Block] = [Paragraph(note, "warning") for note in data.summary["notes"]]
-    for block in prose(data.summary, links):
+    for block in prose(data.summary, {}):
         if isinstance(block, Fold):
             blocks += [Paragraph(Span(f"\n{block.title}", "strong")), *block.blocks]
         else:
