@@ -78,11 +78,10 @@ def _title(d: Draft, titles: list[str]) -> Clue:
 
 
 def _heading(d: Draft) -> tuple[Clue, Clue]:
-    units = [theme.unit for theme in _THEMES]
     title = _title(d, [theme.title for theme in _THEMES])
-    return title, d.word(
-        "unit", "In which unit are the values given?", "The unit of the values is {}.", units, can.LEGEND
-    )
+    units = [theme.unit for theme in _THEMES]
+    unit = d.word("unit", "In which unit are the values given?", "The unit of the values is {}.", units, can.LEGEND)
+    return title, unit
 
 
 def _titled(d: Draft, title: str, unit: str) -> None:
@@ -101,8 +100,8 @@ def _paint_heading(c: Canvas, s: Sight) -> None:
 _BASE, _TOP = 420, 100
 
 
-def _height(value: int, top: int = 100) -> float:
-    return (_BASE - _TOP - 30) * value / top
+def _height(value: int) -> float:
+    return (_BASE - _TOP - 30) * value / 100
 
 
 def _bars(d: Draft) -> Composed:
@@ -262,10 +261,10 @@ def _rest(d: Draft, w: Wording, items: list[Item]) -> Question:
     clues = [
         reading(d, w, one),
         reading(d, w, other),
-        Clue("Which share do both slices have together?", "Both slices together have a share of {}.", w.show(both),
-             w.values(d, both), can.ADDITION),
-        Clue("Which share is left for all the other slices?", "All the other slices are left with {}.",
-             w.show(100 - both), w.values(d, 100 - both), can.DIFFERENCE),
+        w.clue(d, "Which share do both slices have together?", "Both slices together have a share of {}.", both,
+               can.ADDITION),
+        w.clue(d, "Which share is left for all the other slices?", "All the other slices are left with {}.", 100 - both,
+               can.DIFFERENCE),
     ]  # fmt: skip
     return d.pose("infer", f"Which share do all slices other than {one.label} and {other.label} have together?", clues)
 
@@ -278,7 +277,7 @@ def _paint_pie(c: Canvas, s: Sight) -> None:
     for id in ids:
         tone = COLOURS[s.value(id.replace("share", "colour"))]
         sweep = 3.6 * s.number(id)
-        c.wedge((x0, y0, x1, y1), start, start + sweep, tone, line=INK)
+        c.wedge((x0, y0, x1, y1), start, start + sweep, tone)
         start += sweep
     for id in ids:
         c.rect(s.at(id), WHITE, line=SHADE, width=1, radius=6)

@@ -49,10 +49,10 @@ class Draft:
         """Return the smallest box that encloses the facts with these ids."""
         return union([self.facts[id].box for id in ids])
 
-    def others(self, pool: Sequence[str], *taken: str, k: int = 3) -> tuple[str, ...]:
-        """Return up to k different members of the pool that are not taken, in a seeded order."""
+    def others(self, pool: Sequence[str], *taken: str) -> tuple[str, ...]:
+        """Return up to three different members of the pool that are not taken, in a seeded order."""
         free = [value for value in dict.fromkeys(pool) if value not in taken]
-        return tuple(self.rng.sample(free, min(k, len(free))))
+        return tuple(self.rng.sample(free, min(3, len(free))))
 
     def near(self, number: int, k: int = 3, *, step: int = 1, low: int = 0) -> list[int]:
         """Return k different numbers near to the given one, never itself and never below `low`."""

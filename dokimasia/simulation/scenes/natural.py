@@ -22,7 +22,7 @@ from dokimasia.simulation.scenes.drawing import (
     union,
 )
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
-from dokimasia.simulation.scenes.phrasing import ORDINALS, article, coloured, plural
+from dokimasia.simulation.scenes.phrasing import ORDINALS, article, coloured
 from dokimasia.simulation.scenes.sprites import PLURALS, sky, sprite
 
 _PLACES: dict[str, tuple[str, ...]] = {
@@ -101,7 +101,7 @@ def _compose(place: str, d: Draft) -> Composed:
         _compare(d, things),
         _infer(d, things, weather),
     ]
-    return f"{article(place)} with {plural(len(things), 'thing')}", questions
+    return f"{article(place)} with {len(things)} things", questions
 
 
 def _row_box(row: str) -> Box:

@@ -10,11 +10,6 @@ from dokimasia.simulation.scenes.draft import Clue, Draft, Place, by_how_much
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-def plural(number: int, single: str, many: str = "") -> str:
-    """Return the number with its noun, in the singular for 1."""
-    return f"{number} {single if number == 1 else many or single + 's'}"
-
-
 def article(words: str) -> str:
     """Return the words with `a` or `an` before them."""
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
@@ -62,16 +57,16 @@ class Wording(NamedTuple):
         """Return what the thing with this label is called."""
         return (self.name or f"the {self.single} {{}}").format(label)
 
-    def values(self, d: Draft, number: int) -> tuple[str, ...]:
-        """Return three false values near to the number, as they are shown."""
-        return tuple(self.show(n) for n in d.near(number, step=self.step, low=self.step))
+    def clue(self, d: Draft, ask: str, form: str, number: int, leaf: str, at: Place = None) -> Clue:
+        """Return a clue whose truth is a number as it is shown, and whose falsehoods are near to it."""
+        wrong = tuple(self.show(n) for n in d.near(number, step=self.step, low=self.step))
+        return Clue(ask, form, self.show(number), wrong, leaf, at)
 
 
 def reading(d: Draft, w: Wording, item: Item) -> Clue:
     """Return the clue that reads one thing's value."""
     name = w.called(item.label)
-    form = w.say.format(name=name, value="{}")
-    return Clue(w.ask.format(name), form, w.show(item.value), w.values(d, item.value), w.read, item.at)
+    return w.clue(d, w.ask.format(name), w.say.format(name=name, value="{}"), item.value, w.read, item.at)
 
 
 def chosen(d: Draft, w: Wording, items: Sequence[Item], *, most: bool) -> Clue:
@@ -104,26 +99,14 @@ def relate_next(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     labels = [i.label for i in items]
     name = w.called(this.label)
     clues = [
-        d.named(
-            f"Which {w.single} stands {w.first}?",
-            f"The {w.single} {w.first} is {{}}.",
-            labels[0], labels, can.POSITION, items[0].at,
-        ),
-        d.named(
-            f"At which place, counted from the {w.single} {w.first}, does {name} come?",
-            f"Counted from there, {name} comes {{}}.",
-            ORDINALS[place], ORDINALS[: len(items)], can.ORDINAL, this.at,
-        ),
-        Clue(
-            f"Which {w.single} comes {w.after} {name}?",
-            f"The {w.single} {w.after} {name} is {{}}.",
-            after.label, d.others(labels, after.label, this.label), can.POSITION, after.at,
-        ),
-        Clue(
-            f"What is the value of the {w.single} that comes {w.after} {name}?",
-            "The value of that neighbour is {}.",
-            w.show(after.value), w.values(d, after.value), w.read, after.at,
-        ),
+        d.named(f"Which {w.single} stands {w.first}?", f"The {w.single} {w.first} is {{}}.", labels[0], labels,
+                can.POSITION, items[0].at),
+        d.named(f"At which place, counted from the {w.single} {w.first}, does {name} come?",
+                f"Counted from there, {name} comes {{}}.", ORDINALS[place], ORDINALS[: len(items)], can.ORDINAL, this.at),
+        Clue(f"Which {w.single} comes {w.after} {name}?", f"The {w.single} {w.after} {name} is {{}}.", after.label,
+             d.others(labels, after.label, this.label), can.POSITION, after.at),
+        w.clue(d, f"What is the value of the {w.single} that comes {w.after} {name}?",
+               "The value of that neighbour is {}.", after.value, w.read, after.at),
     ]  # fmt: skip
     text = f"Which {w.single} comes {w.after} {name}, and what is its value?"
     label, value = clues[2:]
@@ -136,22 +119,18 @@ def compare_pair(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     """Ask which of a pair of things is the greater, and by how much."""
     one, other = d.rng.sample(list(items), 2)
     high, low = (one, other) if one.value > other.value else (other, one)
-    gap, more = high.value - low.value, w.degrees[2]
-    gaps = w.values(d, gap)
+    more = w.degrees[2]
+    gap = w.clue(d, f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
+                 high.value - low.value, can.DIFFERENCE)  # fmt: skip
     clues = [
         reading(d, w, one),
         reading(d, w, other),
-        Clue(
-            f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
-            w.show(gap), gaps, can.DIFFERENCE,
-        ),
-        Clue(
-            f"Which of the compared {w.many} is the {more}?", f"Of the compared {w.many}, the {more} is {{}}.",
-            high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.at,
-        ),
+        gap,
+        Clue(f"Which of the compared {w.many} is the {more}?", f"Of the compared {w.many}, the {more} is {{}}.",
+             high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.at),
     ]  # fmt: skip
     text = f"Which is {more}, {w.called(one.label)} or {w.called(other.label)}, and by how much?"
-    return d.pose("compare", text, clues, *by_how_much("{}, by {}".format, high.label, low.label, w.show(gap), gaps))
+    return d.pose("compare", text, clues, *by_how_much("{}, by {}".format, high.label, low.label, gap.truth, gap.wrong))
 
 
 def infer_sum(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
@@ -174,15 +153,9 @@ def infer_sum(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     clues = [
         reading(d, w, one),
         reading(d, w, other),
-        Clue(
-            f"What do both {w.many} come to together?", "Together they come to {}.",
-            w.show(total), w.values(d, total), can.ADDITION,
-        ),
-        Clue(
-            f"How do both {w.many} together stand to the limit of {limit}?",
-            f"Held against the limit of {limit}, they {{}}.",
-            truth, wrong, can.LIMIT,
-        ),
+        w.clue(d, f"What do both {w.many} come to together?", "Together they come to {}.", total, can.ADDITION),
+        Clue(f"How do both {w.many} together stand to the limit of {limit}?",
+             f"Held against the limit of {limit}, they {{}}.", truth, wrong, can.LIMIT),
     ]  # fmt: skip
     first, second = w.called(one.label), w.called(other.label)
     text = f"Do {first} and {second} together exceed {limit} or fall short of it, and by how much?"
@@ -191,20 +164,15 @@ def infer_sum(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
 
 def _infer_range(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     high, low = max(items, key=lambda i: i.value), min(items, key=lambda i: i.value)
-    gap = high.value - low.value
     most, least, _ = w.degrees
     ends = [
-        Clue(
-            f"What is the {word} value among the {w.many}?", f"The {word} value found is {{}}.",
-            w.show(end.value), w.values(d, end.value), w.read, end.at,
-        )
+        w.clue(d, f"What is the {word} value among the {w.many}?", f"The {word} value found is {{}}.", end.value, w.read,
+               end.at)
         for word, end in ((most, high), (least, low))
     ]  # fmt: skip
     clues = [
         chosen(d, w, items, most=True), ends[0], chosen(d, w, items, most=False), ends[1],
-        Clue(
-            f"How far apart do the {most} and the {least} of the {w.many} lie?", "They lie {} apart.",
-            w.show(gap), w.values(d, gap), can.DIFFERENCE,
-        ),
+        w.clue(d, f"How far apart do the {most} and the {least} of the {w.many} lie?", "They lie {} apart.",
+               high.value - low.value, can.DIFFERENCE),
     ]  # fmt: skip
     return d.pose("infer", f"How far apart are the {most} and the {least} of the {w.many}?", clues)
