@@ -11,7 +11,7 @@ from aiohttp import web
 from dokimasia.errors import ConfigError, NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.embedding import embed, embedding_hash
+from dokimasia.simulation.embedding import embed
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
@@ -73,42 +73,27 @@ def decide(
     models: Mapping[str, Profile],
     authorization: str,
     *,
+    embedding: bool = False,
     library: PromptLibrary | None = None,
 ) -> Delivery:
-    """Work out what a request gets: a reply, an error, or the fault whose turn it is."""
+    """Work out what a request, for a completion or for vectors, gets: a reply, an error, or the fault whose turn it is."""
     try:
-        call, images = read_request(body)
+        call, images = (read_embedding(body), {}) if embedding else read_request(body)
     except TransportError as error:
         return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
-    key = request_hash(call)
-    name = call.model.model
+    key, name = request_hash(call), call.model.model
     fault = tries.next_fault(key)
     if fault is not None:
         return _faulty(fault, authorization)._replace(request=key, model=name)
     try:
-        reply = tries.spoil(respond(call, images, known=models, library=library), call)
+        if call.kind == "embedding":
+            reply = vectors(call, embed(call))
+        else:
+            reply = completion(call, tries.spoil(respond(call, images, known=models, library=library), call), key)
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(completion(call, reply, key)), request=key, model=name)
-
-
-def decide_embedding(body: bytes, tries: Tries, authorization: str) -> Delivery:
-    """Work out what a request for vectors gets: them, an error, or the fault whose turn it is."""
-    try:
-        call = read_embedding(body)
-    except TransportError as error:
-        return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
-    key, name = embedding_hash(call), call.model.model
-    fault = tries.next_fault(key)
-    if fault is not None:
-        return _faulty(fault, authorization)._replace(request=key, model=name)
-    try:
-        reply = embed(call)
-    except NotFound as error:
-        text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
-        return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(vectors(call, reply)), request=key, model=name)
+    return Delivery(orjson.dumps(reply), request=key, model=name)
 
 
 def too_large(limit: int) -> Delivery:
