@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -17,13 +17,18 @@ Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially"
 """Replies of no use: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
 for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply is answered in chatter."""
 
-S = TypeVar("S", bound="JudgeProfile | PanelProfile")
 
+class _Profile(Value):
+    """What all simulated models have: a name, and rates of replies of no use, which exclude each other."""
 
-def _checked_slips(profile: S) -> S:
-    if any(rate < 0 for rate in profile.slips.values()) or sum(profile.slips.values()) > 1:
-        raise ValueError("the rates of slips lie between 0 and 1, together at most 1")
-    return profile
+    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
+    slips: dict[Slip, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _slips_fit(self) -> Self:
+        if any(rate < 0 for rate in self.slips.values()) or sum(self.slips.values()) > 1:
+            raise ValueError("the rates of slips lie between 0 and 1, together at most 1")
+        return self
 
 
 class CandidateProfile(Value):
@@ -68,7 +73,7 @@ class CandidateProfile(Value):
     verbose: float = Rate
 
     @model_validator(mode="after")
-    def _rates_fit(self) -> "CandidateProfile":
+    def _rates_fit(self) -> Self:
         if self.refusal + self.malformed + self.truncated > 1:
             raise ValueError("refusal, malformed and truncated together are at most 1")
         if self.drift + self.gap > 1:
@@ -79,6 +84,15 @@ class CandidateProfile(Value):
             raise ValueError("a skill lies between 0 and 1")
         return self
 
+    @property
+    def whole(self) -> float:
+        """The probability that a reply is neither a refusal nor malformed nor truncated."""
+        return 1 - self.refusal - self.malformed - self.truncated
+
+    def delivered(self, position: int, count: int) -> float:
+        """Return the probability that a reply says what it has to say on one of so many steps."""
+        return self.whole + (self.truncated if position < count // 2 else 0.0)
+
     def skill(self, capability: str, domain: Domain) -> float:
         """Return the probability that a stated step of this capability in this domain is stated right."""
         matching = [prefix for prefix in self.overrides if capability.startswith(prefix)]
@@ -86,7 +100,7 @@ class CandidateProfile(Value):
         return min(1.0, max(0.0, skill + self.domain_shift.get(domain, 0.0)))
 
 
-class JudgeProfile(Value):
+class JudgeProfile(_Profile):
     """A judge's planted parameters; all rates are probabilities, drawn anew for every criterion or every reply.
 
     Of each criterion: `detects_missing` is the rate at which a wrong or omitted step is scored 1 (else 5),
@@ -113,7 +127,6 @@ class JudgeProfile(Value):
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
     """
 
-    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     detects_missing: float = Field(default=1.0, ge=0, le=1)
     detects_hedged: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
@@ -127,18 +140,13 @@ class JudgeProfile(Value):
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
-    slips: dict[Slip, float] = Field(default_factory=dict)
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
 
-    @model_validator(mode="after")
-    def _slips_fit(self) -> "JudgeProfile":
-        return _checked_slips(self)
 
-
-class PanelProfile(Value):
+class PanelProfile(_Profile):
     """A panel member's planted parameters: how it describes a picture, reviews others' descriptions, and votes.
 
     `telling` is the share of a picture's facts that a draft tells, `false_facts` the probability that one which is told
@@ -151,7 +159,6 @@ class PanelProfile(Value):
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
     """
 
-    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     telling: float = Field(default=1.0, ge=0, le=1)
     false_facts: float = Rate
     detects_false: float = Field(default=1.0, ge=0, le=1)
@@ -159,11 +166,6 @@ class PanelProfile(Value):
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None
-    slips: dict[Slip, float] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _slips_fit(self) -> "PanelProfile":
-        return _checked_slips(self)
 
 
 Profile = CandidateProfile | JudgeProfile | PanelProfile

@@ -17,7 +17,13 @@ from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
 from dokimasia.simulation.serving.wire import completion, error_body, read_embedding, read_request, vectors
 
-_HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>"
+_BROKEN = {
+    "html": b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>",
+    "empty_choices": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[]}',
+    "cut_json": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist',
+}
+"""Bodies of replies that cannot be used; that of any other fault is empty."""
+
 _CLOSED = (ConnectionError, TimeoutError)
 _PATIENCE = 6000
 """Looks, 5 ms apart, at whether a reply has left, before it counts as lost."""
@@ -109,16 +115,8 @@ def _faulty(fault: str, authorization: str) -> Delivery:
         kind = "invalid_request_error" if status < 429 else code
         headers = {} if error.retry_after is None else {"Retry-After": str(round(error.retry_after))}
         return Delivery(error_body(str(error), kind=kind, code=code), status=status, headers=headers)
-    broken = Delivery(b"", status=status, whole=False, fault=fault)
-    if fault == "html":
-        return broken._replace(body=_HTML, content_type="text/html")
-    if fault == "empty_choices":
-        return broken._replace(body=orjson.dumps({"id": "chatcmpl-0", "object": "chat.completion", "choices": []}))
-    if fault == "cut_json":
-        return broken._replace(
-            body=b'{"id":"chatcmpl-0","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist'
-        )
-    return broken
+    media_type = "text/html" if fault == "html" else "application/json"
+    return Delivery(_BROKEN.get(fault, b""), status=status, content_type=media_type, whole=False, fault=fault)
 
 
 async def deliver(request: web.Request, delivery: Delivery) -> tuple[web.StreamResponse, bool]:

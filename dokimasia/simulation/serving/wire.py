@@ -199,18 +199,15 @@ def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
     if not isinstance(pieces, list):
         raise _bad(f"{where}.content: a text or a list of parts")
     parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise _bad(f"{where}.tool_calls: a list")
     return Message(
         role="system" if message["role"] == "developer" else message["role"],
         parts=parts,
-        tool_calls=tuple(_tool_call(call, where) for call in _list(message.get("tool_calls"), where)),
+        tool_calls=tuple(_tool_call(call, where) for call in calls or ()),
         tool_call_id=message.get("tool_call_id"),
     )
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if value is not None and not isinstance(value, list):
-        raise _bad(f"{where}.tool_calls: a list")
-    return value or []
 
 
 def _tool_call(call: Any, where: str) -> ToolCall:
