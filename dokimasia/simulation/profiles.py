@@ -170,86 +170,29 @@ class PanelProfile(_Profile):
 
 Profile = CandidateProfile | JudgeProfile | PanelProfile
 
-_CANDIDATES = (
-    CandidateProfile(
-        name="sim/strong",
-        base=0.93,
-        overrides={"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
-        hedging=0.03,
-        omission=0.02,
-        drift=0.5,
-        gap=0.3,
-        carry=0.3,
-        retry=0.05,
-        harm=0.01,
-        leaks=0.04,
-    ),
-    CandidateProfile(
-        name="sim/steady",
-        base=0.8,
-        overrides={"<Knowledge>": 0.6, capabilities.CONTINUATION: 0.5},
-        domain_shift={"stem": -0.08},
-        hedging=0.08,
-        omission=0.04,
-        refusal=0.01,
-        drift=0.45,
-        gap=0.35,
-        carry=0.25,
-        retry=0.04,
-        harm=0.02,
-        leaks=0.1,
-        flatters=0.04,
-    ),
-    CandidateProfile(
-        name="sim/nearsighted",
-        base=0.78,
-        overrides={"<Perception><Character Perception>": 0.35, "<Perception><Measurement Perception>": 0.3},
-        domain_shift={"document": -0.05, "interface": -0.05},
-        hedging=0.12,
-        omission=0.05,
-        drift=0.3,
-        gap=0.4,
-        carry=0.2,
-        retry=0.03,
-        harm=0.02,
-        leaks=0.08,
-    ),
-    CandidateProfile(
-        name="sim/hasty",
-        base=0.76,
-        overrides={"<Perception><Enumeration>": 0.3, "<Reasoning>": 0.4},
-        domain_shift={"logic": -0.1},
-        hedging=0.01,
-        omission=0.12,
-        truncated=0.02,
-        drift=0.6,
-        gap=0.15,
-        carry=0.2,
-        retry=0.08,
-        harm=0.05,
-        leaks=0.15,
-        verbose=0.05,
-    ),
-    CandidateProfile(
-        name="sim/weak",
-        base=0.42,
-        overrides={"<Reasoning>": 0.25, capabilities.OBJECT: 0.65, capabilities.COLOUR: 0.6},
-        domain_shift={"natural": 0.05, "stem": -0.1},
-        hedging=0.15,
-        omission=0.1,
-        refusal=0.02,
-        malformed=0.01,
-        truncated=0.02,
-        drift=0.25,
-        gap=0.35,
-        carry=0.1,
-        retry=0.02,
-        harm=0.05,
-        leaks=0.12,
-        flatters=0.15,
-        verbose=0.05,
-    ),
-)
+_RATES = """
+name            base hedging omission refusal malformed truncated drift gap  carry retry harm leaks flatters verbose
+sim/strong      0.93 0.03    0.02     0       0         0         0.5   0.3  0.3   0.05  0.01 0.04  0        0
+sim/steady      0.8  0.08    0.04     0.01    0         0         0.45  0.35 0.25  0.04  0.02 0.1   0.04     0
+sim/nearsighted 0.78 0.12    0.05     0       0         0         0.3   0.4  0.2   0.03  0.02 0.08  0        0
+sim/hasty       0.76 0.01    0.12     0       0         0.02      0.6   0.15 0.2   0.08  0.05 0.15  0        0.05
+sim/weak        0.42 0.15    0.1      0.02    0.01      0.02      0.25  0.35 0.1   0.02  0.05 0.12  0.15     0.05
+"""
+"""What is planted in the candidates, from strong to weak."""
+
+_OVERRIDES: dict[str, dict[str, float]] = {
+    "sim/strong": {"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
+    "sim/steady": {"<Knowledge>": 0.6, capabilities.CONTINUATION: 0.5},
+    "sim/nearsighted": {"<Perception><Character Perception>": 0.35, "<Perception><Measurement Perception>": 0.3},
+    "sim/hasty": {"<Perception><Enumeration>": 0.3, "<Reasoning>": 0.4},
+    "sim/weak": {"<Reasoning>": 0.25, capabilities.OBJECT: 0.65, capabilities.COLOUR: 0.6},
+}
+_SHIFTS: dict[str, dict[Domain, float]] = {
+    "sim/steady": {"stem": -0.08},
+    "sim/nearsighted": {"document": -0.05, "interface": -0.05},
+    "sim/hasty": {"logic": -0.1},
+    "sim/weak": {"natural": 0.05, "stem": -0.1},
+}
 
 _LEARNERS = (
     CandidateProfile(
@@ -316,13 +259,24 @@ _PANEL = (
 )
 
 
+def _candidates() -> list[CandidateProfile]:
+    header, *rows = (line.split() for line in _RATES.strip().splitlines())
+    return [
+        CandidateProfile.model_validate(
+            dict(zip(header, row, strict=True))
+            | {"overrides": _OVERRIDES[row[0]], "domain_shift": _SHIFTS.get(row[0], {})}
+        )
+        for row in rows
+    ]
+
+
 @cache
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
     First judges, then candidates from strong to weak, learners and tutors, members of panels.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_CANDIDATES, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_LEARNERS, *_PANEL)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

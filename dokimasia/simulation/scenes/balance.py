@@ -5,7 +5,7 @@ from dokimasia.simulation.scene import Question
 from dokimasia.simulation.scenes.draft import Clue, Draft, who_has_more
 from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, Canvas, Pixels, Rgb
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, genre
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, describe
 
 _BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
 
@@ -82,8 +82,7 @@ def _balance_questions(d: Draft, shown: list[_Load], letters: list[str], tones: 
     ]  # fmt: skip
     first, second = d.rng.sample(range(3), 2)
     return [
-        d.describe(f"What kind of puzzle is this, and which body of which colour lies in the left pan of {here}?",
-                   genre(d, "puzzle", "set of balances"), body, tone),
+        describe(d, "puzzle", "set of balances", f"and which body of which colour lies in the left pan of {here}?", body, tone),
         d.pose("count", f"How many bodies lie on {here} in both pans together?", (kind, number, both)),
         d.pose("relate", "Which balance does not stand level, and which of its sides hangs lower?", (level, side, gist),
                answer=f"{letters[tilted]}, the {state} side",

@@ -7,7 +7,7 @@ from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pix
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import ORDINALS, coloured
 from dokimasia.simulation.scenes.sprites import sprite
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 _HEROES: tuple[str, ...] = ("Mila", "Otto", "Petra", "Rufus", "Tessa", "Hugo", "Zora")
 _STORIES: tuple[str, ...] = ("The Long Walk", "Lost and Found", "A Fair Deal", "Market Day", "The Great Count")
@@ -52,8 +52,7 @@ def _comic(d: Draft) -> Composed:
                         numbers[at], "{}", can.NUMBER, f"p{at}.says")  # fmt: skip
     goods = d.named("Which things are spoken of?", "Spoken of are {}.", haul, _HAUL, can.TEXT, f"p{at}.says")
     questions = [
-        d.describe(f"What kind of work is this, who speaks in {where}, and in a shirt of which colour?",
-                   genre(d, "work", "comic strip"), who, shirt),
+        describe(d, "work", "comic strip", f"who speaks in {where}, and in a shirt of which colour?", who, shirt),
         _turns(d, pair, speakers),
         _besides(d, at, who),
         d.read_out(f"What is the comic's title, and how many of which things does the speech in {where} name?", name,
@@ -112,8 +111,8 @@ def _speech_compared(d: Draft, numbers: list[int]) -> Question:
 def _left_over(d: Draft, numbers: list[int], haul: str) -> Question:
     have, more, less = numbers
     clues = [
-        d.measured(f"How many {haul} are there at the beginning?", f"At the beginning there are {{}} {haul}.", have, "{}",
-                   can.NUMBER, "p0.says"),
+        d.measured(f"How many {haul} are there at the beginning?", f"At the beginning there are {{}} {haul}.", have,
+                   "{}", can.NUMBER, "p0.says"),
         d.measured(f"How many {haul} are brought?", f"Brought are another {{}} {haul}.", more, "{}", can.NUMBER,
                    "p1.says"),
         d.measured(f"How many {haul} are there after these are brought?", f"With these it comes to {{}} {haul}.",

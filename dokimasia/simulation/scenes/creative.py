@@ -16,7 +16,7 @@ from dokimasia.simulation.scenes.phrasing import (
     relate_next,
 )
 from dokimasia.simulation.scenes.sprites import sprite
-from dokimasia.simulation.scenes.stock import MONTHS, genre, shape
+from dokimasia.simulation.scenes.stock import MONTHS, describe, shape
 
 # --- the poster ------------------------------------------------------------------------------------------------------
 
@@ -61,12 +61,11 @@ def _poster(d: Draft) -> Composed:
     d.fact("day", "poster", "day", f"{day} {month}", (320, 110, 590, 142))
     d.fact("hour", "poster", "begins", f"{hour}:00", (320, 142, 590, 174))
     d.fact("hall", "poster", "place", hall, (320, 174, 590, 206))
-    items: list[Item] = []
     for row in range(n):
         top = 212 + row * 37
         d.fact(f"seat{row}.name", f"class {row + 1}", "name", seats[row], (330, top, 490, top + 34))
         d.fact(f"seat{row}.price", seats[row], "price", f"${prices[row]}", (490, top, 584, top + 34))
-        items.append(Item(seats[row], prices[row], f"seat{row}.price"))
+    items = [Item(seats[row], prices[row], f"seat{row}.price") for row in range(n)]
     name = d.word("title", "What does the poster announce?", "The poster announces the {}.", _FESTIVALS, can.TOPIC)
     thing = d.word("motif", "What does the large picture show?", "The large picture shows a thing called {}.", _MOTIFS,
                    can.OBJECT)  # fmt: skip
@@ -83,8 +82,7 @@ def _poster(d: Draft) -> Composed:
                         _PAINTS, can.COLOUR)  # fmt: skip
     starry = d.pose("count", "How many stars stand in the lower border of the poster?", (ground_is, missing, total))
     questions = [
-        d.describe("What kind of work is this, what does its picture show, and in which colour?",
-                   genre(d, "work", "poster"), thing, tone),
+        describe(d, "work", "poster", "what does its picture show, and in which colour?", thing, tone),
         starry if rng.random() < 0.6 else count_above(d, _PRICES, items),
         relate_next(d, _PRICES, items),
         d.read_out("What is announced, on which day, where, and at what time?", name, when, where, time),
@@ -177,8 +175,7 @@ def _arms(d: Draft) -> Composed:
     top = d.word("crest", "What stands over the shield?", "Over the shield stands a {}.", (*_CRESTS, "bird"),
                  can.OBJECT)  # fmt: skip
     questions = [
-        d.describe(f"What kind of work is this, and which colour and figure has {where}?",
-                   genre(d, "work", "coat of arms"), tone, charge),
+        describe(d, "work", "coat of arms", f"and which colour and figure has {where}?", tone, charge),
         _all_charges(d, counts),
         _diagonal(d, at),
         d.read_out("Which words does the ribbon bear, which house is named, and what stands over the shield?", words,

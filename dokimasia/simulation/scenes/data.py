@@ -17,7 +17,7 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 _MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
 
@@ -57,10 +57,9 @@ def _series(
     d: Draft, w: Wording, items: list[Item], chart: str, clues: tuple[Clue, Clue], third: str
 ) -> list[Question]:
     one, other = d.rng.sample(items, 2)
-    kind = genre(d, "figure", chart)
     first, second = w.called(one.label), w.called(other.label)
     return [
-        d.describe(f"What kind of figure is this, what is its title, and {third}?", kind, *clues),
+        describe(d, "figure", chart, f"what is its title, and {third}?", *clues),
         count_above(d, w, items),
         relate_next(d, w, items),
         d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading(d, w, one),
@@ -109,14 +108,13 @@ def _bars(d: Draft) -> Composed:
     theme, n = rng.choice(_THEMES), rng.choice((5, 6, 7))
     labels, values = rng.sample(theme.labels, n), spread(rng, n, 15, 98)
     _titled(d, theme.title, theme.unit)
-    items: list[Item] = []
     wide = 530 / n
     for at, (label, value) in enumerate(zip(labels, values, strict=True)):
         left, top = 76 + at * wide, _BASE - _height(value)
         bar = (left + 8, top - 26, left + wide - 8, _BASE)
         d.fact(f"bar{at}.label", f"bar {at + 1}", "label", label, (left, _BASE + 4, left + wide, _BASE + 32))
         d.fact(f"bar{at}.value", label, "value", str(value), bar)
-        items.append(Item(label, value, f"bar{at}.value"))
+    items = [Item(labels[at], values[at], f"bar{at}.value") for at in range(n)]
     clues = _heading(d)
     words = _wording("bar", "the bar for {}", theme.unit)
     return f"a bar chart: {theme.title}", _series(d, words, items, "bar chart", clues, _UNIT)
@@ -162,26 +160,23 @@ def _lines(d: Draft) -> Composed:
     _titled(d, title, unit)
     for at, (name, colour) in enumerate(zip(pair, colours, strict=True)):
         d.fact(f"legend{at}", name, "colour", colour, (150 + 190 * at, 74, 320 + 190 * at, 98))
-    series: list[list[Item]] = []
     wide = 530 / n
     for at, month in enumerate(months):
         left = 76 + at * wide
         d.fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32))
     for at, (name, values) in enumerate(zip(pair, bands, strict=True)):
-        items: list[Item] = []
         for place, (month, value) in enumerate(zip(months, values, strict=True)):
             x, y = 76 + (place + 0.5) * wide, _BASE - _height(value)
             d.fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
-            items.append(Item(month, value, f"line{at}.{place}"))
-        series.append(items)
     pick = rng.randrange(2)
+    items = [Item(months[place], bands[pick][place], f"line{pick}.{place}") for place in range(n)]
     name = pair[pick].lower()
     words = _wording("month", f"{name} in {{}}", unit)._replace(plural=f"months of {name}")
     topics = [f"{a} and {b.lower()} by month" for a, b in _PAIRS if a not in pair]
     head = _title(d, topics)
     line = d.word(f"legend{pick}", f"In which colour is {name} drawn?", f"The line of {name} is drawn in {{}}.",
                   tuple(COLOURS), can.LEGEND)  # fmt: skip
-    questions = _series(d, words, series[pick], "line chart", (head, line), f"in which colour is {name} drawn")
+    questions = _series(d, words, items, "line chart", (head, line), f"in which colour is {name} drawn")
     return f"a line chart: {title}", questions
 
 
@@ -230,7 +225,6 @@ def _pie(d: Draft) -> Composed:
     colours = rng.sample(("red", "orange", "yellow", "green", "blue", "purple", "pink"), n)
     title = "Shares: " + theme.title.lower()
     _titled(d, title, "percent")
-    items: list[Item] = []
     start = -90.0
     for at, (label, share, colour) in enumerate(zip(labels, shares, colours, strict=True)):
         top = 150 + at * 52
@@ -238,7 +232,7 @@ def _pie(d: Draft) -> Composed:
         d.fact(f"slice{at}.colour", label, "colour", colour, (414, top, 448, top + 36))
         d.fact(f"slice{at}.share", label, "share", f"{share}%", _tag(start, share))
         start += 3.6 * share
-        items.append(Item(label, share, f"slice{at}.share"))
+    items = [Item(labels[at], shares[at], f"slice{at}.share") for at in range(n)]
     words = _wording("slice", "the slice of {}", "")._replace(
         show="{}%".format,
         degrees=("largest", "smallest", "larger"),
@@ -300,7 +294,6 @@ def _table(d: Draft) -> Composed:
     labels, years = rng.sample(theme.labels, n), sorted(rng.sample(_YEARS, 3))
     columns = [spread(rng, n, 15, 98) for _ in years]
     _titled(d, theme.title, theme.unit)
-    items: list[list[Item]] = [[] for _ in years]
     for column, year in enumerate(years):
         left = 200 + column * 136
         d.fact(f"year{column}", f"column {column + 1}", "heading", year, (left, 88, left + 130, 130))
@@ -309,10 +302,10 @@ def _table(d: Draft) -> Composed:
         d.fact(f"row{row}", f"row {row + 1}", "heading", label, (40, top, 190, top + 54))
         for column, year in enumerate(years):
             left = 200 + column * 136
-            value = columns[column][row]
-            d.fact(f"cell{row}{column}", f"{label} in {year}", "value", str(value), (left, top, left + 130, top + 54))
-            items[column].append(Item(label, value, f"cell{row}{column}"))
+            cell = (left, top, left + 130, top + 54)
+            d.fact(f"cell{row}{column}", f"{label} in {year}", "value", str(columns[column][row]), cell)
     pick = rng.randrange(3)
+    items = [Item(labels[row], columns[pick][row], f"cell{row}{pick}") for row in range(n)]
     clues = _heading(d)
     words = _wording("row", f"the row of {{}} in {years[pick]}", theme.unit)._replace(
         plural=f"rows in the column of {years[pick]}",
@@ -320,7 +313,7 @@ def _table(d: Draft) -> Composed:
         first="at the top of the table",
         after="directly below",
     )
-    return f"a table: {theme.title}", _series(d, words, items[pick], "table", clues, _UNIT)
+    return f"a table: {theme.title}", _series(d, words, items, "table", clues, _UNIT)
 
 
 def _paint_table(c: Canvas, s: Sight) -> None:

@@ -71,13 +71,12 @@ def _invoice(d: Draft) -> Composed:
     d.fact("date", "invoice", "date", f"{day} {month}", (400, 92, 600, 116))
     d.fact("due", "invoice", "due", f"{due} {month}", (400, 116, 600, 140))
     d.fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122))
-    items: list[Item] = []
     for row, (name, (qty, price)) in enumerate(zip(goods, lines, strict=True)):
         top = 204 + row * 38
         shown = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
         for column, left, right in _COLUMNS:
             d.fact(f"line{row}.{column}", name, column, shown[column], (left, top, right, top + 34))
-        items.append(Item(name, qty * price, f"line{row}.amount"))
+    items = [Item(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
     d.fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454))
     kind = genre(d, "document", "invoice")._replace(at="kind")
     sold = d.word("seller", "Which firm issued the document?", "The document was issued by {}.", _FIRMS, can.TEXT)
@@ -176,13 +175,12 @@ def _programme(d: Draft) -> Composed:
     title, month, day = rng.choice(_MEETINGS), rng.choice(MONTHS), rng.randrange(13, 29)
     d.fact("title", "programme", "title", title, (40, 22, 600, 78))
     d.fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112))
-    items: list[Item] = []
     for row in range(n):
         top = 176 + row * 54
         shown = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
         for (column, left, right), value in zip(_PROGRAMME, shown, strict=True):
             d.fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44))
-        items.append(Item(talks[row], seats[row], f"row{row}.seats"))
+    items = [Item(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
     name = d.word("title", "What is the title of the programme?", "The programme is entitled {}.", _MEETINGS, can.TEXT)
     kind = genre(d, "document", "event programme")
     when = d.number("date", "For which day is the document made?", "It is made for {}.", can.NUMBER)

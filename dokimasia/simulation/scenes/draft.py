@@ -118,15 +118,12 @@ class Draft:
             choices=tuple(choices), steps=steps,
         )  # fmt: skip
 
-    def describe(self, text: str, *clues: Clue) -> Question:
-        """Ask what the picture is: the answer joins the truths of all clues, and a wrong answer has one of them false."""
-        return self._joined("recognise", text, clues)
-
     def read_out(self, text: str, *clues: Clue) -> Question:
         """Ask for several things that are written in the picture, joined in the order of the clues."""
-        return self._joined("read", text, clues)
+        return self.join("read", text, clues)
 
-    def _joined(self, kind: Kind, text: str, clues: Sequence[Clue]) -> Question:
+    def join(self, kind: Kind, text: str, clues: Sequence[Clue]) -> Question:
+        """Ask for what all clues say: the answer joins their truths, and a wrong answer has one of them false."""
         answer, wrong = in_words(lambda *said: ", ".join(said), *clues)
         self.rng.shuffle(wrong)
         return self.pose(kind, text, clues, answer, wrong)

@@ -7,7 +7,7 @@ from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, tint
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import Item, Wording, compare_pair, count_above, infer_sum, relate_next
 from dokimasia.simulation.scenes.settings import SETTINGS, WINDOW_TONES, window
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
@@ -47,13 +47,12 @@ def _files(d: Draft) -> Composed:
     d.fact("title", "window", "folder", folder, (32, 16, 400, 48))
     d.fact("chosen", "selection", "file", names[chosen], (28, 116 + chosen * 50, 612, 160 + chosen * 50))
     d.fact("free", "disk", "free", f"{free} MB", (360, 428, 600, 460))
-    items: list[Item] = []
     for row, (name, kind, size) in enumerate(zip(names, kinds, sizes, strict=True)):
         top = 116 + row * 50
         d.fact(f"file{row}.name", "file", "name", name, (84, top, 300, top + 44))
         d.fact(f"file{row}.kind", name, "kind", kind, (320, top, 460, top + 44))
         d.fact(f"file{row}.size", name, "size", f"{size} MB", (480, top, 600, top + 44))
-        items.append(Item(name, size, f"file{row}.size"))
+    items = [Item(names[row], sizes[row], f"file{row}.size") for row in range(n)]
     name = d.word("title", "Which folder does the window show?", "The window shows the folder {}.", _FOLDERS, can.TEXT)
     pick = d.word("chosen", "Which file is selected?", "The selected file is {}.", names, can.STATE)
     sort = d.word(f"file{chosen}.kind", "Of what kind is the selected file?", "The selected file is of the kind {}.",
@@ -67,8 +66,7 @@ def _files(d: Draft) -> Composed:
     infer = d.pose("infer", "If the selected file were deleted for good, how much space would be free?",
                    (pick, size, space, after))  # fmt: skip
     questions = [
-        d.describe("What kind of window is this, which folder does it show, and which file is selected?",
-                   genre(d, "window", "file list"), name, pick),
+        describe(d, "window", "file list", "which folder does it show, and which file is selected?", name, pick),
         count_above(d, _SIZES, items),
         relate_next(d, _SIZES, items),
         d.read_out("Of what kind and size is the selected file, and how much space is free?", sort, size, space),
@@ -135,13 +133,12 @@ def _player(d: Draft) -> Composed:
     d.fact("shuffle", "shuffle", "state", modes[0], (450, 62, 600, 86))
     d.fact("repeat", "repeat", "state", modes[1], (450, 92, 600, 116))
     d.fact("volume", "volume", "value", f"{volume}%", (340, 424, 600, 458))
-    items: list[Item] = []
     for row in range(n):
         top = 136 + row * 54
         d.fact(f"song{row}.title", "song", "title", songs[row], (76, top, 290, top + 46))
         d.fact(f"song{row}.band", songs[row], "artist", bands[row], (300, top, 480, top + 46))
         d.fact(f"song{row}.length", songs[row], "length", f"{lengths[row]} s", (500, top, 600, top + 46))
-        items.append(Item(songs[row], lengths[row], f"song{row}.length"))
+    items = [Item(songs[row], lengths[row], f"song{row}.length") for row in range(n)]
     song = d.word("now", "Which song is being played?", "The song being played is {}.", songs, can.STATE)
     band = d.word(f"song{now}.band", "Whose song is being played?", "The song being played is by {}.", _BANDS,
                   can.FIELD)  # fmt: skip
@@ -149,8 +146,7 @@ def _player(d: Draft) -> Composed:
     mix = Clue("In which state is the shuffle control?", "The shuffle control is {}.", modes[0],
                ("off" if modes[0] == "on" else "on", "missing"), can.STATE, "shuffle")  # fmt: skip
     questions = [
-        d.describe("What kind of window is this, which song is being played, and by whom?",
-                   genre(d, "window", "music player"), song, band),
+        describe(d, "window", "music player", "which song is being played, and by whom?", song, band),
         count_above(d, _LENGTHS, items),
         relate_next(d, _LENGTHS, items),
         d.read_out("Who plays the current song, how high is the volume, and is shuffle on or off?", band, loud, mix),

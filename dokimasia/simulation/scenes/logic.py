@@ -18,7 +18,7 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, SHAPES, TONES, WHITE, genre, shape
+from dokimasia.simulation.scenes.stock import LETTERS, SHAPES, TONES, WHITE, describe, shape
 
 # --- the sequence ----------------------------------------------------------------------------------------------------
 
@@ -41,7 +41,6 @@ def _sequence(d: Draft) -> Composed:
     numbers = [start + step * (i if rising else n - i) for i in range(n + 1)]
     shapes, tones = rng.sample(SHAPES, rng.choice((2, 3))), rng.sample(TONES, rng.choice((2, 3, 4)))
     rows = [(shapes[i % len(shapes)], tones[i % len(tones)]) for i in range(n + 1)]
-    items: list[Item] = []
     for at in range(n):
         left = 22 + at * 86
         glass = (left, 180, left + 76, 256)
@@ -49,7 +48,7 @@ def _sequence(d: Draft) -> Composed:
         d.fact(f"figure{at}.tone", letters[at], "colour", rows[at][1], glass)
         d.fact(f"figure{at}.number", letters[at], "number", str(numbers[at]), (left, 180, left + 76, 256))
         d.fact(f"figure{at}.letter", f"figure {at + 1}", "letter", letters[at], (left, 276, left + 76, 312))
-        items.append(Item(letters[at], numbers[at], f"figure{at}.number"))
+    items = [Item(letters[at], numbers[at], f"figure{at}.number") for at in range(n)]
     d.fact("gap", "last place", "shows", "a question mark", (540, 180, 616, 256))
     at = rng.randrange(n)
     where = _NUMBERS.called(letters[at])
@@ -60,8 +59,7 @@ def _sequence(d: Draft) -> Composed:
     one, other, third = rng.sample(items, 3)
     by = f"{'+' if rising else '-'}{step}"
     questions = [
-        d.describe(f"What kind of puzzle is this, and which shape and colour has {where}?",
-                   genre(d, "puzzle", "sequence of figures"), kind, tone),
+        describe(d, "puzzle", "sequence of figures", f"and which shape and colour has {where}?", kind, tone),
         _shape_count(d, [row[0] for row in rows[:n]]) if rng.random() < 0.6 else count_above(d, _NUMBERS, items),
         relate_next(d, _NUMBERS, items),
         d.read_out(f"Which numbers stand over {one.label}, over {other.label} and over {third.label}?",
@@ -165,8 +163,7 @@ def _matrix(d: Draft) -> Composed:
         for n, where in ((0, "top"), (2, "bottom"))
     ]  # fmt: skip
     questions = [
-        d.describe(f"What kind of puzzle is this, and which shape and colour stand in the {name} cell?",
-                   genre(d, "puzzle", "matrix with a gap"), kind, tone),
+        describe(d, "puzzle", "matrix with a gap", f"and which shape and colour stand in the {name} cell?", kind, tone),
         _figures(d, cells, filled, shapes, letters),
         _below(d, cells, filled),
         d.read_out("What is written over the matrix, and which letters mark its top and its bottom row?", title, *rows),

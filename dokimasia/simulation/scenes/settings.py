@@ -6,7 +6,7 @@ from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much
 from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, inset, tint
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import ORDINALS
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 WINDOW_TONES: tuple[Rgb, ...] = ((38, 98, 196), (110, 60, 170), (20, 130, 110), (190, 80, 40), (60, 70, 90))
 
@@ -71,8 +71,7 @@ def _settings(d: Draft) -> Composed:
         for id, name in (("slider", slider), ("progress", task))
     ]
     questions = [
-        d.describe("What kind of window is this, what is its title, and which tab is open?",
-                   genre(d, "window", "settings window"), name, tab),
+        describe(d, "window", "settings window", "what is its title, and which tab is open?", name, tab),
         _switch_count(d, switches, states),
         _switch_below(d, switches, states),
         d.read_out(f"What stands in the user name field, what does {slider} show, and what is on the right button?",

@@ -14,7 +14,7 @@ from dokimasia.simulation.scenes.phrasing import (
     reading,
     relate_next,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, describe
 from dokimasia.simulation.scenes.triangle import TRIANGLE
 
 # --- the circuit -----------------------------------------------------------------------------------------------------
@@ -39,14 +39,13 @@ def _circuit(d: Draft) -> Composed:
     d.fact("battery", "battery", "voltage", f"{volts} V", (30, 190, 170, 300))
     d.fact("switch", "switch", "state", switch, (170, 352, 300, 432))
     d.fact("lamp", "lamp", "state", lamp, (380, 352, 480, 440))
-    items: list[Item] = []
     for at in range(n):
         left = 110 + at * (460 // n)
         x1 = left + 460 // n - 26
         d.fact(f"part{at}.label", f"resistor {at + 1}", "label", labels[at], (left, 50, x1, 76))
         d.fact(f"part{at}.tone", labels[at], "colour", tones[at], (left, 78, x1, 118))
         d.fact(f"part{at}.value", labels[at], "resistance", f"{values[at]} ohm", (left, 122, x1, 148))
-        items.append(Item(labels[at], values[at], f"part{at}.value"))
+    items = [Item(labels[at], values[at], f"part{at}.value") for at in range(n)]
     at = rng.randrange(n)
     power = d.number("battery", "Which voltage does the battery give?", "The battery gives {}.", can.NUMBER)
     key = Clue("In which state is the switch?", "The switch is {}.", switch,
@@ -56,8 +55,7 @@ def _circuit(d: Draft) -> Composed:
     glow = Clue("In which state is the lamp?", "The lamp is {}.", lamp, ("dark" if closed else "lit", "broken"),
                 can.STATE, "lamp")  # fmt: skip
     questions = [
-        d.describe("What kind of drawing is this, in which state is its switch, and in which its lamp?",
-                   genre(d, "drawing", "circuit diagram"), key, glow),
+        describe(d, "drawing", "circuit diagram", "in which state is its switch, and in which its lamp?", key, glow),
         count_above(d, _RESISTORS, items),
         relate_next(d, _RESISTORS, items),
         d.read_out(f"Which voltage does the battery give, and what are resistance and colour of {labels[at]}?", power,
@@ -138,7 +136,6 @@ def _beakers(d: Draft) -> Composed:
     labels, tones, levels = rng.sample(LETTERS, n), rng.sample(TONES, n), spread(rng, n, 15, 95, step=5, gap=2)
     degrees = rng.randrange(18, 79)
     d.fact("heat", "thermometer", "temperature", f"{degrees} °C", (440, 16, 610, 70))
-    items: list[Item] = []
     for at in range(n):
         left = 36 + at * (590 // n)
         x1 = left + 590 // n - 34
@@ -146,7 +143,7 @@ def _beakers(d: Draft) -> Composed:
         d.fact(f"glass{at}.label", f"beaker {at + 1}", "label", labels[at], (left, 402, x1, 440))
         d.fact(f"glass{at}.tone", labels[at], "colour", tones[at], glass)
         d.fact(f"glass{at}.level", labels[at], "level", f"{levels[at]} ml", glass)
-        items.append(Item(labels[at], levels[at], f"glass{at}.level"))
+    items = [Item(labels[at], levels[at], f"glass{at}.level") for at in range(n)]
     one, other = rng.sample(range(n), 2)
     tone, tone2 = (
         d.word(f"glass{i}.tone", f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.",
@@ -156,8 +153,8 @@ def _beakers(d: Draft) -> Composed:
     heat = d.number("heat", "Which temperature is written beside the thermometer?", "The temperature written is {}.",
                     can.NUMBER)  # fmt: skip
     questions = [
-        d.describe(f"What kind of drawing is this, and which colours have the liquids in {labels[one]} and in "
-                   f"{labels[other]}?", genre(d, "drawing", "row of beakers"), tone, tone2),
+        describe(d, "drawing", "row of beakers",
+                 f"and which colours have the liquids in {labels[one]} and in {labels[other]}?", tone, tone2),
         count_above(d, _LEVELS, items),
         relate_next(d, _LEVELS, items),
         d.read_out(f"Which temperature is shown, how full is {labels[one]}, and which colour has its liquid?", heat,

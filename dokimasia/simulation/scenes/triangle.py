@@ -8,7 +8,7 @@ from dokimasia.simulation.scenes.draft import Clue, Draft
 from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, PAPER, Canvas, Pixels, Point, tint
 from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
 from dokimasia.simulation.scenes.phrasing import Item, Wording, compare_pair, reading
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, describe
 
 _SIDES = Wording(
     single="side",
@@ -106,8 +106,7 @@ def _triangle_questions(d: Draft, names: list[str], angles: tuple[int, int, int]
     long = reading(d, _SIDES, facing)
     lengths = long.wrong
     return [
-        d.describe("What kind of drawing is this, which colour fills the triangle, and which shades the grid?",
-                   genre(d, "drawing", "geometric figure"), fill, shade),
+        describe(d, "drawing", "geometric figure", "which colour fills the triangle, and which shades the grid?", fill, shade),
         d.pose("count", "How many squares of the grid are shaded?", counts),
         d.pose("relate", f"Which side lies opposite to the corner {low}, and how long is it?", (peak, opposite, long),
                answer=f"{facing.label}, {long.truth}",
