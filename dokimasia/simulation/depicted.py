@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -129,10 +129,6 @@ class Depicted(NamedTuple):
         return tuple(point for point in self.points if not point.readings)
 
 
-_known: dict[Hashable, Depicted] = {}
-"""What scenes show, by all that it follows from; emptied when it is full."""
-
-
 def statements(text: str) -> list[Stated]:
     """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
     found: dict[Key, Stated] = {}
@@ -149,41 +145,36 @@ def same_value(first: str, second: str) -> bool:
 
 def depicted(scene: Scene) -> Depicted:
     """Return what a scene shows; facts of which two share a name and differ are left out, since no text can tell them."""
-    told = tuple((fact.id, fact.subject, fact.attribute, fact.value) for fact in scene.facts)
-    key = (scene.id, scene.domain, scene.disputed, told)
-    if key not in _known:
-        if len(_known) >= _MEMORY:
-            _known.clear()
-        _known[key] = _depicted(scene)
-    return _known[key]
+    return _depicted(scene.id, scene.domain, scene.facts, scene.disputed)
 
 
-def _depicted(scene: Scene) -> Depicted:
+@lru_cache(maxsize=_MEMORY)
+def _depicted(id: str, domain: Domain, shown: tuple[Fact, ...], disputed: tuple[str, ...]) -> Depicted:
     by_key: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
-    for fact in scene.facts:
+    for fact in shown:
         by_key[_named(fact), _plain(fact.subject)].append(fact)
     points: list[Point] = []
     for (attribute, subject), facts in by_key.items():
         fact = facts[0]
         if len({_plain(one.value) for one in facts}) > 1:
             continue
-        false = _false_values(scene, fact)
-        disputed = any(one.id in scene.disputed for one in facts)
+        false = _false_values(id, domain, fact)
+        is_open = any(one.id in disputed for one in facts)
         points.append(
             Point(
                 attribute=attribute,
                 subject=subject,
                 value=_plain(fact.value),
                 false=false,
-                hard=unit_interval("hard", scene.id, fact.id) < HARD_SHARE,
-                readings=(_plain(fact.value), *false)[:READINGS] if disputed else (),
+                hard=unit_interval("hard", id, fact.id) < HARD_SHARE,
+                readings=(_plain(fact.value), *false)[:READINGS] if is_open else (),
                 sort=sort_of(fact.attribute, fact.value),
             )
         )
-    return Depicted(scene.id, scene.domain, tuple(points))
+    return Depicted(id, domain, tuple(points))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=_MEMORY)
 def photograph(sha256: str) -> Depicted:
     """Return what simulated models agree to see in a picture that carries no scene: made up from its hash.
 
@@ -239,18 +230,18 @@ def _plain(text: str) -> str:
     return " ".join(text.replace('"', "'").split())
 
 
-def _false_values(scene: Scene, fact: Fact) -> tuple[str, ...]:
+def _false_values(scene: str, domain: Domain, fact: Fact) -> tuple[str, ...]:
     """Three values of the same form that are not the fact's: near numbers, or what other scenes of the sort have."""
     true = _plain(fact.value)
     number = _NUMBER.search(true)
     if number and len(number[0]) < 7:
         start, end = number.span()
         digits = int(number[0])
-        steps = _rotated((1, 2, 3, -1, -2), scene.id, fact.id)
+        steps = _rotated((1, 2, 3, -1, -2), scene, fact.id)
         near = [digits + step for step in steps if digits + step >= 0]
         return tuple(f"{true[:start]}{value}{true[end:]}" for value in near[:3])
-    pool = [value for value in _pool(scene.domain, fact.attribute) if not same_value(value, true)]
-    return (*_rotated(tuple(pool), scene.id, fact.id), "something else", "not to be seen", "hidden")[:3]
+    pool = [value for value in _pool(domain, fact.attribute) if not same_value(value, true)]
+    return (*_rotated(tuple(pool), scene, fact.id), "something else", "not to be seen", "hidden")[:3]
 
 
 @cache

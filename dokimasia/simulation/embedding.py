@@ -37,11 +37,6 @@ def embed(call: Embedding) -> EmbeddingReply:
     )
 
 
-def embedding_hash(call: Embedding) -> str:
-    """Return the hash of what is asked, on which planted faults hang."""
-    return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
-
-
 @lru_cache(maxsize=50_000)
 def _vector(text: str) -> tuple[float, ...]:
     words = content_words(text)

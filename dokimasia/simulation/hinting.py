@@ -1,7 +1,7 @@
 """How a simulated peer hints at a step: with guidance, a leak in one of ten forms, flattery, a refusal, or 5,000 words."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import REFUSAL, fixed
@@ -78,8 +78,7 @@ def tells(hint: str, step: Step) -> bool:
 
 def leak(question: Question, step: Step, draws: Draws) -> str:
     """Return a hint that gives the step's truth or the final answer away, in one of the forms that can say it."""
-    forms = [made for form in _FORMS if (made := form(question, step))]
-    return draws.pick(forms, "leak-form")
+    return draws.pick([form for form in _forms(question, step) if form], "leak-form")
 
 
 def _between(hint: str) -> ChatReply:
@@ -102,15 +101,23 @@ def _words(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
-def _verbatim(question: Question, step: Step) -> str:
-    return f"Look again: {step.statement}"
+def _forms(question: Question, step: Step) -> list[str]:
+    """The ten forms of a leak, empty where one cannot say it."""
+    return [
+        f"Look again: {step.statement}",
+        f"It is *{step.truth.upper()}*, so start from that.",
+        _other_number(step),
+        _letter(question),
+        _elimination(question),
+        _paraphrase(step),
+        f"Letter by letter it is {'-'.join(step.truth.replace(' ', ''))}.",
+        f"Read this from its end: {step.truth[::-1]}",
+        _sum(step),
+        f"Everything points to {question.answer}, does it not?",
+    ]
 
 
-def _capitals(question: Question, step: Step) -> str:
-    return f"It is *{step.truth.upper()}*, so start from that."
-
-
-def _other_number(question: Question, step: Step) -> str:
+def _other_number(step: Step) -> str:
     """The truth with its small numbers in words, or its number words in digits; empty where it has none."""
     other = {str(number): word for number, word in enumerate(_DIGITS.split())}
     other |= {word: number for number, word in list(other.items())}
@@ -120,49 +127,23 @@ def _other_number(question: Question, step: Step) -> str:
     )
 
 
-def _letter(question: Question, step: Step) -> str:
+def _letter(question: Question) -> str:
     if question.answer not in question.choices:
         return ""
     return f"Option {chr(ord('A') + question.choices.index(question.answer))} is the one that follows from this."
 
 
-def _elimination(question: Question, step: Step) -> str:
+def _elimination(question: Question) -> str:
     others = [choice for choice in question.choices if choice != question.answer]
     return f"It can be none of these: {'; '.join(others)}." if others and len(others) < len(question.choices) else ""
 
 
-def _paraphrase(question: Question, step: Step) -> str:
+def _paraphrase(step: Step) -> str:
     words = step.statement.rstrip(".!?").split()
     half = len(words) // 2
     return f"{' '.join(words[half:])}: that is the case with {' '.join(words[:half])}, as one sees there."
 
 
-def _spelled(question: Question, step: Step) -> str:
-    return f"Letter by letter it is {'-'.join(step.truth.replace(' ', ''))}."
-
-
-def _reversed(question: Question, step: Step) -> str:
-    return f"Read this from its end: {step.truth[::-1]}"
-
-
-def _sum(question: Question, step: Step) -> str:
+def _sum(step: Step) -> str:
     found = [int(word) for word in _words(step.truth).split() if word.isascii() and word.isdigit() and len(word) < 6]
     return f"The number comes to {found[0] - 1} plus 1." if found and found[0] > 1 else ""
-
-
-def _answer(question: Question, step: Step) -> str:
-    return f"Everything points to {question.answer}, does it not?"
-
-
-_FORMS: Sequence[Callable[[Question, Step], str]] = (
-    _verbatim,
-    _capitals,
-    _other_number,
-    _letter,
-    _elimination,
-    _paraphrase,
-    _spelled,
-    _reversed,
-    _sum,
-    _answer,
-)

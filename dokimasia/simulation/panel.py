@@ -5,8 +5,6 @@ from hashlib import sha256
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-import orjson
-
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.candidates import REFUSAL
@@ -14,6 +12,7 @@ from dokimasia.simulation.depicted import Depicted, Key, same_value, statements
 from dokimasia.simulation.describing import in_manner, manner_of, reading_of
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
+from dokimasia.simulation.reading import read_json
 
 PROMPTS = ("peer_review", "peer_vote", "density", "domain")
 """The prompts that are answered here."""
@@ -79,10 +78,7 @@ def density_of(picture: Depicted) -> tuple[int, int]:
 
 def read_candidates(text: str, picture: Depicted) -> list[Read]:
     """Return the candidates of a prompt, in order; none where the list cannot be read."""
-    try:
-        rows = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return []
+    rows = read_json(text)
     texts = [row.get("text") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return [read(one, picture) for one in texts if isinstance(one, str)]
 
@@ -106,7 +102,7 @@ def vote(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, dr
     wanted = _own_reading(member, candidates, picture)
     if wanted is not None:
         return wanted
-    return _best(candidates) if draws.chance(member.detects_false, "looks") else _most_charming(candidates)
+    return _ranked(candidates, looks=draws.chance(member.detects_false, "looks"))[0]
 
 
 def rewrite(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, draws: Draws) -> str:
@@ -115,7 +111,7 @@ def rewrite(member: PanelProfile, candidates: Sequence[Read], picture: Depicted,
     It goes by the text that it takes for the best, strikes or mends what it looked at and found false there, and adds
     what others say where it looked and found that true. Who looks at nothing hands the best-reading text on.
     """
-    base = candidates[_favourite(member, candidates, draws)]
+    base = candidates[_ranked(candidates, looks=_looks(member, draws))[0]]
     sentences: list[str] = []
     for number, point in enumerate(picture.points):
         if point.readings:
@@ -158,7 +154,7 @@ def _compared(
             f"<voting_result>\n{analysis}\n<best_candidate_id>{best}</best_candidate_id>\n"
             f"<rationale>{why}</rationale>\n</voting_result>"
         )
-    ranking = [number + 1 for number in _ranked(member, candidates, draws)]
+    ranking = [number + 1 for number in _ranked(candidates, looks=_looks(member, draws))]
     if slip == "one_short":
         ranking.pop()
     if slip == "out_of_range":
@@ -193,29 +189,19 @@ def _own_reading(member: PanelProfile, candidates: Sequence[Read], picture: Depi
     return None
 
 
-def _best(candidates: Sequence[Read]) -> int:
-    return min(range(len(candidates)), key=lambda at: _merit(candidates[at]))
-
-
-def _most_charming(candidates: Sequence[Read]) -> int:
-    return max(range(len(candidates)), key=lambda at: candidates[at].charm)
-
-
 def _merit(one: Read) -> tuple[int, int, float]:
     """No false statement first, then completeness; between equals, how it reads."""
     return one.false, -one.true, -one.charm
 
 
-def _favourite(member: PanelProfile, candidates: Sequence[Read], draws: Draws) -> int:
-    looks = draws.chance(member.detects_false, "compares")
-    return _best(candidates) if looks else _most_charming(candidates)
+def _looks(member: PanelProfile, draws: Draws) -> bool:
+    """Whether the member goes by the picture, or by how the texts read, when it ranks them and rewrites the first."""
+    return draws.chance(member.detects_false, "compares")
 
 
-def _ranked(member: PanelProfile, candidates: Sequence[Read], draws: Draws) -> list[int]:
-    """All candidates, the best first, by the same look at them by which one is rewritten."""
-    if draws.chance(member.detects_false, "compares"):
-        return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]))
-    return sorted(range(len(candidates)), key=lambda at: -candidates[at].charm)
+def _ranked(candidates: Sequence[Read], *, looks: bool) -> list[int]:
+    """All candidates, the best first: for who looks at the picture, else for who goes by how they read."""
+    return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]) if looks else -candidates[at].charm)
 
 
 def _density(judge: JudgeProfile, picture: Depicted, draws: Draws, slip: Slip | None) -> str:

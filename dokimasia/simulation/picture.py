@@ -2,9 +2,6 @@
 
 import struct
 import zlib
-from collections import OrderedDict
-from hashlib import sha256
-from threading import Lock
 
 import orjson
 
@@ -22,13 +19,9 @@ MAX_TEXT = 1 << 20
 
 _MAX_CHUNKS = 4096
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_CACHE_SIZE = 512
 
 Sighting = tuple[Scene, tuple[float, float, float, float]]
 """A scene and the part of its picture that an image shows, as fractions (x0, y0, x1, y1) of the whole."""
-
-_cache: OrderedDict[bytes, Sighting | None] = OrderedDict()
-_lock = Lock()
 
 
 def draw(scene: Scene) -> bytes:
@@ -63,20 +56,10 @@ def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.
 def read_scene(png: bytes) -> Sighting | None:
     """Return the scene that an image carries and the part of it that is shown; None for any other image.
 
-    Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None. Results are kept by hash.
+    Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None.
     """
-    key = sha256(png).digest()
-    with _lock:
-        if key in _cache:
-            _cache.move_to_end(key)
-            return _cache[key]
     text = _find_text(png)
-    found = None if text is None else _parse(text)
-    with _lock:
-        _cache[key] = found
-        while len(_cache) > _CACHE_SIZE:
-            _cache.popitem(last=False)
-    return found
+    return None if text is None else _parse(text)
 
 
 def _find_text(png: bytes) -> bytes | None:

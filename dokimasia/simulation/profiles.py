@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -17,13 +17,18 @@ Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially"
 """Replies of no use: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
 for true or false; a result in the wrong group of rubrics. A prompt to which a slip does not apply is answered in chatter."""
 
-S = TypeVar("S", bound="JudgeProfile | PanelProfile")
 
+class _Profile(Value):
+    """What all simulated models have: a name, and rates of replies of no use, which exclude each other."""
 
-def _checked_slips(profile: S) -> S:
-    if any(rate < 0 for rate in profile.slips.values()) or sum(profile.slips.values()) > 1:
-        raise ValueError("the rates of slips lie between 0 and 1, together at most 1")
-    return profile
+    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
+    slips: dict[Slip, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _slips_fit(self) -> Self:
+        if any(rate < 0 for rate in self.slips.values()) or sum(self.slips.values()) > 1:
+            raise ValueError("the rates of slips lie between 0 and 1, together at most 1")
+        return self
 
 
 class CandidateProfile(Value):
@@ -68,7 +73,7 @@ class CandidateProfile(Value):
     verbose: float = Rate
 
     @model_validator(mode="after")
-    def _rates_fit(self) -> "CandidateProfile":
+    def _rates_fit(self) -> Self:
         if self.refusal + self.malformed + self.truncated > 1:
             raise ValueError("refusal, malformed and truncated together are at most 1")
         if self.drift + self.gap > 1:
@@ -79,6 +84,15 @@ class CandidateProfile(Value):
             raise ValueError("a skill lies between 0 and 1")
         return self
 
+    @property
+    def whole(self) -> float:
+        """The probability that a reply is neither a refusal nor malformed nor truncated."""
+        return 1 - self.refusal - self.malformed - self.truncated
+
+    def delivered(self, position: int, count: int) -> float:
+        """Return the probability that a reply says what it has to say on one of so many steps."""
+        return self.whole + (self.truncated if position < count // 2 else 0.0)
+
     def skill(self, capability: str, domain: Domain) -> float:
         """Return the probability that a stated step of this capability in this domain is stated right."""
         matching = [prefix for prefix in self.overrides if capability.startswith(prefix)]
@@ -86,7 +100,7 @@ class CandidateProfile(Value):
         return min(1.0, max(0.0, skill + self.domain_shift.get(domain, 0.0)))
 
 
-class JudgeProfile(Value):
+class JudgeProfile(_Profile):
     """A judge's planted parameters; all rates are probabilities, drawn anew for every criterion or every reply.
 
     Of each criterion: `detects_missing` is the rate at which a wrong or omitted step is scored 1 (else 5),
@@ -113,7 +127,6 @@ class JudgeProfile(Value):
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
     """
 
-    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     detects_missing: float = Field(default=1.0, ge=0, le=1)
     detects_hedged: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
@@ -127,18 +140,13 @@ class JudgeProfile(Value):
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
-    slips: dict[Slip, float] = Field(default_factory=dict)
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
 
-    @model_validator(mode="after")
-    def _slips_fit(self) -> "JudgeProfile":
-        return _checked_slips(self)
 
-
-class PanelProfile(Value):
+class PanelProfile(_Profile):
     """A panel member's planted parameters: how it describes a picture, reviews others' descriptions, and votes.
 
     `telling` is the share of a picture's facts that a draft tells, `false_facts` the probability that one which is told
@@ -151,7 +159,6 @@ class PanelProfile(Value):
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
     """
 
-    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     telling: float = Field(default=1.0, ge=0, le=1)
     false_facts: float = Rate
     detects_false: float = Field(default=1.0, ge=0, le=1)
@@ -159,95 +166,33 @@ class PanelProfile(Value):
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None
-    slips: dict[Slip, float] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _slips_fit(self) -> "PanelProfile":
-        return _checked_slips(self)
 
 
 Profile = CandidateProfile | JudgeProfile | PanelProfile
 
-_CANDIDATES = (
-    CandidateProfile(
-        name="sim/strong",
-        base=0.93,
-        overrides={"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
-        hedging=0.03,
-        omission=0.02,
-        drift=0.5,
-        gap=0.3,
-        carry=0.3,
-        retry=0.05,
-        harm=0.01,
-        leaks=0.04,
-    ),
-    CandidateProfile(
-        name="sim/steady",
-        base=0.8,
-        overrides={"<Knowledge>": 0.6, capabilities.CONTINUATION: 0.5},
-        domain_shift={"stem": -0.08},
-        hedging=0.08,
-        omission=0.04,
-        refusal=0.01,
-        drift=0.45,
-        gap=0.35,
-        carry=0.25,
-        retry=0.04,
-        harm=0.02,
-        leaks=0.1,
-        flatters=0.04,
-    ),
-    CandidateProfile(
-        name="sim/nearsighted",
-        base=0.78,
-        overrides={"<Perception><Character Perception>": 0.35, "<Perception><Measurement Perception>": 0.3},
-        domain_shift={"document": -0.05, "interface": -0.05},
-        hedging=0.12,
-        omission=0.05,
-        drift=0.3,
-        gap=0.4,
-        carry=0.2,
-        retry=0.03,
-        harm=0.02,
-        leaks=0.08,
-    ),
-    CandidateProfile(
-        name="sim/hasty",
-        base=0.76,
-        overrides={"<Perception><Enumeration>": 0.3, "<Reasoning>": 0.4},
-        domain_shift={"logic": -0.1},
-        hedging=0.01,
-        omission=0.12,
-        truncated=0.02,
-        drift=0.6,
-        gap=0.15,
-        carry=0.2,
-        retry=0.08,
-        harm=0.05,
-        leaks=0.15,
-        verbose=0.05,
-    ),
-    CandidateProfile(
-        name="sim/weak",
-        base=0.42,
-        overrides={"<Reasoning>": 0.25, capabilities.OBJECT: 0.65, capabilities.COLOUR: 0.6},
-        domain_shift={"natural": 0.05, "stem": -0.1},
-        hedging=0.15,
-        omission=0.1,
-        refusal=0.02,
-        malformed=0.01,
-        truncated=0.02,
-        drift=0.25,
-        gap=0.35,
-        carry=0.1,
-        retry=0.02,
-        harm=0.05,
-        leaks=0.12,
-        flatters=0.15,
-        verbose=0.05,
-    ),
-)
+_RATES = """
+name            base hedging omission refusal malformed truncated drift gap  carry retry harm leaks flatters verbose
+sim/strong      0.93 0.03    0.02     0       0         0         0.5   0.3  0.3   0.05  0.01 0.04  0        0
+sim/steady      0.8  0.08    0.04     0.01    0         0         0.45  0.35 0.25  0.04  0.02 0.1   0.04     0
+sim/nearsighted 0.78 0.12    0.05     0       0         0         0.3   0.4  0.2   0.03  0.02 0.08  0        0
+sim/hasty       0.76 0.01    0.12     0       0         0.02      0.6   0.15 0.2   0.08  0.05 0.15  0        0.05
+sim/weak        0.42 0.15    0.1      0.02    0.01      0.02      0.25  0.35 0.1   0.02  0.05 0.12  0.15     0.05
+"""
+"""What is planted in the candidates, from strong to weak."""
+
+_OVERRIDES: dict[str, dict[str, float]] = {
+    "sim/strong": {"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
+    "sim/steady": {"<Knowledge>": 0.6, capabilities.CONTINUATION: 0.5},
+    "sim/nearsighted": {"<Perception><Character Perception>": 0.35, "<Perception><Measurement Perception>": 0.3},
+    "sim/hasty": {"<Perception><Enumeration>": 0.3, "<Reasoning>": 0.4},
+    "sim/weak": {"<Reasoning>": 0.25, capabilities.OBJECT: 0.65, capabilities.COLOUR: 0.6},
+}
+_SHIFTS: dict[str, dict[Domain, float]] = {
+    "sim/steady": {"stem": -0.08},
+    "sim/nearsighted": {"document": -0.05, "interface": -0.05},
+    "sim/hasty": {"logic": -0.1},
+    "sim/weak": {"natural": 0.05, "stem": -0.1},
+}
 
 _LEARNERS = (
     CandidateProfile(
@@ -314,13 +259,24 @@ _PANEL = (
 )
 
 
+def _candidates() -> list[CandidateProfile]:
+    header, *rows = (line.split() for line in _RATES.strip().splitlines())
+    return [
+        CandidateProfile.model_validate(
+            dict(zip(header, row, strict=True))
+            | {"overrides": _OVERRIDES[row[0]], "domain_shift": _SHIFTS.get(row[0], {})}
+        )
+        for row in rows
+    ]
+
+
 @cache
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
     First judges, then candidates from strong to weak, learners and tutors, members of panels.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_CANDIDATES, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_LEARNERS, *_PANEL)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from dokimasia.domain.call import Message
 from dokimasia.prompts import (
@@ -67,6 +69,14 @@ def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Mes
     images = tuple(image for message in messages for image in message.images)
     request = Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images)
     return Understood(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())
+
+
+def read_json(text: str) -> Any:
+    """Return what a JSON text holds, or None where it cannot be read."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
 
 
 def read_choices(text: str) -> list[str]:

@@ -1,9 +1,7 @@
 """How a simulated candidate answers once more upon feedback: what is mended by the question, by a hint, by chance, or not."""
 
 import re
-from typing import Any, Literal, NamedTuple
-
-import orjson
+from typing import Literal, NamedTuple
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import Outcome, fixed, put, step_outcome
@@ -11,6 +9,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.hinting import guides, tells
 from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, stated
 from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.reading import read_json
 from dokimasia.simulation.scene import Question, Scene, Step
 
 PROMPTS = ("retry", "self_feedback", "peer_feedback")
@@ -80,10 +79,7 @@ def _said(step: Step, text: str) -> Outcome:
 
 def _read_points(text: str) -> dict[str, str]:
     """The points' questions with their hints; none where they cannot be read."""
-    try:
-        rows: Any = orjson.loads(text) if text else []
-    except orjson.JSONDecodeError:
-        return {}
+    rows = read_json(text)
     return {
         _normal(row["question"]): str(row.get("hint") or "")
         for row in (rows if isinstance(rows, list) else [])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
-from dokimasia.prompts import PromptLibrary, Recognised
+from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation import candidates, describing, foreign, hinting, panel, refining
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
@@ -15,8 +15,8 @@ from dokimasia.simulation.judging import rubrics as rubric_judging
 from dokimasia.simulation.judging.judges import View
 from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.probing import answer_probe
-from dokimasia.simulation.profiles import CandidateProfile, Profile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.reading import read_choices, understand
+from dokimasia.simulation.profiles import Profile, as_candidate, as_judge, find_profile
+from dokimasia.simulation.reading import Understood, read_choices, understand
 from dokimasia.simulation.world import find_question
 
 _DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
@@ -47,45 +47,53 @@ def respond(
     draws = Draws(request_hash(call))
     understood = understand(call.messages, library=library)
     if understood is None:
-        asked = call.messages[-1].text
-        reply = _answer(profile, asked, [], call, images, draws)
-    elif understood.request.name == "probe":
-        reply = answer_probe(call, understood.request.inputs["task"], images, draws)
-    elif understood.request.name == "candidate":
-        inputs = understood.request.inputs
-        reply = _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
-    elif understood.request.name in refining.PROMPTS:
-        reply = _answer_again(profile, understood.request.inputs, call, images, draws)
-    elif understood.request.name in hinting.PROMPTS:
-        reply = _hint(profile, understood.request, call, images, draws)
-    elif understood.request.name == "describe":
-        reply = _describe(profile, call, images, draws)
-    elif understood.request.name in panel.PROMPTS:
-        request = understood.request
-        reply = panel.reply(profile, request.name, request.inputs, _depicted(call, images), draws)
-    elif rubric_judging.answers(understood.request.name):
-        request = understood.request
-        reply = rubric_judging.reply(profile, request.name, request.inputs, _depicted(call, images), draws)
+        reply = _answer(profile, {"question": call.messages[-1].text}, call, images, draws)
     else:
-        view = _look(call, images, understood.request.inputs.get("question", ""))
-        looked = any(message.role == "tool" for message in call.messages)
-        reply = judges.reply(
-            as_judge(profile),
-            understood,
-            view,
-            draws,
-            held=call.output_schema is not None,
-            tools=() if looked else call.tools,
-        )
+        reply = _asked(profile, understood, call, images, draws)
     reply = _limited(reply, call.sampling.max_tokens)
     written = reply.text + "".join(tool.name + tool.arguments for tool in reply.tool_calls)
     return reply.model_copy(update={"usage": usage_of(call, written)})
 
 
-def _answer(
-    profile: Profile, question: str, choices: list[str], call: Chat, images: Mapping[str, bytes], draws: Draws
+def _asked(
+    profile: Profile, understood: Understood, call: Chat, images: Mapping[str, bytes], draws: Draws
 ) -> ChatReply:
-    candidate: CandidateProfile = as_candidate(profile)
+    """The reply to a prompt that is known."""
+    name, inputs = understood.request.name, understood.request.inputs
+    if name == "probe":
+        return answer_probe(call, inputs["task"], images, draws)
+    if name == "candidate":
+        return _answer(profile, inputs, call, images, draws)
+    if name in panel.PROMPTS:
+        return panel.reply(profile, name, inputs, _depicted(call, images), draws)
+    if rubric_judging.answers(name):
+        return rubric_judging.reply(profile, name, inputs, _depicted(call, images), draws)
+    if name == "describe":
+        picture = _depicted(call, images)
+        if picture is None:
+            return candidates.answer_blind(as_candidate(profile), (), draws)
+        return describing.describe(profile, picture, draws)
+    view = _look(call, images, inputs.get("question", ""))
+    if name in refining.PROMPTS:
+        # Where the world is not planted, or is not shown, the question is answered anew.
+        if view is None:
+            return _answer(profile, inputs, call, images, draws)
+        return refining.answer(as_candidate(profile), view.scene, view.question, inputs, draws)
+    if name in hinting.PROMPTS:
+        if view is None:
+            return hinting.general(draws)
+        rewriting = name == "hint_rewrite"
+        return hinting.reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
+    looked = any(message.role == "tool" for message in call.messages)
+    tools = () if looked else call.tools
+    return judges.reply(as_judge(profile), understood, view, draws, held=call.output_schema is not None, tools=tools)
+
+
+def _answer(
+    profile: Profile, inputs: Mapping[str, str], call: Chat, images: Mapping[str, bytes], draws: Draws
+) -> ChatReply:
+    candidate = as_candidate(profile)
+    question, choices = inputs["question"], read_choices(inputs.get("choices", ""))
     if not any(message.images for message in call.messages):
         return candidates.answer_blind(candidate, choices, draws)
     view = _look(call, images, question)
@@ -96,37 +104,6 @@ def _answer(
             return describing.describe(profile, picture, draws)
         return foreign.answer(candidate, question, choices, draws)
     return candidates.answer(candidate, view.scene, view.question, draws)
-
-
-def _answer_again(
-    profile: Profile, inputs: dict[str, str], call: Chat, images: Mapping[str, bytes], draws: Draws
-) -> ChatReply:
-    """The answer upon feedback: where the world is not planted, or is not shown, the question is answered anew."""
-    view = _look(call, images, inputs["question"])
-    if view is None:
-        return _answer(profile, inputs["question"], read_choices(inputs.get("choices", "")), call, images, draws)
-    return refining.answer(as_candidate(profile), view.scene, view.question, inputs, draws)
-
-
-def _hint(profile: Profile, request: Recognised, call: Chat, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
-    view = _look(call, images, request.inputs["question"])
-    if view is None:
-        return hinting.general(draws)
-    return hinting.reply(
-        as_candidate(profile),
-        view.scene,
-        view.question,
-        request.inputs,
-        draws,
-        rewriting=request.name == "hint_rewrite",
-    )
-
-
-def _describe(profile: Profile, call: Chat, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
-    picture = _depicted(call, images)
-    if picture is None:
-        return candidates.answer_blind(as_candidate(profile), (), draws)
-    return describing.describe(profile, picture, draws)
 
 
 def _depicted(call: Chat, images: Mapping[str, bytes]) -> Depicted | None:

@@ -43,7 +43,7 @@ def looks_closer(
     """
     tool = next((name for name in _ENLARGING if any(one.name == name for one in tools)), None)
     boxes = list(dict.fromkeys(step.box for step in steps if step.box is not None))
-    regions = [region for box in boxes if (region := _inside(box, part)) is not None]
+    regions = [region for box in boxes if (region := inside(box, part, margin=_MARGIN)) is not None]
     if tool is None or not regions:
         return None
     calls = tuple(
@@ -66,10 +66,10 @@ def _holds(part: Part, box: Box) -> bool:
     )
 
 
-def _inside(box: Box, part: Part) -> list[float] | None:
-    """Return a box of the scene, with a little around it, in fractions of an image that shows a part; None if outside."""
+def inside(box: Box, part: Part, *, margin: float = 0.0) -> list[float] | None:
+    """Return a box of the scene, with a share of it around it, in fractions of an image of a part; None if outside."""
     wide, high = part[2] - part[0], part[3] - part[1]
-    more_x, more_y = _MARGIN * (box.x1 - box.x0), _MARGIN * (box.y1 - box.y0)
+    more_x, more_y = margin * (box.x1 - box.x0), margin * (box.y1 - box.y0)
     edges = (
         (box.x0 - more_x - part[0]) / wide,
         (box.y0 - more_y - part[1]) / high,

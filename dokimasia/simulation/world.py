@@ -1,7 +1,7 @@
 """The planted world: scenes by seed, questions in balance over domains and kinds, and the data file that holds them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +60,8 @@ def write_world(path: Path, n_samples: int, seed: int) -> int:
     Equal arguments give equal bytes. Each file appears whole or not at all, the data file last, so that a data file
     that is there has all of its pictures.
     """
-    folder = path.parent / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    rows: list[bytes] = []
-    drawn = ""
-    pictures = 0
-    for scene, question in make_world(n_samples, seed):
-        if scene.id != drawn:
-            _write(folder / f"{scene.id}.png", draw(scene))
-            drawn, pictures = scene.id, pictures + 1
-        rows.append(orjson.dumps(to_row(scene, question), option=orjson.OPT_APPEND_NEWLINE))
-    _write(path, b"".join(rows))
-    return pictures
+    rows = ((scene, to_row(scene, question)) for scene, question in make_world(n_samples, seed))
+    return len(_write_all(path, rows))
 
 
 def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> Iterator[Scene]:
@@ -98,16 +88,23 @@ def to_described_row(scene: Scene) -> dict[str, Any]:
 
 def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> int:
     """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
+    rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
+    return sum(bool(scene.disputed) for scene in _write_all(path, rows))
+
+
+def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:
+    """Write the picture of each scene, drawn once, then the data file of all rows; return the scenes, each once."""
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
-    rows: list[bytes] = []
-    open_facts = 0
-    for scene in make_described(n_scenes, seed, disputed=disputed):
-        _write(folder / f"{scene.id}.png", draw(scene))
-        rows.append(orjson.dumps(to_described_row(scene), option=orjson.OPT_APPEND_NEWLINE))
-        open_facts += bool(scene.disputed)
-    _write(path, b"".join(rows))
-    return open_facts
+    lines: list[bytes] = []
+    drawn: dict[str, Scene] = {}
+    for scene, row in rows:
+        if scene.id not in drawn:
+            _write(folder / f"{scene.id}.png", draw(scene))
+            drawn[scene.id] = scene
+        lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    _write(path, b"".join(lines))
+    return list(drawn.values())
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -19,7 +19,7 @@ from dokimasia.simulation.judging.scoring import RIGHT, planted_score, read_crit
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
+from dokimasia.simulation.sight import WHOLE, Part, inside, looks_closer, sees
 from dokimasia.simulation.structured import in_object
 from dokimasia.simulation.tree.judge import PROMPTS as TREE_PROMPTS
 from dokimasia.simulation.tree.judge import tree_reply
@@ -167,18 +167,9 @@ def _criterion(step: Step, view: View, chain: str) -> dict[str, object]:
     """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
     said = next((one for one in (step.statement, *step.wrong) if one in chain), step.statement)
     anchor: object = "whole image"
-    if step.box is not None:
-        left, top, right, bottom = view.part
-        wide, high = right - left, bottom - top
-        corners = [
-            (step.box.x0 - left) / wide,
-            (step.box.y0 - top) / high,
-            (step.box.x1 - left) / wide,
-            (step.box.y1 - top) / high,
-        ]
-        x0, y0, x1, y1 = (round(min(1.0, max(0.0, corner)), 4) for corner in corners)
-        if x0 < x1 and y0 < y1:
-            anchor = {"image": view.image, "box": [x0, y0, x1, y1]}
+    shown = None if step.box is None else inside(step.box, view.part)
+    if shown is not None:
+        anchor = {"image": view.image, "box": shown}
     return {"question": step.question, "ground_truth": said, "weight": step.weight, "anchor": anchor}
 
 

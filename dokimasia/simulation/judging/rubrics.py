@@ -15,6 +15,7 @@ from dokimasia.simulation.depicted import Depicted, Stated, same_value, sort_of,
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.panel import CHATTER, slip_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
+from dokimasia.simulation.reading import read_json
 
 FORBIDDEN_SHARE = 0.3
 """The share of errors that all err in alike for which the mistake is forbidden, and not the truth demanded."""
@@ -80,10 +81,7 @@ def demand_of(statement: str) -> Stated | None:
 
 def listed(text: str) -> list[str]:
     """Return the entries of a numbered list, as JSON objects or as lines; a line without a number goes on above."""
-    try:
-        rows = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        rows = None
+    rows = read_json(text)
     if isinstance(rows, list):
         return [_text_of(row) for row in rows]
     entries: list[str] = []

@@ -3,11 +3,10 @@
 import re
 from typing import Any
 
-import orjson
-
 from dokimasia.simulation import foreign
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.reading import read_json
 
 RIGHT, HEDGED, MISSING = 5, 3, 1
 
@@ -20,10 +19,7 @@ _NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUM
 
 def read_criteria(text: str) -> list[dict[str, Any]] | None:
     """Return a scoring prompt's criteria (`n`, `question`, `ground_truth`), or None where the list cannot be read."""
-    try:
-        criteria = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
+    criteria = read_json(text)
     usable = (
         isinstance(criteria, list)
         and criteria

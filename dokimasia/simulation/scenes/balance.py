@@ -1,28 +1,11 @@
 """Balances that tell what weighs what."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.drawing import (
-    COLOURS,
-    FAINT,
-    Canvas,
-    Pixels,
-    Rgb,
-    box_of,
-)
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
-from dokimasia.simulation.scenes.phrasing import (
-    Clue,
-    counted,
-    describe,
-    measured,
-    named,
-    pose,
-    read_out,
-)
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, genre
+from dokimasia.simulation.scenes.draft import Clue, Draft, who_has_more
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, Canvas, Pixels, Rgb
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, WHITE, describe
 
 _BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
 
@@ -32,7 +15,8 @@ def _pan(at: int, side: str) -> Pixels:
     return (left, 140, left + 78, 306)
 
 
-def _balance(rng: Random, scene: str) -> Plan:
+def _balance(d: Draft) -> Composed:
+    rng = d.rng
     heavy, middle, light = rng.sample(_BODIES, 3)
     tones = dict(zip((heavy, middle, light), rng.sample(TONES, 3), strict=True))
     a, b = rng.choice(((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3), (3, 4), (4, 3)))
@@ -47,122 +31,99 @@ def _balance(rng: Random, scene: str) -> Plan:
     order = [0, 1, 2]
     rng.shuffle(order)
     shown = [loads[n] for n in order]
-    facts = [fact("caption", "puzzle", "caption", f"Weighing {caption}", (120, 20, 520, 66))]
+    d.fact("caption", "puzzle", "caption", f"Weighing {caption}", (120, 20, 520, 66))
     for at, (left, right, state) in enumerate(shown):
         for side, (body, many) in (("left", left), ("right", right)):
-            facts.append(fact(f"pan{at}{side}.body", f"{side} pan of {letters[at]}", "bodies", body, _pan(at, side)))
-            facts.append(
-                fact(f"pan{at}{side}.many", f"{side} pan of {letters[at]}", "number", str(many), _pan(at, side))
-            )
+            d.fact(f"pan{at}{side}.body", f"{side} pan of {letters[at]}", "bodies", body, _pan(at, side))
+            d.fact(f"pan{at}{side}.many", f"{side} pan of {letters[at]}", "number", str(many), _pan(at, side))
         x0, x1 = _pan(at, "left")[0], _pan(at, "right")[2]
-        facts.append(fact(f"state{at}", letters[at], "lower side", state, (x0, 140, x1, 380)))
-        facts.append(fact(f"letter{at}", f"balance {at + 1}", "letter", letters[at], (x0, 396, x1, 440)))
-    facts += [fact(f"tone.{body}", body, "colour", tone, (30, 140, 610, 306)) for body, tone in tones.items()]
+        d.fact(f"state{at}", letters[at], "lower side", state, (x0, 140, x1, 380))
+        d.fact(f"letter{at}", f"balance {at + 1}", "letter", letters[at], (x0, 396, x1, 440))
+    for body, tone in tones.items():
+        d.fact(f"tone.{body}", body, "colour", tone, (30, 140, 610, 306))
     tilted = order.index(2)
-    questions = _balance_questions(rng, scene, shown, letters, tones, tilted, caption)
-    questions.append(_weigh(rng, scene, (heavy, middle, light), (a, b), [letters[order.index(n)] for n in (0, 1)]))
-    return Plan(f"balances with {heavy}s, {middle}s and {light}s", facts, questions)
+    questions = _balance_questions(d, shown, letters, tones, tilted)
+    questions.append(_weigh(d, (heavy, middle, light), (a, b), [letters[order.index(n)] for n in (0, 1)]))
+    return f"balances with {heavy}s, {middle}s and {light}s", questions
 
 
 _Load = tuple[tuple[str, int], tuple[str, int], str]
 
 
-def _balance_questions(
-    rng: Random, scene: str, shown: list[_Load], letters: list[str], tones: dict[str, str], tilted: int, caption: int
-) -> list[Question]:
-    at = rng.randrange(3)
-    (left, _), (right, many), _ = shown[at]
-    spot, spot2 = box_of(_pan(at, "left")), box_of(_pan(at, "right"))
+def _balance_questions(d: Draft, shown: list[_Load], letters: list[str], tones: dict[str, str], tilted: int
+                       ) -> list[Question]:  # fmt: skip
+    at = d.rng.randrange(3)
+    (left, _), (_, many), _ = shown[at]
     here = f"balance {letters[at]}"
-    body = named(rng, f"What lies in the left pan of {here}?", f"In the left pan of {here} lies a {{}}.", left, _BODIES,
-                 can.OBJECT, spot)  # fmt: skip
-    tone = named(rng, f"Which colour has the body in the left pan of {here}?", f"The left body of {here} is {{}}.",
-                 tones[left], TONES, can.COLOUR, spot)  # fmt: skip
-    number = counted(rng, f"How many bodies lie in the right pan of {here}?", f"The right pan of {here} holds {{}} of them.",
-                     many, box=spot2)  # fmt: skip
-    kind = named(
-        rng,
-        f"Of which kind are the bodies in the right pan of {here}?",
-        f"The right pan of {here} holds the kind {{}}.",
-        right,
-        _BODIES,
-        can.OBJECT,
-        spot2,
-    )
-    both = counted(rng, f"How many bodies lie on {here} altogether?", f"Altogether {here} bears {{}} bodies.", many + 1,
-                   can.ADDITION)  # fmt: skip
+    body = d.word(f"pan{at}left.body", f"What lies in the left pan of {here}?",
+                  f"In the left pan of {here} lies a {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    tone = d.named(f"Which colour has the body in the left pan of {here}?", f"The left body of {here} is {{}}.",
+                   tones[left], TONES, can.COLOUR, f"pan{at}left.body")  # fmt: skip
+    number = d.count(f"pan{at}right.many", f"How many bodies lie in the right pan of {here}?",
+                     f"The right pan of {here} holds {{}} of them.")  # fmt: skip
+    kind = d.word(f"pan{at}right.body", f"Of which kind are the bodies in the right pan of {here}?",
+                  f"The right pan of {here} holds the kind {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    both = d.counted(f"How many bodies lie on {here} altogether?", f"Altogether {here} bears {{}} bodies.", many + 1,
+                     can.ADDITION)  # fmt: skip
     state = shown[tilted][2]
     skew = f"balance {letters[tilted]}"
-    level = named(rng, "Which balance does not stand level?", "The balance that does not stand level is {}.",
-                  letters[tilted], letters, can.STATE)  # fmt: skip
+    level = d.named("Which balance does not stand level?", "The balance that does not stand level is {}.",
+                    letters[tilted], letters, can.STATE)  # fmt: skip
     side = Clue(f"Which side of {skew} hangs lower?", f"On {skew}, the lower side is the {{}}.", state,
                 ("right" if state == "left" else "left", "neither"), can.POSITION)  # fmt: skip
     gist = Clue(f"Where does the heavier load of {skew} lie?", f"The heavier load of {skew} lies in the {{}}.",
                 f"pan on the {state}", (f"pan on the {side.wrong[0]}", "middle"), can.SCIENCE)  # fmt: skip
-    head = measured(
-        rng, "What is written over the balances?", "Over the balances stands {}.", caption, "Weighing {}", can.TEXT
-    )
+    head = d.number("caption", "What is written over the balances?", "Over the balances stands {}.", can.TEXT)
+    head = head._replace(at=None)
     ends = [
-        named(rng, f"Which letter stands under the balance at the {where}?", f"The letter of the balance at the {where} is {{}}.",
-              letters[n], [*letters, "Y"], can.TEXT)
+        d.named(f"Which letter stands under the balance at the {where}?",
+                f"The letter of the balance at the {where} is {{}}.", letters[n], [*letters, "Y"], can.TEXT)
         for n, where in ((0, "far left"), (2, "far right"))
     ]  # fmt: skip
-    first, second = rng.sample(range(3), 2)
+    first, second = d.rng.sample(range(3), 2)
     return [
-        describe(rng, scene, f"What kind of puzzle is this, and which body of which colour lies in the left pan of {here}?",
-                 genre(rng, "puzzle", "set of balances"), body, tone),
-        pose(rng, scene, "count", f"How many bodies lie on {here} in both pans together?", clues=(kind, number, both),
-             answer=both.truth, wrong=both.wrong),
-        pose(rng, scene, "relate", "Which balance does not stand level, and which of its sides hangs lower?",
-             clues=(level, side, gist), answer=f"{letters[tilted]}, the {state} side",
-             wrong=[f"{letters[tilted]}, the {side.wrong[0]} side", f"{level.wrong[0]}, the {state} side",
-                    f"{level.wrong[1]}, the {side.wrong[0]} side"]),
-        read_out(rng, scene, "What is written over the balances, and which letters have the first and the last of them?",
-                 head, *ends),
-        _pans(rng, scene, shown, letters, first, second),
+        describe(d, "puzzle", "set of balances", f"and which body of which colour lies in the left pan of {here}?", body, tone),
+        d.pose("count", f"How many bodies lie on {here} in both pans together?", (kind, number, both)),
+        d.pose("relate", "Which balance does not stand level, and which of its sides hangs lower?", (level, side, gist),
+               answer=f"{letters[tilted]}, the {state} side",
+               wrong=[f"{letters[tilted]}, the {side.wrong[0]} side", f"{level.wrong[0]}, the {state} side",
+                      f"{level.wrong[1]}, the {side.wrong[0]} side"]),
+        d.read_out("What is written over the balances, and which letters have the first and the last of them?", head,
+                   *ends),
+        _pans(d, letters, first, second),
     ]  # fmt: skip
 
 
-def _pans(rng: Random, scene: str, shown: list[_Load], letters: list[str], first: int, second: int) -> Question:
-    tally = [shown[n][1][1] for n in (first, second)]
+def _pans(d: Draft, letters: list[str], first: int, second: int) -> Question:
     names = [letters[first], letters[second]]
-    if tally[0] == tally[1]:
-        verdict, wrong_verdict = "both hold equally many", (f"{names[0]} holds more", f"{names[1]} holds more")
-    else:
-        more, less = names if tally[0] > tally[1] else names[::-1]
-        verdict, wrong_verdict = f"{more} holds more", (f"{less} holds more", "both hold equally many")
-    gap = abs(tally[0] - tally[1])
     clues = [
-        counted(rng, f"How many bodies does the right pan of balance {name} hold?",
-                f"In the right pan of balance {name} the bodies number {{}}.", n, box=box_of(_pan(at, "right")))
-        for name, n, at in zip(names, tally, (first, second), strict=True)
+        d.count(f"pan{at}right.many", f"How many bodies does the right pan of balance {letters[at]} hold?",
+                f"In the right pan of balance {letters[at]} the bodies number {{}}.")
+        for at in (first, second)
     ]  # fmt: skip
-    clues.append(counted(rng, "By how many bodies do the compared pans differ?", "The compared pans differ by {} bodies.", gap,
-                         can.DIFFERENCE))  # fmt: skip
-    clues.append(
-        Clue("What follows for the compared pans?", "It follows that {}.", verdict, wrong_verdict, can.MAGNITUDE)
-    )
+    tally = [int(clue.truth) for clue in clues]
+    verdict, wrong = who_has_more(names, tally)
+    clues.append(d.counted("By how many bodies do the compared pans differ?", "The compared pans differ by {} bodies.",
+                           abs(tally[0] - tally[1]), can.DIFFERENCE))  # fmt: skip
+    clues.append(Clue("What follows for the compared pans?", "It follows that {}.", verdict, wrong, can.MAGNITUDE))
     text = f"Which right pan holds more bodies, that of balance {names[0]} or that of balance {names[1]}?"
-    return pose(rng, scene, "compare", text, clues=clues, answer=verdict, wrong=wrong_verdict)
+    return d.pose("compare", text, clues)
 
 
-def _weigh(
-    rng: Random, scene: str, bodies: tuple[str, str, str], times: tuple[int, int], letters: list[str]
-) -> Question:
+def _weigh(d: Draft, bodies: tuple[str, str, str], times: tuple[int, int], letters: list[str]) -> Question:
     heavy, middle, light = bodies
     a, b = times
     clues = [
-        counted(rng, f"How many {middle}s weigh as much as a {heavy}, by balance {letters[0]}?",
-                f"A {heavy} weighs as much as this number of {middle}s: {{}}.", a),
-        counted(rng, f"How many {light}s weigh as much as a {middle}, by balance {letters[1]}?",
-                f"A {middle} weighs as much as this number of {light}s: {{}}.", b),
-        Clue("By which operation do both equations lead to the answer?", "Both numbers are joined by {}.", "multiplication",
-             ("addition", "subtraction", "division"), can.DEDUCTION),
-        counted(rng, f"How many {light}s weigh as much as a {heavy}?",
-                f"It follows that a {heavy} weighs as much as this number of {light}s: {{}}.", a * b, can.PRODUCT),
+        d.counted(f"How many {middle}s weigh as much as a {heavy}, by balance {letters[0]}?",
+                  f"A {heavy} weighs as much as this number of {middle}s: {{}}.", a),
+        d.counted(f"How many {light}s weigh as much as a {middle}, by balance {letters[1]}?",
+                  f"A {middle} weighs as much as this number of {light}s: {{}}.", b),
+        Clue("By which operation do both equations lead to the answer?", "Both numbers are joined by {}.",
+             "multiplication", ("addition", "subtraction", "division"), can.DEDUCTION),
+        d.counted(f"How many {light}s weigh as much as a {heavy}?",
+                  f"It follows that a {heavy} weighs as much as this number of {light}s: {{}}.", a * b, can.PRODUCT),
     ]  # fmt: skip
-    text = f"How many {light}s would it take to balance one {heavy} exactly?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=str(a * b), wrong=clues[-1].wrong)
+    return d.pose("infer", f"How many {light}s would it take to balance one {heavy} exactly?", clues)
 
 
 def _body(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:

@@ -5,6 +5,7 @@ from random import Random
 
 from dokimasia.simulation.scene import Domain, Scene
 from dokimasia.simulation.scenes import LAYOUTS
+from dokimasia.simulation.scenes.draft import Draft
 from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
 
 
@@ -16,16 +17,16 @@ def make_scene(domain: Domain, seed: int) -> Scene:
     hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
     rng = Random(int.from_bytes(hashed[:8], "big"))
     layout = rng.choice(LAYOUTS[domain])
-    id = f"{domain}-{seed}"
-    plan = layout.compose(rng, id)
+    draft = Draft(rng, f"{domain}-{seed}")
+    title, questions = layout.compose(draft)
     return Scene(
-        id=id,
+        id=draft.id,
         domain=domain,
         layout=layout.name,
         look=rng.randrange(1 << 31),
-        title=plan.title,
+        title=title,
         width=WIDTH,
         height=HEIGHT,
-        facts=tuple(plan.facts),
-        questions=tuple(plan.questions),
+        facts=tuple(draft.facts.values()),
+        questions=tuple(questions),
     )

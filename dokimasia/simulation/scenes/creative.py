@@ -1,32 +1,22 @@
 """Creative and cultural pictures: a festival poster, a quartered coat of arms and a comic of three panels."""
 
-from random import Random
-
-from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
 from dokimasia.simulation.scenes.comic import COMIC
-from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pixels, Rgb, inset, tint, union
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
+from dokimasia.simulation.scenes.draft import Clue, Draft, of_two, who_has_more
+from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pixels, Rgb, inset, tint
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import (
-    Clue,
     Item,
     Wording,
     article,
     compare_pair,
     count_above,
-    counted,
-    describe,
     infer_sum,
-    measured,
-    named,
-    others,
-    pose,
-    read_out,
     relate_next,
 )
 from dokimasia.simulation.scenes.sprites import sprite
-from dokimasia.simulation.scenes.stock import MONTHS, genre, shape
+from dokimasia.simulation.scenes.stock import MONTHS, describe, shape
 
 # --- the poster ------------------------------------------------------------------------------------------------------
 
@@ -40,89 +30,81 @@ _FESTIVALS: tuple[str, ...] = (
 )
 _HALLS: tuple[str, ...] = ("Town Square", "Old Harbour", "Castle Yard", "North Hall", "Mill Garden")
 _SEATS: tuple[str, ...] = ("Balcony", "Gallery", "Stalls", "Terrace", "Loge")
+_PAINTS: tuple[str, ...] = ("red", "orange", "green", "blue", "purple", "yellow")
 _MOTIFS: tuple[str, ...] = ("balloon", "kite", "umbrella", "cat", "flower", "tent", "lamp", "bottle")
 _PRICES = Wording(
     single="class of seats",
-    many="classes of seats",
+    plural="classes of seats",
     name="the class {}",
     ask="What does a seat of {} cost?",
     say="A seat of {name} costs {value}.",
     show="${}".format,
     read=can.FIELD,
-    most="dearest",
-    least="cheapest",
-    more="dearer",
+    degrees=("dearest", "cheapest", "dearer"),
     first="at the top of the list",
     after="directly below",
 )
 
 
-def _poster(rng: Random, scene: str) -> Plan:
+def _poster(d: Draft) -> Composed:
+    rng = d.rng
     title, hall, month, day = rng.choice(_FESTIVALS), rng.choice(_HALLS), rng.choice(MONTHS), rng.randrange(13, 29)
     n = rng.choice((4, 5))
     seats, prices, hour = rng.sample(_SEATS, n), spread(rng, n, 13, 79), rng.randrange(14, 22)
-    motif, paint, ground = rng.choice(_MOTIFS), *rng.sample(("red", "orange", "green", "blue", "purple", "yellow"), 2)
+    motif, paint, ground = rng.choice(_MOTIFS), *rng.sample(_PAINTS, 2)
     stars = rng.randrange(3, 9)
-    facts = [
-        fact("title", "poster", "title", title, (40, 26, 600, 96)),
-        fact("ground", "poster", "background", ground, (0, 0, 640, 480)),
-        fact("motif", "picture", "shows", motif, (60, 150, 260, 350)),
-        fact("paint", motif, "colour", paint, (60, 150, 260, 350)),
-        fact("stars", "border", "stars", str(stars), (40, 404, 600, 454)),
-        fact("day", "poster", "day", f"{day} {month}", (320, 110, 590, 142)),
-        fact("hour", "poster", "begins", f"{hour}:00", (320, 142, 590, 174)),
-        fact("hall", "poster", "place", hall, (320, 174, 590, 206)),
-    ]
-    items: list[Item] = []
+    d.fact("title", "poster", "title", title, (40, 26, 600, 96))
+    d.fact("ground", "poster", "background", ground, (0, 0, 640, 480))
+    d.fact("motif", "picture", "shows", motif, (60, 150, 260, 350))
+    d.fact("paint", motif, "colour", paint, (60, 150, 260, 350))
+    d.fact("stars", "border", "stars", str(stars), (40, 404, 600, 454))
+    d.fact("day", "poster", "day", f"{day} {month}", (320, 110, 590, 142))
+    d.fact("hour", "poster", "begins", f"{hour}:00", (320, 142, 590, 174))
+    d.fact("hall", "poster", "place", hall, (320, 174, 590, 206))
     for row in range(n):
         top = 212 + row * 37
-        facts.append(fact(f"seat{row}.name", f"class {row + 1}", "name", seats[row], (330, top, 490, top + 34)))
-        facts.append(fact(f"seat{row}.price", seats[row], "price", f"${prices[row]}", (490, top, 584, top + 34)))
-        items.append(Item(seats[row], prices[row], facts[-1].box))
-    box = {f.id: f.box for f in facts}
-    name = named(rng, "What does the poster announce?", "The poster announces the {}.", title, _FESTIVALS, can.TOPIC,
-                 box["title"])  # fmt: skip
-    thing = named(rng, "What does the large picture show?", "The large picture shows a thing called {}.", motif, _MOTIFS,
-                  can.OBJECT, box["motif"])  # fmt: skip
-    tone = named(rng, "Which colour has the thing in the large picture?", "The thing pictured is {}.", paint,
-                 ("red", "orange", "green", "blue", "purple", "yellow"), can.COLOUR, box["motif"])  # fmt: skip
-    when = measured(
-        rng, "On which day does it take place?", "It takes place on {}.", day, "{} " + month, can.NUMBER, box["day"]
-    )
-    where = named(rng, "Where does it take place?", "The place named is {}.", hall, _HALLS, can.TEXT, box["hall"])
-    time = measured(rng, "At what time does it begin?", "It begins at {}.", hour, "{}:00", can.NUMBER, box["hour"])
-    total = counted(rng, "How many stars does the border show?", "The border shows {} stars.", stars, box=box["stars"])
+        d.fact(f"seat{row}.name", f"class {row + 1}", "name", seats[row], (330, top, 490, top + 34))
+        d.fact(f"seat{row}.price", seats[row], "price", f"${prices[row]}", (490, top, 584, top + 34))
+    items = [Item(seats[row], prices[row], f"seat{row}.price") for row in range(n)]
+    name = d.word("title", "What does the poster announce?", "The poster announces the {}.", _FESTIVALS, can.TOPIC)
+    thing = d.word("motif", "What does the large picture show?", "The large picture shows a thing called {}.", _MOTIFS,
+                   can.OBJECT)  # fmt: skip
+    tone = d.word("paint", "Which colour has the thing in the large picture?", "The thing pictured is {}.", _PAINTS,
+                  can.COLOUR)  # fmt: skip
+    when = d.number("day", "On which day does it take place?", "It takes place on {}.", can.NUMBER)
+    where = d.word("hall", "Where does it take place?", "The place named is {}.", _HALLS, can.TEXT)
+    time = d.number("hour", "At what time does it begin?", "It begins at {}.", can.NUMBER)
+    total = d.count("stars", "How many stars does the border show?", "The border shows {} stars.")
     absent = rng.choice([m for m in _MOTIFS if m != motif])
-    missing = Clue(f"Where on the poster is {article(absent)} drawn?", f"As to {article(absent)}, it is drawn {{}}.", "nowhere",
-                   ("in the large picture", "in the border"), can.ABSENCE)  # fmt: skip
-    ground_is = named(rng, "Which colour has the poster's background?", "The background of the poster is {}.", ground,
-                      ("red", "orange", "green", "blue", "purple", "yellow"), can.COLOUR)  # fmt: skip
-    starry = pose(rng, scene, "count", "How many stars stand in the lower border of the poster?",
-                  clues=(ground_is, missing, total), answer=str(stars), wrong=total.wrong)  # fmt: skip
+    missing = Clue(f"Where on the poster is {article(absent)} drawn?", f"As to {article(absent)}, it is drawn {{}}.",
+                   "nowhere", ("in the large picture", "in the border"), can.ABSENCE)  # fmt: skip
+    ground_is = d.named("Which colour has the poster's background?", "The background of the poster is {}.", ground,
+                        _PAINTS, can.COLOUR)  # fmt: skip
+    starry = d.pose("count", "How many stars stand in the lower border of the poster?", (ground_is, missing, total))
     questions = [
-        describe(rng, scene, "What kind of work is this, what does its picture show, and in which colour?",
-                 genre(rng, "work", "poster"), thing, tone),
-        starry if rng.random() < 0.6 else count_above(rng, scene, _PRICES, items),
-        relate_next(rng, scene, _PRICES, items),
-        read_out(rng, scene, "What is announced, on which day, where, and at what time?", name, when, where, time),
-        compare_pair(rng, scene, _PRICES, items),
-        _tickets(rng, scene, items) if rng.random() < 0.6 else infer_sum(rng, scene, _PRICES, items),
+        describe(d, "work", "poster", "what does its picture show, and in which colour?", thing, tone),
+        starry if rng.random() < 0.6 else count_above(d, _PRICES, items),
+        relate_next(d, _PRICES, items),
+        d.read_out("What is announced, on which day, where, and at what time?", name, when, where, time),
+        compare_pair(d, _PRICES, items),
+        _tickets(d, items) if rng.random() < 0.6 else infer_sum(d, _PRICES, items),
     ]  # fmt: skip
-    return Plan(f"a poster for the {title}", facts, questions)
+    return f"a poster for the {title}", questions
 
 
-def _tickets(rng: Random, scene: str, items: list[Item]) -> Question:
-    seat, many = rng.choice(items), rng.randrange(2, 6)
+def _tickets(d: Draft, items: list[Item]) -> Question:
+    seat, many = d.rng.choice(items), d.rng.randrange(2, 6)
     cost = seat.value * many
     note = ((cost + 5) // 50 + 1) * 50
     clues = [
-        measured(rng, f"What does a seat of the class {seat.label} cost?", f"A seat of the class {seat.label} costs {{}}.",
-                 seat.value, "${}", can.FIELD, seat.box),
-        measured(rng, "What do all the seats cost together?", "All the seats together cost {}.", cost, "${}", can.PRODUCT),
-        measured(rng, "How much change comes back?", "The change that comes back is {}.", note - cost, "${}", can.DIFFERENCE),
+        d.measured(f"What does a seat of the class {seat.label} cost?", f"A seat of the class {seat.label} costs {{}}.",
+                   seat.value, "${}", can.FIELD, seat.at),
+        d.measured("What do all the seats cost together?", "All the seats together cost {}.", cost, "${}", can.PRODUCT),
+        d.measured("How much change comes back?", "The change that comes back is {}.", note - cost, "${}",
+                   can.DIFFERENCE),
     ]  # fmt: skip
     text = f"Someone buys {many} seats of the class {seat.label} and pays with ${note}. How much change is due?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"${note - cost}", wrong=clues[-1].wrong)
+    return d.pose("infer", text, clues)
 
 
 def _paint_poster(c: Canvas, s: Sight) -> None:
@@ -167,117 +149,99 @@ def _quarter(n: int) -> Pixels:
     return (left, top, left + 150, top + 140)
 
 
-def _arms(rng: Random, scene: str) -> Plan:
+def _arms(d: Draft) -> Composed:
+    rng = d.rng
     tones = rng.sample(list(_TINCTURES), 4)
     charges, counts = [rng.choice(_CHARGES) for _ in range(4)], [rng.randrange(1, 6) for _ in range(4)]
     inks = ["white" if tone != "yellow" else "red" for tone in tones]
     motto, house, crest = rng.choice(_MOTTOES), rng.choice(_HOUSES), rng.choice(_CRESTS)
-    facts = [
-        fact("house", "coat of arms", "house", house, (20, 20, 220, 60)),
-        fact("motto", "ribbon", "text", motto, (140, 396, 500, 440)),
-        fact("crest", "crest", "shows", crest, (280, 16, 360, 84)),
-    ]
+    d.fact("house", "coat of arms", "house", house, (20, 20, 220, 60))
+    d.fact("motto", "ribbon", "text", motto, (140, 396, 500, 440))
+    d.fact("crest", "crest", "shows", crest, (280, 16, 360, 84))
     for n, place in enumerate(_QUARTERS):
-        facts.append(fact(f"q{n}.tone", f"{place} quarter", "colour", tones[n], _quarter(n)))
-        facts.append(fact(f"q{n}.charge", f"{place} quarter", "charge", charges[n], _quarter(n)))
-        facts.append(fact(f"q{n}.many", f"{place} quarter", "number of charges", str(counts[n]), _quarter(n)))
-        facts.append(fact(f"q{n}.ink", f"{place} quarter", "colour of the charge", inks[n], _quarter(n)))
-    box = {f.id: f.box for f in facts}
+        d.fact(f"q{n}.tone", f"{place} quarter", "colour", tones[n], _quarter(n))
+        d.fact(f"q{n}.charge", f"{place} quarter", "charge", charges[n], _quarter(n))
+        d.fact(f"q{n}.many", f"{place} quarter", "number of charges", str(counts[n]), _quarter(n))
+        d.fact(f"q{n}.ink", f"{place} quarter", "colour of the charge", inks[n], _quarter(n))
     at = rng.randrange(4)
     where = f"the {_QUARTERS[at]} quarter"
-    tone = named(rng, f"Which colour has {where}?", f"The colour of {where} is {{}}.", tones[at], list(_TINCTURES), can.COLOUR,
-                 box[f"q{at}.tone"])  # fmt: skip
-    charge = named(rng, f"Which figure stands in {where}?", f"The figure in {where} is the {{}}.", charges[at], _CHARGES,
-                   can.SHAPE, box[f"q{at}.charge"])  # fmt: skip
-    words = named(rng, "Which words stand on the ribbon?", "The words on the ribbon read {}.", motto, _MOTTOES, can.TEXT,
-                  box["motto"])  # fmt: skip
-    name = named(rng, "Which house's name is written?", "The name written is that of the house of {}.", house, _HOUSES, can.TEXT,
-                 box["house"])  # fmt: skip
-    top = named(rng, "What stands over the shield?", "Over the shield stands a {}.", crest, (*_CRESTS, "bird"), can.OBJECT,
-                box["crest"])  # fmt: skip
+    tone = d.word(f"q{at}.tone", f"Which colour has {where}?", f"The colour of {where} is {{}}.", list(_TINCTURES),
+                  can.COLOUR)  # fmt: skip
+    charge = d.word(f"q{at}.charge", f"Which figure stands in {where}?", f"The figure in {where} is the {{}}.",
+                    _CHARGES, can.SHAPE)  # fmt: skip
+    words = d.word("motto", "Which words stand on the ribbon?", "The words on the ribbon read {}.", _MOTTOES, can.TEXT)
+    name = d.word("house", "Which house's name is written?", "The name written is that of the house of {}.", _HOUSES,
+                  can.TEXT)  # fmt: skip
+    top = d.word("crest", "What stands over the shield?", "Over the shield stands a {}.", (*_CRESTS, "bird"),
+                 can.OBJECT)  # fmt: skip
     questions = [
-        describe(rng, scene, f"What kind of work is this, and which colour and figure has {where}?",
-                 genre(rng, "work", "coat of arms"), tone, charge),
-        _all_charges(rng, scene, counts, box),
-        _diagonal(rng, scene, at, tones, charges, box),
-        read_out(rng, scene, "Which words does the ribbon bear, which house is named, and what stands over the shield?",
-                 words, name, top),
-        _quarters(rng, scene, counts, box),
-        _blazon(rng, scene, at, tones, counts, tone, box),
+        describe(d, "work", "coat of arms", f"and which colour and figure has {where}?", tone, charge),
+        _all_charges(d, counts),
+        _diagonal(d, at),
+        d.read_out("Which words does the ribbon bear, which house is named, and what stands over the shield?", words,
+                   name, top),
+        _quarters(d, counts),
+        _blazon(d, at, tone),
     ]  # fmt: skip
-    return Plan(f"the arms of {house}", facts, questions)
+    return f"the arms of {house}", questions
 
 
-def _all_charges(rng: Random, scene: str, counts: list[int], box: dict[str, Box]) -> Question:
+def _all_charges(d: Draft, counts: list[int]) -> Question:
     halves = [counts[0] + counts[1], counts[2] + counts[3]]
     clues = [
-        counted(rng, f"How many figures do the {name} quarters hold together?", f"The {name} quarters hold {{}} figures.", half,
-                can.COUNTING_SELECTED, union([box[f"q{2 * n}.many"], box[f"q{2 * n + 1}.many"]]))
+        d.counted(f"How many figures do the {name} quarters hold together?", f"The {name} quarters hold {{}} figures.",
+                  half, can.COUNTING_SELECTED, d.box(f"q{2 * n}.many", f"q{2 * n + 1}.many"))
         for n, (name, half) in enumerate(zip(("upper", "lower"), halves, strict=True))
     ]  # fmt: skip
-    clues.append(
-        counted(rng, "How many figures does the whole shield hold?", "The whole shield holds {} figures.", sum(counts))
-    )
-    text = "How many figures are there on the shield altogether?"
-    return pose(rng, scene, "count", text, clues=clues, answer=str(sum(counts)), wrong=clues[-1].wrong)
+    clues.append(d.counted("How many figures does the whole shield hold?", "The whole shield holds {} figures.",
+                           sum(counts)))  # fmt: skip
+    return d.pose("count", "How many figures are there on the shield altogether?", clues)
 
 
-def _diagonal(rng: Random, scene: str, at: int, tones: list[str], charges: list[str], box: dict[str, Box]) -> Question:
+def _diagonal(d: Draft, at: int) -> Question:
     far = 3 - at
     here = _QUARTERS[at]
     clues = [
-        named(rng, f"Which quarter lies diagonally across from the quarter at the {here}?",
-              f"Diagonally across from the {here} lies the quarter at the {{}}.", _QUARTERS[far], _QUARTERS, can.POSITION,
-              box[f"q{far}.tone"]),
-        named(rng, "Which colour has that quarter across?", "The colour across is {}.", tones[far], list(_TINCTURES),
-              can.COLOUR, box[f"q{far}.tone"]),
-        named(rng, "Which figure stands in that quarter across?", "The figure across is the {}.", charges[far], _CHARGES,
-              can.SHAPE, box[f"q{far}.charge"]),
+        d.named(f"Which quarter lies diagonally across from the quarter at the {here}?",
+                f"Diagonally across from the {here} lies the quarter at the {{}}.", _QUARTERS[far], _QUARTERS,
+                can.POSITION, f"q{far}.tone"),
+        d.word(f"q{far}.tone", "Which colour has that quarter across?", "The colour across is {}.", list(_TINCTURES),
+               can.COLOUR),
+        d.word(f"q{far}.charge", "Which figure stands in that quarter across?", "The figure across is the {}.",
+               _CHARGES, can.SHAPE),
     ]  # fmt: skip
-    truth = f"{tones[far]}, with the {charges[far]}"
-    wrong = [f"{clues[1].wrong[0]}, with the {charges[far]}", f"{tones[far]}, with the {clues[2].wrong[0]}",
-             f"{clues[1].wrong[1]}, with the {clues[2].wrong[1]}"]  # fmt: skip
     text = f"Which colour and figure has the quarter diagonally across from the {here} one?"
-    return pose(rng, scene, "relate", text, clues=clues, answer=truth, wrong=wrong)
+    return d.pose("relate", text, clues, *of_two("{}, with the {}".format, *clues[1:]))
 
 
-def _quarters(rng: Random, scene: str, counts: list[int], box: dict[str, Box]) -> Question:
-    one, other = rng.sample(range(4), 2)
-    names = [_QUARTERS[one], _QUARTERS[other]]
+def _quarters(d: Draft, counts: list[int]) -> Question:
+    one, other = d.rng.sample(range(4), 2)
     gap = abs(counts[one] - counts[other])
-    if gap:
-        more, less = names if counts[one] > counts[other] else names[::-1]
-        verdict, wrong = f"the {more} holds more", (f"the {less} holds more", "both hold equally many")
-    else:
-        verdict, wrong = "both hold equally many", (f"the {names[0]} holds more", f"the {names[1]} holds more")
+    verdict, wrong = who_has_more([f"the {_QUARTERS[n]}" for n in (one, other)], (counts[one], counts[other]))
     clues = [
-        counted(rng, f"How many figures does the {_QUARTERS[n]} quarter hold?", f"The {_QUARTERS[n]} quarter holds {{}} of them.",
-                counts[n], box=box[f"q{n}.many"])
+        d.count(f"q{n}.many", f"How many figures does the {_QUARTERS[n]} quarter hold?",
+                f"The {_QUARTERS[n]} quarter holds {{}} of them.")
         for n in (one, other)
     ]  # fmt: skip
-    clues.append(counted(rng, "By how many figures do the compared quarters differ?",
-                         "The compared quarters differ by {} figures.", gap, can.DIFFERENCE))  # fmt: skip
+    clues.append(d.counted("By how many figures do the compared quarters differ?",
+                           "The compared quarters differ by {} figures.", gap, can.DIFFERENCE))  # fmt: skip
     clues.append(Clue("What follows for the compared quarters?", "It follows that {}.", verdict, wrong, can.MAGNITUDE))
-    text = f"Which holds more figures, the {names[0]} quarter or the {names[1]} quarter?"
-    return pose(rng, scene, "compare", text, clues=clues, answer=verdict, wrong=wrong)
+    text = f"Which holds more figures, the {_QUARTERS[one]} quarter or the {_QUARTERS[other]} quarter?"
+    return d.pose("compare", text, clues)
 
 
-def _blazon(
-    rng: Random, scene: str, at: int, tones: list[str], counts: list[int], tone: Clue, box: dict[str, Box]
-) -> Question:
-    term = _TINCTURES[tones[at]]
-    terms = others(rng, list(_TINCTURES.values()), term)
+def _blazon(d: Draft, at: int, tone: Clue) -> Question:
+    term = _TINCTURES[tone.truth]
+    terms = d.others(list(_TINCTURES.values()), term)
     where = f"the {_QUARTERS[at]} quarter"
     clues = [
         tone,
-        counted(rng, f"How many figures lie in {where}?", f"In {where} lie {{}} figures.", counts[at], box=box[f"q{at}.many"]),
+        d.count(f"q{at}.many", f"How many figures lie in {where}?", f"In {where} lie {{}} figures."),
         Clue("What is the name of that colour in heraldry?", "In heraldry the name of that colour is {}.", f"'{term}'",
              tuple(f"'{t}'" for t in terms), can.CULTURE),
     ]  # fmt: skip
-    answer = f"'{term}', {counts[at]}"
-    wrong = [f"'{terms[0]}', {counts[at]}", f"'{term}', {clues[1].wrong[0]}", f"'{terms[1]}', {clues[1].wrong[1]}"]
     text = f"What does heraldry call the colour of {where}, and how many figures lie on it?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=answer, wrong=wrong)
+    return d.pose("infer", text, clues, *of_two("{}, {}".format, clues[2], clues[1]))
 
 
 _SPOTS = {1: ((0.5, 0.5),), 2: ((0.3, 0.5), (0.7, 0.5)), 3: ((0.5, 0.28), (0.28, 0.7), (0.72, 0.7)),

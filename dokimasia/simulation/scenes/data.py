@@ -4,34 +4,20 @@ from random import Random
 from typing import NamedTuple
 
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Fact, Question
-from dokimasia.simulation.scenes.drawing import (
-    COLOURS,
-    FAINT,
-    INK,
-    SHADE,
-    Canvas,
-    Pixels,
-    inset,
-    on_circle,
-    tint,
-)
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
+from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Clue, Draft
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, SHADE, Canvas, Pixels, inset, on_circle, tint
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import (
-    Clue,
     Item,
     Wording,
     compare_pair,
     count_above,
-    describe,
     infer_sum,
-    named,
-    pose,
-    read_out,
     reading,
     relate_next,
 )
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 _MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
 
@@ -56,56 +42,50 @@ _THEMES = (
 )
 
 
-def _wording(single: str, name: str, unit: str, *, first: str = "", after: str = "") -> Wording:
-    words = Wording(
+def _wording(single: str, name: str, unit: str) -> Wording:
+    return Wording(
         single=single,
-        many=single + "s",
         name=name,
         ask="Which value does {} have?",
         say="The value of {name} is {value}.",
         show=f"{{}} {unit}".format,
         read=can.GAUGE,
     )
-    return words._replace(first=first or words.first, after=after or words.after)
 
 
 def _series(
-    rng: Random, scene: str, w: Wording, items: list[Item], chart: str, title: Clue, third: Clue
+    d: Draft, w: Wording, items: list[Item], chart: str, clues: tuple[Clue, Clue], third: str
 ) -> list[Question]:
-    one, other = rng.sample(items, 2)
-    kind = genre(rng, "figure", chart)
-    first, second = w.name.format(one.label), w.name.format(other.label)
+    one, other = d.rng.sample(items, 2)
+    first, second = w.called(one.label), w.called(other.label)
     return [
-        describe(rng, scene, "What kind of figure is this, what is its title, and in which unit or form are its values?",
-                 kind, title, third),
-        count_above(rng, scene, w, items),
-        relate_next(rng, scene, w, items),
-        read_out(rng, scene, f"What is the title, and which values do {first} and {second} have?", title,
-                 reading(rng, w, one), reading(rng, w, other)),
-        compare_pair(rng, scene, w, items),
-        infer_sum(rng, scene, w, items),
+        describe(d, "figure", chart, f"what is its title, and {third}?", *clues),
+        count_above(d, w, items),
+        relate_next(d, w, items),
+        d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading(d, w, one),
+                   reading(d, w, other)),
+        compare_pair(d, w, items),
+        infer_sum(d, w, items),
     ]  # fmt: skip
 
 
-def _heading(rng: Random, theme: _Theme, at: Pixels) -> tuple[Clue, Clue]:
-    title = fact("title", "figure", "title", theme.title, at)
-    unit = fact("unit", "figure", "unit", theme.unit, (at[0], at[3], at[2], at[3] + 22))
-    return (
-        named(rng, "What title does the figure bear?", "The figure is entitled {}.", theme.title, [t.title for t in _THEMES],
-              can.TOPIC, title.box),
-        named(rng, "In which unit are the values given?", "The unit of the values is {}.", theme.unit,
-              [t.unit for t in _THEMES], can.LEGEND, unit.box),
-    )  # fmt: skip
+_UNIT = "in which unit or form are its values"
 
 
-_TITLE_AT: Pixels = (60, 12, 580, 48)
+def _title(d: Draft, titles: list[str]) -> Clue:
+    return d.word("title", "What title does the figure bear?", "The figure is entitled {}.", titles, can.TOPIC)
 
 
-def _titled(theme: _Theme) -> list[Fact]:
-    return [
-        fact("title", "figure", "title", theme.title, _TITLE_AT),
-        fact("unit", "figure", "unit", theme.unit, (60, 48, 580, 70)),
-    ]
+def _heading(d: Draft) -> tuple[Clue, Clue]:
+    title = _title(d, [theme.title for theme in _THEMES])
+    units = [theme.unit for theme in _THEMES]
+    unit = d.word("unit", "In which unit are the values given?", "The unit of the values is {}.", units, can.LEGEND)
+    return title, unit
+
+
+def _titled(d: Draft, title: str, unit: str) -> None:
+    d.fact("title", "figure", "title", title, (60, 12, 580, 48))
+    d.fact("unit", "figure", "unit", unit, (60, 48, 580, 70))
 
 
 def _paint_heading(c: Canvas, s: Sight) -> None:
@@ -119,27 +99,25 @@ def _paint_heading(c: Canvas, s: Sight) -> None:
 _BASE, _TOP = 420, 100
 
 
-def _height(value: int, top: int = 100) -> float:
-    return (_BASE - _TOP - 30) * value / top
+def _height(value: int) -> float:
+    return (_BASE - _TOP - 30) * value / 100
 
 
-def _bars(rng: Random, scene: str) -> Plan:
+def _bars(d: Draft) -> Composed:
+    rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((5, 6, 7))
     labels, values = rng.sample(theme.labels, n), spread(rng, n, 15, 98)
-    facts = _titled(theme)
-    items: list[Item] = []
+    _titled(d, theme.title, theme.unit)
     wide = 530 / n
     for at, (label, value) in enumerate(zip(labels, values, strict=True)):
         left, top = 76 + at * wide, _BASE - _height(value)
         bar = (left + 8, top - 26, left + wide - 8, _BASE)
-        facts.append(
-            fact(f"bar{at}.label", f"bar {at + 1}", "label", label, (left, _BASE + 4, left + wide, _BASE + 32))
-        )
-        facts.append(fact(f"bar{at}.value", label, "value", str(value), bar))
-        items.append(Item(label, value, facts[-1].box))
-    title, unit = _heading(rng, theme, _TITLE_AT)
+        d.fact(f"bar{at}.label", f"bar {at + 1}", "label", label, (left, _BASE + 4, left + wide, _BASE + 32))
+        d.fact(f"bar{at}.value", label, "value", str(value), bar)
+    items = [Item(labels[at], values[at], f"bar{at}.value") for at in range(n)]
+    clues = _heading(d)
     words = _wording("bar", "the bar for {}", theme.unit)
-    return Plan(f"a bar chart: {theme.title}", facts, _series(rng, scene, words, items, "bar chart", title, unit))
+    return f"a bar chart: {theme.title}", _series(d, words, items, "bar chart", clues, _UNIT)
 
 
 def _axes(c: Canvas) -> None:
@@ -169,8 +147,9 @@ def _paint_bars(c: Canvas, s: Sight) -> None:
 _PAIRS = (("Tea", "Coffee"), ("Trains", "Buses"), ("Rent", "Food"), ("Gas", "Water"), ("Novels", "Poems"))
 
 
-def _lines(rng: Random, scene: str) -> Plan:
-    theme = _Theme("Use by month", rng.choice(("litres", "boxes", "units", "points")), _MONTHS)
+def _lines(d: Draft) -> Composed:
+    rng = d.rng
+    unit = rng.choice(("litres", "boxes", "units", "points"))
     n, pair = rng.choice((5, 6)), list(rng.choice(_PAIRS))
     rng.shuffle(pair)
     start = rng.randrange(len(_MONTHS) - n + 1)
@@ -178,36 +157,27 @@ def _lines(rng: Random, scene: str) -> Plan:
     colours = rng.sample(("red", "orange", "green", "blue", "purple"), 2)
     bands = (spread(rng, n, 60, 95), spread(rng, n, 15, 47))
     title = f"{pair[0]} and {pair[1].lower()} by month"
-    facts = _titled(theme._replace(title=title))
+    _titled(d, title, unit)
     for at, (name, colour) in enumerate(zip(pair, colours, strict=True)):
-        facts.append(fact(f"legend{at}", name, "colour", colour, (150 + 190 * at, 74, 320 + 190 * at, 98)))
-    series: list[list[Item]] = []
+        d.fact(f"legend{at}", name, "colour", colour, (150 + 190 * at, 74, 320 + 190 * at, 98))
     wide = 530 / n
     for at, month in enumerate(months):
         left = 76 + at * wide
-        facts.append(fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32)))
+        d.fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32))
     for at, (name, values) in enumerate(zip(pair, bands, strict=True)):
-        items: list[Item] = []
         for place, (month, value) in enumerate(zip(months, values, strict=True)):
             x, y = 76 + (place + 0.5) * wide, _BASE - _height(value)
-            facts.append(
-                fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
-            )
-            items.append(Item(month, value, facts[-1].box))
-        series.append(items)
+            d.fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
     pick = rng.randrange(2)
-    words = _wording("month", f"{pair[pick].lower()} in {{}}", theme.unit)
-    words = words._replace(many=f"months of {pair[pick].lower()}")
+    items = [Item(months[place], bands[pick][place], f"line{pick}.{place}") for place in range(n)]
+    name = pair[pick].lower()
+    words = _wording("month", f"{name} in {{}}", unit)._replace(plural=f"months of {name}")
     topics = [f"{a} and {b.lower()} by month" for a, b in _PAIRS if a not in pair]
-    head = named(
-        rng, "What title does the figure bear?", "The figure is entitled {}.", title, topics, can.TOPIC, facts[0].box
-    )
-    line = named(rng, f"In which colour is {pair[pick].lower()} drawn?", f"The line of {pair[pick].lower()} is drawn in {{}}.",
-                 colours[pick], tuple(COLOURS), can.LEGEND, facts[2 + pick].box)  # fmt: skip
-    questions = _series(rng, scene, words, series[pick], "line chart", head, line)
-    ask = f"What kind of figure is this, what is its title, and in which colour is {pair[pick].lower()} drawn?"
-    questions[0] = questions[0].model_copy(update={"text": ask})
-    return Plan(f"a line chart: {title}", facts, questions)
+    head = _title(d, topics)
+    line = d.word(f"legend{pick}", f"In which colour is {name} drawn?", f"The line of {name} is drawn in {{}}.",
+                  tuple(COLOURS), can.LEGEND)  # fmt: skip
+    questions = _series(d, words, items, "line chart", (head, line), f"in which colour is {name} drawn")
+    return f"a line chart: {title}", questions
 
 
 def _paint_lines(c: Canvas, s: Sight) -> None:
@@ -248,52 +218,49 @@ def _tag(start: float, share: int) -> Pixels:
     return (x - 24, y - 13, x + 24, y + 13)
 
 
-def _pie(rng: Random, scene: str) -> Plan:
+def _pie(d: Draft) -> Composed:
+    rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((4, 5))
     labels, shares = rng.sample(theme.labels, n), _shares(rng, n)
     colours = rng.sample(("red", "orange", "yellow", "green", "blue", "purple", "pink"), n)
-    theme = theme._replace(title="Shares: " + theme.title.lower(), unit="percent")
-    facts = _titled(theme)
-    items: list[Item] = []
+    title = "Shares: " + theme.title.lower()
+    _titled(d, title, "percent")
     start = -90.0
     for at, (label, share, colour) in enumerate(zip(labels, shares, colours, strict=True)):
         top = 150 + at * 52
-        facts.append(
-            fact(f"slice{at}.label", f"entry {at + 1} of the legend", "label", label, (456, top, 610, top + 36))
-        )
-        facts.append(fact(f"slice{at}.colour", label, "colour", colour, (414, top, 448, top + 36)))
-        facts.append(fact(f"slice{at}.share", label, "share", f"{share}%", _tag(start, share)))
+        d.fact(f"slice{at}.label", f"entry {at + 1} of the legend", "label", label, (456, top, 610, top + 36))
+        d.fact(f"slice{at}.colour", label, "colour", colour, (414, top, 448, top + 36))
+        d.fact(f"slice{at}.share", label, "share", f"{share}%", _tag(start, share))
         start += 3.6 * share
-        items.append(Item(label, share, facts[-1].box))
-    words = _wording("slice", "the slice of {}", "", first="at the top of the legend", after="directly below")
-    words = words._replace(show="{}%".format, most="largest", least="smallest", more="larger")
-    titles = ["Shares: " + t.title.lower() for t in _THEMES]
-    head = named(rng, "What title does the figure bear?", "The figure is entitled {}.", theme.title, titles, can.TOPIC,
-                 facts[0].box)  # fmt: skip
+    items = [Item(labels[at], shares[at], f"slice{at}.share") for at in range(n)]
+    words = _wording("slice", "the slice of {}", "")._replace(
+        show="{}%".format,
+        degrees=("largest", "smallest", "larger"),
+        first="at the top of the legend",
+        after="directly below",
+    )
+    head = _title(d, ["Shares: " + t.title.lower() for t in _THEMES])
     at = rng.randrange(n)
-    tone = named(rng, f"Which colour stands for {labels[at]}?", f"The colour that stands for {labels[at]} is {{}}.",
-                 colours[at], tuple(COLOURS), can.LEGEND, facts[3 + 3 * at].box)  # fmt: skip
-    questions = _series(rng, scene, words, items, "pie chart", head, tone)
-    ask = f"What kind of figure is this, what is its title, and which colour stands for {labels[at]}?"
-    questions[0] = questions[0].model_copy(update={"text": ask})
+    tone = d.word(f"slice{at}.colour", f"Which colour stands for {labels[at]}?",
+                  f"The colour that stands for {labels[at]} is {{}}.", tuple(COLOURS), can.LEGEND)  # fmt: skip
+    questions = _series(d, words, items, "pie chart", (head, tone), f"which colour stands for {labels[at]}")
     if rng.random() < 0.5:
-        questions[5] = _rest(rng, scene, words, items)
-    return Plan(f"a pie chart: {theme.title}", facts, questions)
+        questions[5] = _rest(d, words, items)
+    return f"a pie chart: {title}", questions
 
 
-def _rest(rng: Random, scene: str, w: Wording, items: list[Item]) -> Question:
-    one, other = rng.sample(items, 2)
+def _rest(d: Draft, w: Wording, items: list[Item]) -> Question:
+    one, other = d.rng.sample(items, 2)
     both = one.value + other.value
     clues = [
-        reading(rng, w, one),
-        reading(rng, w, other),
-        Clue("Which share do both slices have together?", "Both slices together have a share of {}.", w.show(both),
-             w.values(rng, both), can.ADDITION),
-        Clue("Which share is left for all the other slices?", "All the other slices are left with {}.", w.show(100 - both),
-             w.values(rng, 100 - both), can.DIFFERENCE),
+        reading(d, w, one),
+        reading(d, w, other),
+        w.clue(d, "Which share do both slices have together?", "Both slices together have a share of {}.", both,
+               can.ADDITION),
+        w.clue(d, "Which share is left for all the other slices?", "All the other slices are left with {}.", 100 - both,
+               can.DIFFERENCE),
     ]  # fmt: skip
-    text = f"Which share do all slices other than {one.label} and {other.label} have together?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=clues[-1].truth, wrong=clues[-1].wrong)
+    return d.pose("infer", f"Which share do all slices other than {one.label} and {other.label} have together?", clues)
 
 
 def _paint_pie(c: Canvas, s: Sight) -> None:
@@ -304,7 +271,7 @@ def _paint_pie(c: Canvas, s: Sight) -> None:
     for id in ids:
         tone = COLOURS[s.value(id.replace("share", "colour"))]
         sweep = 3.6 * s.number(id)
-        c.wedge((x0, y0, x1, y1), start, start + sweep, tone, line=INK)
+        c.wedge((x0, y0, x1, y1), start, start + sweep, tone)
         start += sweep
     for id in ids:
         c.rect(s.at(id), WHITE, line=SHADE, width=1, radius=6)
@@ -321,31 +288,32 @@ def _paint_pie(c: Canvas, s: Sight) -> None:
 _YEARS: tuple[str, ...] = ("2019", "2020", "2021", "2022", "2023", "2024")
 
 
-def _table(rng: Random, scene: str) -> Plan:
+def _table(d: Draft) -> Composed:
+    rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((4, 5))
     labels, years = rng.sample(theme.labels, n), sorted(rng.sample(_YEARS, 3))
     columns = [spread(rng, n, 15, 98) for _ in years]
-    facts = _titled(theme)
-    items: list[list[Item]] = [[] for _ in years]
+    _titled(d, theme.title, theme.unit)
     for column, year in enumerate(years):
         left = 200 + column * 136
-        facts.append(fact(f"year{column}", f"column {column + 1}", "heading", year, (left, 88, left + 130, 130)))
+        d.fact(f"year{column}", f"column {column + 1}", "heading", year, (left, 88, left + 130, 130))
     for row, label in enumerate(labels):
         top = 140 + row * 62
-        facts.append(fact(f"row{row}", f"row {row + 1}", "heading", label, (40, top, 190, top + 54)))
+        d.fact(f"row{row}", f"row {row + 1}", "heading", label, (40, top, 190, top + 54))
         for column, year in enumerate(years):
             left = 200 + column * 136
-            value = columns[column][row]
-            facts.append(
-                fact(f"cell{row}{column}", f"{label} in {year}", "value", str(value), (left, top, left + 130, top + 54))
-            )
-            items[column].append(Item(label, value, facts[-1].box))
+            cell = (left, top, left + 130, top + 54)
+            d.fact(f"cell{row}{column}", f"{label} in {year}", "value", str(columns[column][row]), cell)
     pick = rng.randrange(3)
-    title, unit = _heading(rng, theme, _TITLE_AT)
-    words = _wording("row", f"the row of {{}} in {years[pick]}", theme.unit, first="at the top of the table",
-                     after="directly below")._replace(many=f"rows in the column of {years[pick]}", read=can.FIELD)  # fmt: skip
-    questions = _series(rng, scene, words, items[pick], "table", title, unit)
-    return Plan(f"a table: {theme.title}", facts, questions)
+    items = [Item(labels[row], columns[pick][row], f"cell{row}{pick}") for row in range(n)]
+    clues = _heading(d)
+    words = _wording("row", f"the row of {{}} in {years[pick]}", theme.unit)._replace(
+        plural=f"rows in the column of {years[pick]}",
+        read=can.FIELD,
+        first="at the top of the table",
+        after="directly below",
+    )
+    return f"a table: {theme.title}", _series(d, words, items, "table", clues, _UNIT)
 
 
 def _paint_table(c: Canvas, s: Sight) -> None:

@@ -1,11 +1,10 @@
 """Documents: an invoice, a letter of invitation and the programme of a conference."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Fact, Question
+from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Draft, in_words, of_two
 from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, inset, tint
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.letter import LETTER
 from dokimasia.simulation.scenes.phrasing import (
     Item,
@@ -13,11 +12,7 @@ from dokimasia.simulation.scenes.phrasing import (
     article,
     compare_pair,
     count_above,
-    counted,
     infer_sum,
-    measured,
-    named,
-    pose,
     relate_next,
 )
 from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE, genre
@@ -47,21 +42,18 @@ _GOODS: tuple[str, ...] = (
 _COLUMNS = (("item", 40, 260), ("qty", 260, 350), ("price", 350, 470), ("amount", 470, 600))
 _AMOUNTS = Wording(
     single="item",
-    many="items",
-    name="the item {}",
     ask="Which amount is charged for {}?",
     say="The amount charged for {name} is {value}.",
     show="${}".format,
     read=can.FIELD,
-    most="dearest",
-    least="cheapest",
-    more="dearer",
+    degrees=("dearest", "cheapest", "dearer"),
     first="at the top of the list",
     after="directly below",
 )
 
 
-def _invoice(rng: Random, scene: str) -> Plan:
+def _invoice(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((4, 5))
     goods = rng.sample(_GOODS, n)
     lines: list[tuple[int, int]] = []
@@ -73,64 +65,51 @@ def _invoice(rng: Random, scene: str) -> Plan:
     number, month, day = rng.randrange(2100, 9900), rng.choice(MONTHS), rng.randrange(13, 17)
     due = day + rng.choice((7, 10, 12))
     total = sum(q * p for q, p in lines)
-    facts = [
-        fact("seller", "invoice", "issued by", seller, (40, 24, 330, 64)),
-        fact("kind", "document", "kind", "invoice", (400, 24, 600, 64)),
-        fact("number", "invoice", "number", str(number), (400, 68, 600, 92)),
-        fact("date", "invoice", "date", f"{day} {month}", (400, 92, 600, 116)),
-        fact("due", "invoice", "due", f"{due} {month}", (400, 116, 600, 140)),
-        fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122)),
-    ]
-    items: list[Item] = []
+    d.fact("seller", "invoice", "issued by", seller, (40, 24, 330, 64))
+    d.fact("kind", "document", "kind", "invoice", (400, 24, 600, 64))
+    d.fact("number", "invoice", "number", str(number), (400, 68, 600, 92))
+    d.fact("date", "invoice", "date", f"{day} {month}", (400, 92, 600, 116))
+    d.fact("due", "invoice", "due", f"{due} {month}", (400, 116, 600, 140))
+    d.fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122))
     for row, (name, (qty, price)) in enumerate(zip(goods, lines, strict=True)):
         top = 204 + row * 38
         shown = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
         for column, left, right in _COLUMNS:
-            facts.append(fact(f"line{row}.{column}", name, column, shown[column], (left, top, right, top + 34)))
-        items.append(Item(name, qty * price, facts[-1].box))
-    facts.append(fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454)))
-    boxes = {f.id: f.box for f in facts}
-    kind = genre(rng, "document", "invoice")._replace(box=boxes["kind"])
-    sold = named(rng, "Which firm issued the document?", "The document was issued by {}.", seller, _FIRMS, can.TEXT,
-                 boxes["seller"])  # fmt: skip
-    bought = named(rng, "To whom is the document addressed?", "The document is addressed to {}.", buyer, PEOPLE, can.FIELD,
-                   boxes["buyer"])  # fmt: skip
-    num = measured(rng, "What number does the document bear?", "The number that the document bears is {}.", number, "{}",
-                   can.NUMBER, boxes["number"])  # fmt: skip
-    till = measured(
-        rng, "By which day must be paid?", "Payment is due by {}.", due, "{} " + month, can.FIELD, boxes["due"]
-    )
-    since = measured(rng, "On which day was the document issued?", "The day of issue is {}.", day, "{} " + month, can.FIELD,
-                     boxes["date"])  # fmt: skip
+            d.fact(f"line{row}.{column}", name, column, shown[column], (left, top, right, top + 34))
+    items = [Item(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
+    d.fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454))
+    kind = genre(d, "document", "invoice")._replace(at="kind")
+    sold = d.word("seller", "Which firm issued the document?", "The document was issued by {}.", _FIRMS, can.TEXT)
+    bought = d.word("buyer", "To whom is the document addressed?", "The document is addressed to {}.", PEOPLE,
+                    can.FIELD)  # fmt: skip
+    num = d.number("number", "What number does the document bear?", "The number that the document bears is {}.",
+                   can.NUMBER)  # fmt: skip
+    till = d.number("due", "By which day must be paid?", "Payment is due by {}.", can.FIELD)
+    since = d.number("date", "On which day was the document issued?", "The day of issue is {}.", can.FIELD)
     questions = [
-        pose(rng, scene, "recognise", "What kind of document is this, who issued it, and to whom?",
-             clues=(kind, sold, bought), answer=f"an invoice from {seller} to {buyer}",
-             wrong=[f"an invoice from {sold.wrong[0]} to {buyer}", f"{article(kind.wrong[0])} from {seller} to {buyer}",
-                    f"an invoice from {seller} to {bought.wrong[0]}"]),
-        count_above(rng, scene, _AMOUNTS, items),
-        relate_next(rng, scene, _AMOUNTS, items),
-        pose(rng, scene, "read", "Which number does the document bear, and by which day must it be paid?",
-             clues=(num, since, till), answer=f"number {number}, by {till.truth}",
-             wrong=[f"number {num.wrong[0]}, by {till.truth}", f"number {number}, by {till.wrong[0]}",
-                    f"number {num.wrong[1]}, by {till.wrong[1]}"]),
-        compare_pair(rng, scene, _AMOUNTS, items),
-        _strike(rng, scene, items, total, facts[-1]) if rng.random() < 0.6 else infer_sum(rng, scene, _AMOUNTS, items),
+        d.pose("recognise", "What kind of document is this, who issued it, and to whom?", (kind, sold, bought),
+               *in_words(lambda firm, what, whom: f"{article(what)} from {firm} to {whom}", sold, kind, bought)),
+        count_above(d, _AMOUNTS, items),
+        relate_next(d, _AMOUNTS, items),
+        d.pose("read", "Which number does the document bear, and by which day must it be paid?", (num, since, till),
+               *of_two("number {}, by {}".format, num, till)),
+        compare_pair(d, _AMOUNTS, items),
+        _strike(d, items, total) if rng.random() < 0.6 else infer_sum(d, _AMOUNTS, items),
     ]  # fmt: skip
-    return Plan(f"an invoice of {n} items", facts, questions)
+    return f"an invoice of {n} items", questions
 
 
-def _strike(rng: Random, scene: str, items: list[Item], total: int, sum_up: Fact) -> Question:
-    gone = rng.choice(items)
+def _strike(d: Draft, items: list[Item], total: int) -> Question:
+    gone = d.rng.choice(items)
     clues = [
-        counted(rng, "How many items does the list hold?", "The list holds this number of items: {}.", len(items)),
-        measured(rng, "What is the total of the document?", "The total printed is {}.", total, "${}", can.NUMBER, sum_up.box),
-        measured(rng, f"What is charged for the item {gone.label}?", f"Charged for the item {gone.label} is {{}}.",
-                 gone.value, "${}", can.FIELD, gone.box),
-        measured(rng, f"What remains to be paid without the item {gone.label}?", "Without it, what remains to be paid is {}.",
-                 total - gone.value, "${}", can.DIFFERENCE),
+        d.counted("How many items does the list hold?", "The list holds this number of items: {}.", len(items)),
+        d.number("total", "What is the total of the document?", "The total printed is {}.", can.NUMBER),
+        d.measured(f"What is charged for the item {gone.label}?", f"Charged for the item {gone.label} is {{}}.",
+                   gone.value, "${}", can.FIELD, gone.at),
+        d.measured(f"What remains to be paid without the item {gone.label}?",
+                   "Without it, what remains to be paid is {}.", total - gone.value, "${}", can.DIFFERENCE),
     ]  # fmt: skip
-    text = f"If the item {gone.label} were struck out, what would the total be?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"${total - gone.value}", wrong=clues[-1].wrong)
+    return d.pose("infer", f"If the item {gone.label} were struck out, what would the total be?", clues)
 
 
 def _paint_invoice(c: Canvas, s: Sight) -> None:
@@ -176,66 +155,54 @@ _MEETINGS: tuple[str, ...] = ("Science Day", "Open Academy", "City Lectures", "A
 _PROGRAMME = (("time", 40, 120), ("talk", 130, 270), ("room", 280, 410), ("speaker", 410, 530), ("seats", 530, 600))
 _SEATS = Wording(
     single="talk",
-    many="talks",
     name="the talk on {}",
     ask="How many seats does {} have?",
     say="The seats of {name} number {value}.",
     show="{} seats".format,
     read=can.FIELD,
-    most="largest",
-    least="smallest",
-    more="larger",
+    degrees=("largest", "smallest", "larger"),
     first="at the top of the programme",
     after="directly below",
 )
 
 
-def _programme(rng: Random, scene: str) -> Plan:
+def _programme(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((4, 5))
     talks, rooms = rng.sample(_TALKS, n), rng.sample(_ROOMS, n)
     speakers, seats = rng.sample([p.split()[1] for p in PEOPLE], n), spread(rng, n, 20, 180, step=5)
     hours = sorted(rng.sample(range(9, 20), n))
     title, month, day = rng.choice(_MEETINGS), rng.choice(MONTHS), rng.randrange(13, 29)
-    facts = [
-        fact("title", "programme", "title", title, (40, 22, 600, 78)),
-        fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112)),
-    ]
-    items: list[Item] = []
+    d.fact("title", "programme", "title", title, (40, 22, 600, 78))
+    d.fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112))
     for row in range(n):
         top = 176 + row * 54
         shown = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
         for (column, left, right), value in zip(_PROGRAMME, shown, strict=True):
-            facts.append(fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44)))
-        items.append(Item(talks[row], seats[row], facts[-1].box))
-    box = {f.id: f.box for f in facts}
-    name = named(rng, "What is the title of the programme?", "The programme is entitled {}.", title, _MEETINGS, can.TEXT,
-                 box["title"])  # fmt: skip
-    kind = genre(rng, "document", "event programme")
-    when = measured(rng, "For which day is the document made?", "It is made for {}.", day, "{} " + month, can.NUMBER,
-                    box["date"])  # fmt: skip
+            d.fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44))
+    items = [Item(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
+    name = d.word("title", "What is the title of the programme?", "The programme is entitled {}.", _MEETINGS, can.TEXT)
+    kind = genre(d, "document", "event programme")
+    when = d.number("date", "For which day is the document made?", "It is made for {}.", can.NUMBER)
     at = rng.randrange(n)
     talk = f"the talk on {talks[at]}"
-    who = named(rng, f"Who gives {talk}?", f"The speaker of {talk} is {{}}.", speakers[at], speakers, can.FIELD,
-                box[f"row{at}.speaker"])  # fmt: skip
-    room = named(rng, f"In which room is {talk}?", f"The room of {talk} is {{}}.", rooms[at], rooms, can.FIELD,
-                 box[f"row{at}.room"])  # fmt: skip
-    time = measured(rng, f"At what time is {talk}?", f"The time of {talk} is {{}}.", hours[at], "{}:00", can.NUMBER,
-                    box[f"row{at}.time"])  # fmt: skip
+    who = d.word(f"row{at}.speaker", f"Who gives {talk}?", f"The speaker of {talk} is {{}}.", speakers, can.FIELD)
+    room = d.word(f"row{at}.room", f"In which room is {talk}?", f"The room of {talk} is {{}}.", rooms, can.FIELD)
+    time = d.number(f"row{at}.time", f"At what time is {talk}?", f"The time of {talk} is {{}}.", can.NUMBER)
     questions = [
-        pose(rng, scene, "recognise", "What kind of document is this, what is its title, and for which day is it?",
-             clues=(kind, name, when), answer=f"the event programme {title} of {when.truth}",
-             wrong=[f"the event programme {name.wrong[0]} of {when.truth}", f"the event programme {title} of {when.wrong[0]}",
-                    f"the {kind.wrong[0]} {title} of {when.wrong[1]}"]),
-        count_above(rng, scene, _SEATS, items),
-        relate_next(rng, scene, _SEATS, items),
-        pose(rng, scene, "read", f"Who gives {talk}, in which room, and at what time?", clues=(who, room, time),
-             answer=f"{who.truth}, {room.truth}, {time.truth}",
-             wrong=[f"{who.wrong[0]}, {room.truth}, {time.truth}", f"{who.truth}, {room.wrong[0]}, {time.truth}",
-                    f"{who.truth}, {room.truth}, {time.wrong[0]}"]),
-        compare_pair(rng, scene, _SEATS, items),
-        infer_sum(rng, scene, _SEATS, items),
+        d.pose("recognise", "What kind of document is this, what is its title, and for which day is it?",
+               (kind, name, when), answer=f"the event programme {title} of {when.truth}",
+               wrong=[f"the event programme {name.wrong[0]} of {when.truth}",
+                      f"the event programme {title} of {when.wrong[0]}",
+                      f"the {kind.wrong[0]} {title} of {when.wrong[1]}"]),
+        count_above(d, _SEATS, items),
+        relate_next(d, _SEATS, items),
+        d.pose("read", f"Who gives {talk}, in which room, and at what time?", (who, room, time),
+               *in_words("{}, {}, {}".format, who, room, time)),
+        compare_pair(d, _SEATS, items),
+        infer_sum(d, _SEATS, items),
     ]  # fmt: skip
-    return Plan(f"the programme of {title} with {n} talks", facts, questions)
+    return f"the programme of {title} with {n} talks", questions
 
 
 def _paint_programme(c: Canvas, s: Sight) -> None:

@@ -108,9 +108,9 @@ class Canvas:
         """Draw an ellipse that fills the region."""
         self._draw.ellipse(at, fill=fill, outline=line, width=width)
 
-    def wedge(self, at: Pixels, start: float, end: float, fill: Rgb, *, line: Rgb = PAPER, width: int = 2) -> None:
+    def wedge(self, at: Pixels, start: float, end: float, fill: Rgb) -> None:
         """Draw a pie slice of the region's ellipse; angles in degrees, clockwise from three o'clock."""
-        self._draw.pieslice(at, start, end, fill=fill, outline=line, width=width)
+        self._draw.pieslice(at, start, end, fill=fill, outline=INK, width=2)
 
     def arc(self, at: Pixels, start: float, end: float, *, line: Rgb = INK, width: int = 3) -> None:
         """Draw a part of the region's ellipse's outline; angles in degrees, clockwise from three o'clock."""
@@ -124,7 +124,7 @@ class Canvas:
         """Draw a closed polygon."""
         self._draw.polygon(points, fill=fill, outline=line, width=width)
 
-    def regular(self, at: Pixels, sides: int, fill: Rgb | None, *, turn: float = 0.0, inner: float = 0.0) -> None:
+    def regular(self, at: Pixels, sides: int, fill: Rgb, *, inner: float = 0.0) -> None:
         """Draw a regular polygon with a corner on top, or a star of so many points where `inner` (0..1) is given."""
         cx, cy = (at[0] + at[2]) / 2, (at[1] + at[3]) / 2
         radius = min(at[2] - at[0], at[3] - at[1]) / 2
@@ -132,19 +132,9 @@ class Canvas:
         points: list[Point] = []
         for corner in range(corners):
             reach = radius * inner if inner and corner % 2 else radius
-            angle = math.radians(turn - 90 + corner * 360 / corners)
+            angle = math.radians(-90 + corner * 360 / corners)
             points.append((cx + reach * math.cos(angle), cy + reach * math.sin(angle)))
         self.poly(points, fill)
-
-    def arrow(self, start: Point, end: Point, *, line: Rgb = INK, width: int = 4) -> None:
-        """Draw an arrow whose head is at `end`."""
-        angle = math.atan2(end[1] - start[1], end[0] - start[0])
-        head = 4.0 * width
-        left = (end[0] - head * math.cos(angle - 0.45), end[1] - head * math.sin(angle - 0.45))
-        right = (end[0] - head * math.cos(angle + 0.45), end[1] - head * math.sin(angle + 0.45))
-        neck = (end[0] - head * 0.8 * math.cos(angle), end[1] - head * 0.8 * math.sin(angle))
-        self._draw.line([start, neck], fill=line, width=width)
-        self._draw.polygon([end, left, right], fill=line)
 
     def text(self, at: Pixels, words: str, *, size: int = 18, line: Rgb = INK, align: str = "left") -> None:
         """Write one line of words inside the region, centred in height, made smaller until it fits.
@@ -158,7 +148,7 @@ class Canvas:
         x, anchor = {"left": (at[0], "lm"), "right": (at[2], "rm"), "centre": ((at[0] + at[2]) / 2, "mm")}[align]
         self._draw.text((x, middle), words, font=_font(size), fill=line, anchor=anchor)
 
-    def paragraph(self, at: Pixels, words: str, *, size: int = 17, line: Rgb = INK, align: str = "left") -> None:
+    def paragraph(self, at: Pixels, words: str, *, size: int, align: str) -> None:
         """Write words in as many lines as the region's width asks for, from its top."""
         row, y, step = "", at[1], size * 1.4
         for word in [*words.split(), ""]:
@@ -166,7 +156,7 @@ class Canvas:
             if word and text_width(longer, size) <= at[2] - at[0]:
                 row = longer
                 continue
-            self.text((at[0], y, at[2], y + step), row, size=size, line=line, align=align)
+            self.text((at[0], y, at[2], y + step), row, size=size, align=align)
             row, y = word, y + step
 
     def png(self) -> bytes:

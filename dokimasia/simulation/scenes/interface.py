@@ -1,27 +1,13 @@
 """Interfaces: a settings window, a folder of files and a music player."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Clue, Draft
 from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, tint
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
-from dokimasia.simulation.scenes.phrasing import (
-    Clue,
-    Item,
-    Wording,
-    compare_pair,
-    count_above,
-    describe,
-    infer_sum,
-    measured,
-    named,
-    pose,
-    read_out,
-    relate_next,
-)
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
+from dokimasia.simulation.scenes.phrasing import Item, Wording, compare_pair, count_above, infer_sum, relate_next
 from dokimasia.simulation.scenes.settings import SETTINGS, WINDOW_TONES, window
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
@@ -41,65 +27,53 @@ _ENDS = {"pdf": "document", "png": "picture", "mp3": "sound", "zip": "archive", 
 _FOLDERS: tuple[str, ...] = ("Projects", "Family", "Harvest", "Studio", "Travel", "Workshop")
 _SIZES = Wording(
     single="file",
-    many="files",
-    name="the file {}",
     ask="What is the size of {}?",
     say="The size of {name} is {value}.",
     show="{} MB".format,
     read=can.FIELD,
-    most="largest",
-    least="smallest",
-    more="larger",
+    degrees=("largest", "smallest", "larger"),
     first="at the top of the list",
     after="directly below",
 )
 
 
-def _files(rng: Random, scene: str) -> Plan:
+def _files(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((5, 6))
     names = [f"{stem}.{rng.choice(list(_ENDS))}" for stem in rng.sample(_STEMS, n)]
     kinds = [_ENDS[name.split(".")[1]] for name in names]
     sizes, folder = spread(rng, n, 15, 900), rng.choice(_FOLDERS)
     chosen, free = rng.randrange(n), rng.randrange(30, 99) * 100
-    facts = [
-        fact("title", "window", "folder", folder, (32, 16, 400, 48)),
-        fact("chosen", "selection", "file", names[chosen], (28, 116 + chosen * 50, 612, 160 + chosen * 50)),
-        fact("free", "disk", "free", f"{free} MB", (360, 428, 600, 460)),
-    ]
-    items: list[Item] = []
+    d.fact("title", "window", "folder", folder, (32, 16, 400, 48))
+    d.fact("chosen", "selection", "file", names[chosen], (28, 116 + chosen * 50, 612, 160 + chosen * 50))
+    d.fact("free", "disk", "free", f"{free} MB", (360, 428, 600, 460))
     for row, (name, kind, size) in enumerate(zip(names, kinds, sizes, strict=True)):
         top = 116 + row * 50
-        facts.append(fact(f"file{row}.name", "file", "name", name, (84, top, 300, top + 44)))
-        facts.append(fact(f"file{row}.kind", name, "kind", kind, (320, top, 460, top + 44)))
-        facts.append(fact(f"file{row}.size", name, "size", f"{size} MB", (480, top, 600, top + 44)))
-        items.append(Item(name, size, facts[-1].box))
-    box = {f.id: f.box for f in facts}
-    name = named(rng, "Which folder does the window show?", "The window shows the folder {}.", folder, _FOLDERS, can.TEXT,
-                 box["title"])  # fmt: skip
-    pick = named(
-        rng, "Which file is selected?", "The selected file is {}.", names[chosen], names, can.STATE, box["chosen"]
-    )
-    sort = named(rng, "Of what kind is the selected file?", "The selected file is of the kind {}.", kinds[chosen],
-                 list(_ENDS.values()), can.FIELD, box[f"file{chosen}.kind"])  # fmt: skip
-    size = measured(rng, "What is the size of the selected file?", "The selected file has a size of {}.", sizes[chosen],
-                    "{} MB", can.FIELD, items[chosen].box)  # fmt: skip
-    space = measured(rng, "How much space is free?", "The free space is {}.", free, "{} MB", can.NUMBER, box["free"],
-                     step=100)  # fmt: skip
-    after = measured(rng, "How much space is free once the selected file is gone?",
-                     "Once the selected file is gone, the free space grows to {}.", free + sizes[chosen], "{} MB",
-                     can.ADDITION)  # fmt: skip
-    infer = pose(rng, scene, "infer", "If the selected file were deleted for good, how much space would be free?",
-                 clues=(pick, size, space, after), answer=after.truth, wrong=after.wrong)  # fmt: skip
+        d.fact(f"file{row}.name", "file", "name", name, (84, top, 300, top + 44))
+        d.fact(f"file{row}.kind", name, "kind", kind, (320, top, 460, top + 44))
+        d.fact(f"file{row}.size", name, "size", f"{size} MB", (480, top, 600, top + 44))
+    items = [Item(names[row], sizes[row], f"file{row}.size") for row in range(n)]
+    name = d.word("title", "Which folder does the window show?", "The window shows the folder {}.", _FOLDERS, can.TEXT)
+    pick = d.word("chosen", "Which file is selected?", "The selected file is {}.", names, can.STATE)
+    sort = d.word(f"file{chosen}.kind", "Of what kind is the selected file?", "The selected file is of the kind {}.",
+                  list(_ENDS.values()), can.FIELD)  # fmt: skip
+    size = d.number(f"file{chosen}.size", "What is the size of the selected file?",
+                    "The selected file has a size of {}.", can.FIELD)  # fmt: skip
+    space = d.number("free", "How much space is free?", "The free space is {}.", can.NUMBER, step=100)
+    after = d.measured("How much space is free once the selected file is gone?",
+                       "Once the selected file is gone, the free space grows to {}.", free + sizes[chosen], "{} MB",
+                       can.ADDITION)  # fmt: skip
+    infer = d.pose("infer", "If the selected file were deleted for good, how much space would be free?",
+                   (pick, size, space, after))  # fmt: skip
     questions = [
-        describe(rng, scene, "What kind of window is this, which folder does it show, and which file is selected?",
-                 genre(rng, "window", "file list"), name, pick),
-        count_above(rng, scene, _SIZES, items),
-        relate_next(rng, scene, _SIZES, items),
-        read_out(rng, scene, "Of what kind and size is the selected file, and how much space is free?", sort, size, space),
-        compare_pair(rng, scene, _SIZES, items),
-        infer if rng.random() < 0.5 else infer_sum(rng, scene, _SIZES, items),
+        describe(d, "window", "file list", "which folder does it show, and which file is selected?", name, pick),
+        count_above(d, _SIZES, items),
+        relate_next(d, _SIZES, items),
+        d.read_out("Of what kind and size is the selected file, and how much space is free?", sort, size, space),
+        compare_pair(d, _SIZES, items),
+        infer if rng.random() < 0.5 else infer_sum(d, _SIZES, items),
     ]  # fmt: skip
-    return Plan(f"the folder {folder} with {n} files", facts, questions)
+    return f"the folder {folder} with {n} files", questions
 
 
 def _paint_files(c: Canvas, s: Sight) -> None:
@@ -140,74 +114,63 @@ _MODES: tuple[str, ...] = ("on", "off")
 
 _LENGTHS = Wording(
     single="song",
-    many="songs",
-    name="the song {}",
     ask="How long is {}?",
     say="The length of {name} is {value}.",
     show="{} s".format,
     read=can.FIELD,
-    most="longest",
-    least="shortest",
-    more="longer",
+    degrees=("longest", "shortest", "longer"),
     first="at the top of the playlist",
     after="directly below",
 )
 
 
-def _player(rng: Random, scene: str) -> Plan:
+def _player(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((4, 5))
     songs, bands, lengths = rng.sample(_SONGS, n), rng.sample(_BANDS, n), spread(rng, n, 95, 330)
     now, volume, modes = rng.randrange(n), rng.randrange(15, 96), [rng.choice(_MODES) for _ in range(2)]
-    facts = [
-        fact("now", "player", "now playing", songs[now], (40, 66, 430, 112)),
-        fact("shuffle", "shuffle", "state", modes[0], (450, 62, 600, 86)),
-        fact("repeat", "repeat", "state", modes[1], (450, 92, 600, 116)),
-        fact("volume", "volume", "value", f"{volume}%", (340, 424, 600, 458)),
-    ]
-    items: list[Item] = []
+    d.fact("now", "player", "now playing", songs[now], (40, 66, 430, 112))
+    d.fact("shuffle", "shuffle", "state", modes[0], (450, 62, 600, 86))
+    d.fact("repeat", "repeat", "state", modes[1], (450, 92, 600, 116))
+    d.fact("volume", "volume", "value", f"{volume}%", (340, 424, 600, 458))
     for row in range(n):
         top = 136 + row * 54
-        facts.append(fact(f"song{row}.title", "song", "title", songs[row], (76, top, 290, top + 46)))
-        facts.append(fact(f"song{row}.band", songs[row], "artist", bands[row], (300, top, 480, top + 46)))
-        facts.append(fact(f"song{row}.length", songs[row], "length", f"{lengths[row]} s", (500, top, 600, top + 46)))
-        items.append(Item(songs[row], lengths[row], facts[-1].box))
-    box = {f.id: f.box for f in facts}
-    song = named(
-        rng, "Which song is being played?", "The song being played is {}.", songs[now], songs, can.STATE, box["now"]
-    )
-    band = named(rng, "Whose song is being played?", "The song being played is by {}.", bands[now], _BANDS, can.FIELD,
-                 box[f"song{now}.band"])  # fmt: skip
-    loud = measured(rng, "At which value stands the volume?", "The volume stands at {}.", volume, "{}%", can.GAUGE,
-                    box["volume"])  # fmt: skip
+        d.fact(f"song{row}.title", "song", "title", songs[row], (76, top, 290, top + 46))
+        d.fact(f"song{row}.band", songs[row], "artist", bands[row], (300, top, 480, top + 46))
+        d.fact(f"song{row}.length", songs[row], "length", f"{lengths[row]} s", (500, top, 600, top + 46))
+    items = [Item(songs[row], lengths[row], f"song{row}.length") for row in range(n)]
+    song = d.word("now", "Which song is being played?", "The song being played is {}.", songs, can.STATE)
+    band = d.word(f"song{now}.band", "Whose song is being played?", "The song being played is by {}.", _BANDS,
+                  can.FIELD)  # fmt: skip
+    loud = d.number("volume", "At which value stands the volume?", "The volume stands at {}.", can.GAUGE)
     mix = Clue("In which state is the shuffle control?", "The shuffle control is {}.", modes[0],
-               ("off" if modes[0] == "on" else "on", "missing"), can.STATE, box["shuffle"])  # fmt: skip
+               ("off" if modes[0] == "on" else "on", "missing"), can.STATE, "shuffle")  # fmt: skip
     questions = [
-        describe(rng, scene, "What kind of window is this, which song is being played, and by whom?",
-                 genre(rng, "window", "music player"), song, band),
-        count_above(rng, scene, _LENGTHS, items),
-        relate_next(rng, scene, _LENGTHS, items),
-        read_out(rng, scene, "Who plays the current song, how high is the volume, and is shuffle on or off?", band, loud, mix),
-        compare_pair(rng, scene, _LENGTHS, items),
-        _quieter(rng, scene, volume, loud) if rng.random() < 0.4 else infer_sum(rng, scene, _LENGTHS, items),
+        describe(d, "window", "music player", "which song is being played, and by whom?", song, band),
+        count_above(d, _LENGTHS, items),
+        relate_next(d, _LENGTHS, items),
+        d.read_out("Who plays the current song, how high is the volume, and is shuffle on or off?", band, loud, mix),
+        compare_pair(d, _LENGTHS, items),
+        _quieter(d, volume, loud) if rng.random() < 0.4 else infer_sum(d, _LENGTHS, items),
     ]  # fmt: skip
-    return Plan(f"a music player with {n} songs", facts, questions)
+    return f"a music player with {n} songs", questions
 
 
-def _quieter(rng: Random, scene: str, volume: int, loud: Clue) -> Question:
-    down, up = rng.randrange(3, 13), rng.randrange(14, 25)
+def _quieter(d: Draft, volume: int, loud: Clue) -> Question:
+    down, up = d.rng.randrange(3, 13), d.rng.randrange(14, 25)
     low = volume - down
     up = min(up, 98 - low)
     end = low + up
-    wrong = tuple(f"{n}%" for n in rng.sample([n for n in range(end - 9, min(end + 10, 100)) if n != end], 3))
+    wrong = tuple(f"{n}%" for n in d.rng.sample([n for n in range(end - 9, min(end + 10, 100)) if n != end], 3))
     clues = [
         loud,
-        measured(rng, "At which value does the volume stand after it is lowered?", "Lowered, it stands at {}.", low, "{}%",
-                 can.DIFFERENCE),
+        d.measured("At which value does the volume stand after it is lowered?", "Lowered, it stands at {}.", low, "{}%",
+                   can.DIFFERENCE),
         Clue("At which value does the volume stand in the end?", "In the end it has come to {}.", f"{end}%", wrong,
              can.ADDITION),
     ]  # fmt: skip
     text = f"The volume is lowered by {down} points and then raised by {up}. Where does it stand?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"{end}%", wrong=wrong)
+    return d.pose("infer", text, clues)
 
 
 def _paint_player(c: Canvas, s: Sight) -> None:

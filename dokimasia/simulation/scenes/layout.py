@@ -4,16 +4,12 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from dokimasia.simulation.scene import Fact, Question, Scene
-from dokimasia.simulation.scenes.drawing import Canvas, Pixels, box_of, pixels
+from dokimasia.simulation.scene import Question, Scene
+from dokimasia.simulation.scenes.draft import Draft
+from dokimasia.simulation.scenes.drawing import Canvas, Pixels, pixels
 
-
-class Plan(NamedTuple):
-    """What a layout composes: the title, the facts, and one question of each kind."""
-
-    title: str
-    facts: list[Fact]
-    questions: list[Question]
+Composed = tuple[str, list[Question]]
+"""What a layout composes beside the facts: the title, and one question of each kind."""
 
 
 class Sight:
@@ -45,16 +41,11 @@ class Sight:
 
 
 class Layout(NamedTuple):
-    """One sort of picture. `compose` takes a seeded draw and the scene's id."""
+    """One sort of picture. `compose` tells the facts of a draft, and asks the questions."""
 
     name: str
-    compose: Callable[[Random, str], Plan]
+    compose: Callable[[Draft], Composed]
     paint: Callable[[Canvas, Sight], None]
-
-
-def fact(id: str, subject: str, attribute: str, value: str, at: Pixels) -> Fact:
-    """Return a fact whose region is given in pixels."""
-    return Fact(id=id, subject=subject, attribute=attribute, value=value, box=box_of(at))
 
 
 def spread(rng: Random, n: int, low: int, high: int, *, step: int = 1, gap: int = 3) -> list[int]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Fact, Question
+from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much, of_two
 from dokimasia.simulation.scenes.drawing import (
     COLOUR_NAMES,
     COLOURS,
@@ -19,9 +20,9 @@ from dokimasia.simulation.scenes.drawing import (
     box_of,
     inset,
     union,
-)  # fmt: skip
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
-from dokimasia.simulation.scenes.phrasing import ORDINALS, Clue, article, counted, near, others, plural, pose
+)
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
+from dokimasia.simulation.scenes.phrasing import ORDINALS, article, coloured
 from dokimasia.simulation.scenes.sprites import PLURALS, sky, sprite
 
 _PLACES: dict[str, tuple[str, ...]] = {
@@ -77,30 +78,30 @@ def _slot(row: str, column: int) -> Pixels:
     return (left, top, left + 112, top + 112)
 
 
-def _compose(place: str, rng: Random, scene: str) -> Plan:
+def _compose(place: str, d: Draft) -> Composed:
+    rng = d.rng
     things = _things(rng, place)
     side = rng.choice(("left", "right"))
     words, number, weather = rng.choice(_SIGNS[place]), str(rng.randrange(12, _TOP[place])), rng.choice(_SKIES)
     board: Pixels = (40, 24, 240, 124) if side == "left" else (400, 24, 600, 124)
     above: Pixels = (480, 30, 570, 114) if side == "left" else (70, 30, 160, 114)
-    facts: list[Fact] = []
     for n, thing in enumerate(things, 1):
         at = _slot(thing.row, round((thing.box.x0 * 640 - 42) / 148))
-        facts.append(fact(f"thing{n}.kind", f"{ORDINALS[thing.place]} in the {thing.row} row", "kind", thing.kind, at))
-        facts.append(fact(f"thing{n}.colour", thing.name, "colour", thing.colour, at))
-    facts.append(fact("sky", "sky", "shows", weather, above))
-    facts.append(fact("sign.text", _BOARD[place], "text", words, (board[0], board[1], board[2], board[1] + 50)))
-    facts.append(fact("sign.number", _BOARD[place], "number", number, (board[0], board[1] + 50, board[2], board[3])))
+        d.fact(f"thing{n}.kind", f"{ORDINALS[thing.place]} in the {thing.row} row", "kind", thing.kind, at)
+        d.fact(f"thing{n}.colour", thing.name, "colour", thing.colour, at)
+    d.fact("sky", "sky", "shows", weather, above)
+    d.fact("sign.text", _BOARD[place], "text", words, (board[0], board[1], board[2], board[1] + 50))
+    d.fact("sign.number", _BOARD[place], "number", number, (board[0], board[1] + 50, board[2], board[3]))
     sign = (words, number, side, box_of(board))
     questions = [
-        _recognise(rng, scene, things),
-        _count(rng, scene, place, things),
-        _relate(rng, scene, things),
-        _read(rng, scene, place, sign),
-        _compare(rng, scene, things),
-        _infer(rng, scene, things, weather, box_of(above)),
+        _recognise(d, things),
+        _count(d, place, things),
+        _relate(d, things),
+        _read(d, place, sign),
+        _compare(d, things),
+        _infer(d, things, weather),
     ]
-    return Plan(f"{article(place)} with {plural(len(things), 'thing')}", facts, questions)
+    return f"{article(place)} with {len(things)} things", questions
 
 
 def _row_box(row: str) -> Box:
@@ -111,52 +112,40 @@ def _kinds(things: list[_Thing]) -> list[str]:
     return [t.kind for t in things]
 
 
-def _colours(rng: Random, *taken: str) -> tuple[str, ...]:
-    return others(rng, COLOUR_NAMES, *taken)
-
-
-def _recognise(rng: Random, scene: str, things: list[_Thing]) -> Question:
-    it = rng.choice(things)
+def _recognise(d: Draft, things: list[_Thing]) -> Question:
+    it = d.rng.choice(things)
     where = f"the {ORDINALS[it.place]} thing from the left in the {it.row} row"
     row = sum(t.row == it.row for t in things)
-    kinds = others(rng, list(PLURALS), it.kind)
-    colours = _colours(rng, it.colour)
-    answer = article(it.name)
-    wrong = [
-        article(f"{colours[0]} {it.kind}"),
-        article(f"{it.colour} {kinds[0]}"),
-        article(f"{colours[1]} {kinds[1]}"),
-    ]
+    kind = d.named(f"What kind of thing is {where}?", "The thing asked for is of the kind {}.", it.kind, list(PLURALS),
+                   can.OBJECT, it.box)  # fmt: skip
+    colour = d.named(f"Which colour has {where}?", "The colour of the thing asked for is {}.", it.colour, COLOUR_NAMES,
+                     can.COLOUR, it.box)  # fmt: skip
+    answer, wrong = of_two(coloured, colour, kind)
     clues = [
-        counted(rng, f"How many things stand in the {it.row} row?", f"The {it.row} row holds {{}} things.", row,
-                box=_row_box(it.row)),
-        Clue(f"What kind of thing is {where}?", "The thing asked for is of the kind {}.", it.kind, kinds, can.OBJECT,
-             it.box),
-        Clue(f"Which colour has {where}?", "The colour of the thing asked for is {}.", it.colour, colours, can.COLOUR,
-             it.box),
+        d.counted(f"How many things stand in the {it.row} row?", f"The {it.row} row holds {{}} things.", row,
+                  at=_row_box(it.row)),
+        kind,
+        colour,
         Clue(f"How is {where} named in full, by colour and kind?", "Named in full, it is {}.", answer, tuple(wrong),
              can.FORM, it.box),
     ]  # fmt: skip
-    return pose(
-        rng, scene, "recognise", f"What is {where}? Name its colour and kind.", clues=clues, answer=answer, wrong=wrong
-    )
+    return d.pose("recognise", f"What is {where}? Name its colour and kind.", clues, answer, wrong)
 
 
-def _count(rng: Random, scene: str, place: str, things: list[_Thing]) -> Question:
-    kind = rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
+def _count(d: Draft, place: str, things: list[_Thing]) -> Question:
+    kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
     many = PLURALS[kind]
     inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
-    absent = rng.choice([k for k in _PLACES[place] if k not in _kinds(things)])
+    absent = d.rng.choice([k for k in _PLACES[place] if k not in _kinds(things)])
     clues = [
-        counted(rng, f"How many {many} stand in the {row} row?", f"The number of {many} in the {row} row is {{}}.", n,
-                can.COUNTING_SELECTED, _row_box(row))
+        d.counted(f"How many {many} stand in the {row} row?", f"The number of {many} in the {row} row is {{}}.", n,
+                  can.COUNTING_SELECTED, _row_box(row))
         for row, n in zip(_ROWS, inside, strict=True)
     ]  # fmt: skip
     clues.append(_missing(absent))
-    clues.append(counted(rng, f"How many {many} does the picture show altogether?",
-                         f"Altogether the picture shows this number of {many}: {{}}.", sum(inside)))  # fmt: skip
-    text = f"How many {many} are there in the picture?"
-    return pose(rng, scene, "count", text, clues=clues, answer=str(sum(inside)), wrong=clues[-1].wrong)
+    clues.append(d.counted(f"How many {many} does the picture show altogether?",
+                           f"Altogether the picture shows this number of {many}: {{}}.", sum(inside)))  # fmt: skip
+    return d.pose("count", f"How many {many} are there in the picture?", clues)
 
 
 def _missing(kind: str) -> Clue:
@@ -165,112 +154,108 @@ def _missing(kind: str) -> Clue:
                 ("in the back row", "in the front row"), can.ABSENCE)  # fmt: skip
 
 
-def _relate(rng: Random, scene: str, things: list[_Thing]) -> Question:
+def _relate(d: Draft, things: list[_Thing]) -> Question:
     pairs = [(a, b) for a, b in pairwise(things) if a.row == b.row]
-    it, beside = rng.choice(pairs)
-    side = rng.choice(("right", "left"))
+    it, beside = d.rng.choice(pairs)
+    side = d.rng.choice(("right", "left"))
     if side == "left":
         it, beside = beside, it
-    kinds, colours = others(rng, list(PLURALS), beside.kind), _colours(rng, beside.colour)
+    kind = d.named("What kind of thing is the neighbour on the side that is asked about?",
+                   f"The {side} neighbour is of the kind {{}}.", beside.kind, list(PLURALS), can.POSITION,
+                   beside.box)  # fmt: skip
+    colour = d.named("Which colour has the neighbour on the side that is asked about?",
+                     f"The colour of the {side} neighbour is {{}}.", beside.colour, COLOUR_NAMES, can.COLOUR,
+                     beside.box)  # fmt: skip
     row_wrong = ("middle", "front" if it.row == "back" else "back")
-    answer = article(beside.name)
     clues = [
         Clue(f"In which row does the {it.name} stand?", f"The {it.name} stands in the {{}} row.", it.row, row_wrong,
              can.POSITION, it.box),
-        Clue(f"At which place from the left in its row does the {it.name} stand?",
-             f"Counted from the left in its row, the {it.name} comes {{}}.", ORDINALS[it.place],
-             others(rng, ORDINALS[:4], ORDINALS[it.place]), can.ORDINAL, it.box),
-        Clue("What kind of thing is the neighbour on the side that is asked about?",
-             f"The {side} neighbour is of the kind {{}}.", beside.kind, kinds, can.POSITION, beside.box),
-        Clue("Which colour has the neighbour on the side that is asked about?",
-             f"The colour of the {side} neighbour is {{}}.", beside.colour, colours, can.COLOUR, beside.box),
+        d.named(f"At which place from the left in its row does the {it.name} stand?",
+                f"Counted from the left in its row, the {it.name} comes {{}}.", ORDINALS[it.place], ORDINALS[:4],
+                can.ORDINAL, it.box),
+        kind,
+        colour,
     ]  # fmt: skip
     text = f"What stands next to the {it.name} on its {side} side, in the same row? Name its colour and kind."
-    wrong = [
-        article(f"{beside.colour} {kinds[0]}"),
-        article(f"{colours[0]} {beside.kind}"),
-        article(f"{colours[1]} {kinds[1]}"),
-    ]
-    return pose(rng, scene, "relate", text, clues=clues, answer=answer, wrong=wrong)
+    said = of_two(lambda kind, colour: coloured(colour, kind), kind, colour)
+    return d.pose("relate", text, clues, *said)
 
 
-def _read(rng: Random, scene: str, place: str, sign: tuple[str, str, str, Box]) -> Question:
+def _read(d: Draft, place: str, sign: tuple[str, str, str, Box]) -> Question:
     words, number, side, box = sign
     board = _BOARD[place]
-    texts = others(rng, _SIGNS[place], words)
-    numbers = [str(n) for n in near(rng, int(number), low=10)]
-    answer = f"{words} {number}"
-    wrong = [f"{texts[0]} {number}", f"{words} {numbers[0]}", f"{texts[1]} {numbers[1]}"]
+    texts = d.others(_SIGNS[place], words)
+    numbers = tuple(str(n) for n in d.near(int(number), low=10))
     corners = ("upper left", "upper right", "lower left", "lower right")
     corner = f"upper {side}"
     clues = [
-        Clue(f"In which corner of the picture hangs the {board}?", f"The {board} hangs in the {{}} corner.", corner,
-             others(rng, corners, corner), can.POSITION, box),
+        d.named(f"In which corner of the picture hangs the {board}?", f"The {board} hangs in the {{}} corner.", corner,
+                corners, can.POSITION, box),
         Clue(f"Which words stand on the {board}?", f"The words on the {board} read {{}}.", words, texts, can.TEXT, box),
-        Clue(f"Which number stands on the {board}?", f"The number on the {board} is {{}}.", number, tuple(numbers),
-             can.NUMBER, box),
+        Clue(f"Which number stands on the {board}?", f"The number on the {board} is {{}}.", number, numbers, can.NUMBER,
+             box),
     ]  # fmt: skip
-    text = f"What do the words and the number on the {board} say?"
-    return pose(rng, scene, "read", text, clues=clues, answer=answer, wrong=wrong)
+    said = of_two("{} {}".format, *clues[1:])
+    return d.pose("read", f"What do the words and the number on the {board} say?", clues, *said)
 
 
-def _compare(rng: Random, scene: str, things: list[_Thing]) -> Question:
+def _compare(d: Draft, things: list[_Thing]) -> Question:
     tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
-    high, low = rng.choice([(a, b) for a in tally for b in tally if tally[a] > tally[b]])
+    high, low = d.rng.choice([(a, b) for a in tally for b in tally if tally[a] > tally[b]])
     asked = [high, low]
-    rng.shuffle(asked)
+    d.rng.shuffle(asked)
     gap = tally[high] - tally[low]
     clues = [
-        counted(rng, f"How many {PLURALS[k]} are in the picture?", f"The count of the {PLURALS[k]} is {{}}.", tally[k],
-                can.COUNTING, union([t.box for t in things if t.kind == k]))
+        d.counted(f"How many {PLURALS[k]} are in the picture?", f"The count of the {PLURALS[k]} is {{}}.", tally[k],
+                  can.COUNTING, union([t.box for t in things if t.kind == k]))
         for k in asked
     ]  # fmt: skip
-    gaps = tuple(str(n) for n in near(rng, gap))
+    gaps = tuple(str(n) for n in d.near(gap))
     clues.append(Clue("By how many do the compared kinds differ?", "The compared kinds differ by {}.", str(gap), gaps,
                       can.DIFFERENCE))  # fmt: skip
     clues.append(Clue("Which of the compared kinds is the more numerous?", "The more numerous kind is the {}.",
                       PLURALS[high], (PLURALS[low], "neither, since both are equally many"), can.MAGNITUDE))  # fmt: skip
     text = f"Are there more {PLURALS[asked[0]]} or more {PLURALS[asked[1]]}, and how many more?"
-    wrong = [f"{PLURALS[low]}, {gap} more", f"{PLURALS[high]}, {gaps[0]} more", f"{PLURALS[low]}, {gaps[1]} more"]
-    return pose(rng, scene, "compare", text, clues=clues, answer=f"{PLURALS[high]}, {gap} more", wrong=wrong)
+    said = by_how_much("{}, {} more".format, PLURALS[high], PLURALS[low], str(gap), gaps)
+    return d.pose("compare", text, clues, *said)
 
 
-def _infer(rng: Random, scene: str, things: list[_Thing], weather: str, above: Box) -> Question:
+def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
+    rng = d.rng
     if rng.random() < 0.5:
         colour = rng.choice([t.colour for t in things])
         n = sum(t.colour == colour for t in things)
         clues = [
-            counted(rng, "How many things do both rows hold together?", "Both rows together hold {} things.", len(things)),
-            counted(rng, f"How many of the things are {colour}?", f"The number of {colour} things is {{}}.", n,
-                    can.COUNTING_SELECTED),
-            counted(rng, f"How many things are left when all that is {colour} is gone?",
-                    f"Without all that is {colour}, the number of things left is {{}}.", len(things) - n, can.DIFFERENCE),
+            d.counted("How many things do both rows hold together?", "Both rows together hold {} things.", len(things)),
+            d.counted(f"How many of the things are {colour}?", f"The number of {colour} things is {{}}.", n,
+                      can.COUNTING_SELECTED),
+            d.counted(f"How many things are left when all that is {colour} is gone?",
+                      f"Without all that is {colour}, the number of things left is {{}}.", len(things) - n, can.DIFFERENCE),
         ]  # fmt: skip
         text = f"If everything {colour} were taken away from both rows, how many things would remain?"
-        return pose(rng, scene, "infer", text, clues=clues, answer=str(len(things) - n), wrong=clues[-1].wrong)
+        return d.pose("infer", text, clues)
     kind = rng.choice(_kinds(things))
     kept, more = sum(t.kind == kind and t.row == "back" for t in things), rng.randrange(2, 6)
     many = PLURALS[kind]
     lit = {"sun": "a sunny day", "moon": "night", "cloud": "a clouded day"}
     clues = [
-        Clue("What is to be seen in the sky?", "In the sky one sees a {}.", weather, others(rng, _SKIES, weather),
-             can.STATE, above),
-        Clue("What time and weather does the sky tell of?", "The sky tells of {}.", lit[weather],
-             others(rng, list(lit.values()), lit[weather]), can.CONVENTION, above),
-        counted(rng, f"How many {many} stood in the back row from the start?",
-                f"From the start the back row holds this number of {many}: {{}}.", kept, can.COUNTING_SELECTED,
-                _row_box("back")),
-        counted(rng, f"How many {many} stand in the back row at the end?", f"At the end the number of {many} there is {{}}.",
-                kept + more, can.ADDITION),
+        d.word("sky", "What is to be seen in the sky?", "In the sky one sees a {}.", _SKIES, can.STATE),
+        d.named("What time and weather does the sky tell of?", "The sky tells of {}.", lit[weather], list(lit.values()),
+                can.CONVENTION, "sky"),
+        d.counted(f"How many {many} stood in the back row from the start?",
+                  f"From the start the back row holds this number of {many}: {{}}.", kept, can.COUNTING_SELECTED,
+                  _row_box("back")),
+        d.counted(f"How many {many} stand in the back row at the end?",
+                  f"At the end the number of {many} there is {{}}.", kept + more, can.ADDITION),
     ]  # fmt: skip
     text = (
         f"Under the sky that is shown, the front row is cleared away and {more} more {many} are put into the back row. "
         f"Is it day or night, and how many {many} stand in the back row then?"
     )
     end = {"sun": "day", "moon": "night", "cloud": "day"}
-    wrong = [f"{end[weather]}, {n}" for n in near(rng, kept + more, 2)]
+    wrong = [f"{end[weather]}, {n}" for n in d.near(kept + more, 2)]
     wrong.insert(1, f"{'day' if weather == 'moon' else 'night'}, {kept + more}")
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"{end[weather]}, {kept + more}", wrong=wrong)
+    return d.pose("infer", text, clues, f"{end[weather]}, {kept + more}", wrong)
 
 
 def _paint(place: str, c: Canvas, s: Sight) -> None:

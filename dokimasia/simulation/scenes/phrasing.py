@@ -1,98 +1,13 @@
-"""How planted questions are worded: clues that become weighted steps, and the forms that measured things share."""
+"""How measured things are spoken of, and the questions that any set of them can be asked."""
 
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import NamedTuple
 
-from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Kind, Question, Step
+from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Clue, Draft, Place, by_how_much
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-
-_WEIGHTS: dict[int, tuple[tuple[int, ...], ...]] = {
-    3: ((3, 3, 4), (2, 3, 5), (2, 2, 6)),
-    4: ((2, 2, 2, 4), (1, 2, 3, 4), (2, 2, 3, 3)),
-    5: ((1, 2, 2, 2, 3), (2, 2, 2, 2, 2), (1, 1, 2, 2, 4)),
-}
-_CHOICE_RATE = 0.35
-
-
-class Clue(NamedTuple):
-    """A step that has no weight yet. `form` is its sentence with `{}` in the place of the truth."""
-
-    ask: str
-    form: str
-    truth: str
-    wrong: tuple[str, ...]
-    leaf: str
-    box: Box | None = None
-
-
-def pose(
-    rng: Random, scene: str, kind: Kind, text: str, *, clues: Sequence[Clue], answer: str, wrong: Sequence[str]
-) -> Question:
-    """Return the question of that kind: clues weighted, and choices given in about a third of all cases.
-
-    `wrong` are false answers; three of them are needed for choices.
-    """
-    weights = rng.choice(_WEIGHTS[len(clues)])
-    choices: list[str] = []
-    if len(wrong) >= 3 and rng.random() < _CHOICE_RATE:
-        choices = list(wrong[:3])
-        choices.insert(rng.randrange(4), answer)
-    steps = tuple(
-        Step(
-            question=clue.ask,
-            truth=clue.truth,
-            statement=clue.form.format(clue.truth),
-            wrong=tuple(clue.form.format(value) for value in clue.wrong),
-            weight=weight,
-            capability=clue.leaf,
-            box=clue.box,
-        )
-        for clue, weight in zip(clues, weights, strict=True)
-    )
-    return Question(
-        id=f"{scene}-{kind}", kind=kind, text=text, answer=answer, wrong_answers=tuple(wrong[:3]),
-        choices=tuple(choices), steps=steps,
-    )  # fmt: skip
-
-
-def others(rng: Random, pool: Sequence[str], *taken: str, k: int = 3) -> tuple[str, ...]:
-    """Return up to k different members of the pool that are not taken, in a seeded order."""
-    free = [value for value in dict.fromkeys(pool) if value not in taken]
-    return tuple(rng.sample(free, min(k, len(free))))
-
-
-def near(rng: Random, number: int, k: int = 3, *, step: int = 1, low: int = 0) -> list[int]:
-    """Return k different numbers near to the given one, never itself and never below `low`."""
-    reach = max(3, abs(number) // (6 * step))
-    free = [number + d * step for d in range(-reach, reach + 1) if d and number + d * step >= low]
-    return rng.sample(free, k)
-
-
-def counted(rng: Random, ask: str, form: str, number: int, leaf: str = can.COUNTING, box: Box | None = None) -> Clue:
-    """Return a clue whose truth is a count."""
-    return Clue(ask, form, str(number), tuple(str(n) for n in near(rng, number)), leaf, box)
-
-
-def named(rng: Random, ask: str, form: str, truth: str, pool: Sequence[str], leaf: str, box: Box | None = None) -> Clue:
-    """Return a clue whose truth is a member of a pool, which its falsehoods come from too."""
-    return Clue(ask, form, truth, others(rng, pool, truth), leaf, box)
-
-
-def measured(
-    rng: Random, ask: str, form: str, number: int, show: str, leaf: str, box: Box | None = None, *, step: int = 1
-) -> Clue:
-    """Return a clue whose truth is a positive number as `show` writes it (`{}` is the number)."""
-    wrong = tuple(show.format(n) for n in near(rng, number, step=step, low=step))
-    return Clue(ask, form, show.format(number), wrong, leaf, box)
-
-
-def plural(number: int, single: str, many: str = "") -> str:
-    """Return the number with its noun, in the singular for 1."""
-    return f"{number} {single if number == 1 else many or single + 's'}"
 
 
 def article(words: str) -> str:
@@ -100,208 +15,164 @@ def article(words: str) -> str:
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
+def coloured(colour: str, kind: str) -> str:
+    """Return a thing of that colour and kind, with `a` or `an` before it."""
+    return article(f"{colour} {kind}")
+
+
 class Item(NamedTuple):
     """A measured thing: its label, its value, and where its value is seen."""
 
     label: str
     value: int
-    box: Box
+    at: Place
 
 
 class Wording(NamedTuple):
     """How a set of measured things is spoken of.
 
-    `name` holds `{}` for the label, `ask` `{}` for the name, `say` `{name}` and `{value}`; `most`, `least` and `more`
-    are adjectives for the greatest, the least and the greater; `first` and `after` say how the things are ordered.
-    `step` is the grain of the values.
+    `ask` holds `{}` for a thing's name, `say` `{name}` and `{value}`; `degrees` are adjectives for the greatest, the
+    least and the greater; `first` and `after` say how the things are ordered. `name` holds `{}` for the label, and
+    `plural` is needed where that is not formed with an s. `step` is the grain of the values.
     """
 
     single: str
-    many: str
-    name: str
     ask: str
     say: str
     show: Callable[[int], str]
     read: str
-    most: str = "highest"
-    least: str = "lowest"
-    more: str = "higher"
+    degrees: tuple[str, str, str] = ("highest", "lowest", "higher")
     first: str = "furthest to the left"
     after: str = "directly to the right of"
+    name: str = ""
+    plural: str = ""
     step: int = 1
 
-    def values(self, rng: Random, number: int) -> tuple[str, ...]:
-        """Return three false values near to the number, as they are shown."""
-        return tuple(self.show(n) for n in near(rng, number, step=self.step, low=self.step))
+    @property
+    def many(self) -> str:
+        """What several of the things are called."""
+        return self.plural or self.single + "s"
+
+    def called(self, label: str) -> str:
+        """Return what the thing with this label is called."""
+        return (self.name or f"the {self.single} {{}}").format(label)
+
+    def clue(self, d: Draft, ask: str, form: str, number: int, leaf: str, at: Place = None) -> Clue:
+        """Return a clue whose truth is a number as it is shown, and whose falsehoods are near to it."""
+        wrong = tuple(self.show(n) for n in d.near(number, step=self.step, low=self.step))
+        return Clue(ask, form, self.show(number), wrong, leaf, at)
 
 
-def reading(rng: Random, w: Wording, item: Item) -> Clue:
+def reading(d: Draft, w: Wording, item: Item) -> Clue:
     """Return the clue that reads one thing's value."""
-    name = w.name.format(item.label)
-    form = w.say.format(name=name, value="{}")
-    return Clue(w.ask.format(name), form, w.show(item.value), w.values(rng, item.value), w.read, item.box)
+    name = w.called(item.label)
+    return w.clue(d, w.ask.format(name), w.say.format(name=name, value="{}"), item.value, w.read, item.at)
 
 
-def chosen(rng: Random, w: Wording, items: Sequence[Item], *, most: bool) -> Clue:
+def chosen(d: Draft, w: Wording, items: Sequence[Item], *, most: bool) -> Clue:
     """Return the clue that names the greatest or the least thing."""
     best = max(items, key=lambda i: i.value) if most else min(items, key=lambda i: i.value)
-    word = w.most if most else w.least
-    wrong = others(rng, [i.label for i in items], best.label)
-    return Clue(
-        f"Which of all the {w.many} is the {word}?",
-        f"Of all the {w.many}, the {word} is {{}}.",
-        best.label, wrong, can.EXTREME, best.box,
-    )  # fmt: skip
+    ask = f"Which of all the {w.many} is the {w.degrees[not most]}?"
+    form = f"Of all the {w.many}, the {w.degrees[not most]} is {{}}."
+    return d.named(ask, form, best.label, [i.label for i in items], can.EXTREME, best.at)
 
 
-def count_above(rng: Random, scene: str, w: Wording, items: Sequence[Item]) -> Question:
+def count_above(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     """Ask how many things lie above a limit that none of them equals."""
     values = sorted(i.value for i in items)
-    cut = rng.randrange(1, len(values))
+    cut = d.rng.randrange(1, len(values))
     limit = w.show((values[cut - 1] + values[cut]) // 2)
-    over = len(values) - cut
+    above = f"The number of {w.many} above {limit} is {{}}."
     clues = [
-        counted(rng, f"How many {w.many} are there altogether?", f"Altogether there are {{}} {w.many}.", len(items)),
-        chosen(rng, w, items, most=True),
-        chosen(rng, w, items, most=False),
-        counted(
-            rng,
-            f"How many {w.many} lie above {limit}?",
-            f"The number of {w.many} above {limit} is {{}}.",
-            over,
-            can.COUNTING_SELECTED,
-        ),
+        d.counted(f"How many {w.many} are there altogether?", f"Altogether there are {{}} {w.many}.", len(items)),
+        chosen(d, w, items, most=True),
+        chosen(d, w, items, most=False),
+        d.counted(f"How many {w.many} lie above {limit}?", above, len(values) - cut, can.COUNTING_SELECTED),
     ]
-    text = f"How many of the {w.many} are {w.more} than {limit}?"
-    return pose(rng, scene, "count", text, clues=clues, answer=str(over), wrong=clues[-1].wrong)
+    return d.pose("count", f"How many of the {w.many} are {w.degrees[2]} than {limit}?", clues)
 
 
-def relate_next(rng: Random, scene: str, w: Wording, items: Sequence[Item]) -> Question:
+def relate_next(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     """Ask which thing comes directly after another, and its value."""
-    place = rng.randrange(len(items) - 1)
+    place = d.rng.randrange(len(items) - 1)
     this, after = items[place], items[place + 1]
     labels = [i.label for i in items]
-    name = w.name.format(this.label)
+    name = w.called(this.label)
     clues = [
-        Clue(
-            f"Which {w.single} stands {w.first}?",
-            f"The {w.single} {w.first} is {{}}.",
-            labels[0], others(rng, labels, labels[0]), can.POSITION, items[0].box,
-        ),
-        Clue(
-            f"At which place, counted from the {w.single} {w.first}, does {name} come?",
-            f"Counted from there, {name} comes {{}}.",
-            ORDINALS[place], others(rng, ORDINALS[: len(items)], ORDINALS[place]), can.ORDINAL, this.box,
-        ),
-        Clue(
-            f"Which {w.single} comes {w.after} {name}?",
-            f"The {w.single} {w.after} {name} is {{}}.",
-            after.label, others(rng, labels, after.label, this.label), can.POSITION, after.box,
-        ),
-        Clue(
-            f"What is the value of the {w.single} that comes {w.after} {name}?",
-            "The value of that neighbour is {}.",
-            w.show(after.value), w.values(rng, after.value), w.read, after.box,
-        ),
+        d.named(f"Which {w.single} stands {w.first}?", f"The {w.single} {w.first} is {{}}.", labels[0], labels,
+                can.POSITION, items[0].at),
+        d.named(f"At which place, counted from the {w.single} {w.first}, does {name} come?",
+                f"Counted from there, {name} comes {{}}.", ORDINALS[place], ORDINALS[: len(items)], can.ORDINAL, this.at),
+        Clue(f"Which {w.single} comes {w.after} {name}?", f"The {w.single} {w.after} {name} is {{}}.", after.label,
+             d.others(labels, after.label, this.label), can.POSITION, after.at),
+        w.clue(d, f"What is the value of the {w.single} that comes {w.after} {name}?",
+               "The value of that neighbour is {}.", after.value, w.read, after.at),
     ]  # fmt: skip
     text = f"Which {w.single} comes {w.after} {name}, and what is its value?"
-    wrong_label, wrong_value = clues[2].wrong[0], clues[3].wrong
-    answer = f"{after.label}, {clues[3].truth}"
-    wrong = [f"{wrong_label}, {clues[3].truth}", f"{after.label}, {wrong_value[0]}", f"{wrong_label}, {wrong_value[1]}"]
-    return pose(rng, scene, "relate", text, clues=clues, answer=answer, wrong=wrong)
+    label, value = clues[2:]
+    answer = f"{label.truth}, {value.truth}"
+    pairs = ((label.wrong[0], value.truth), (label.truth, value.wrong[0]), (label.wrong[0], value.wrong[1]))
+    return d.pose("relate", text, clues, answer, [", ".join(pair) for pair in pairs])
 
 
-def compare_pair(rng: Random, scene: str, w: Wording, items: Sequence[Item]) -> Question:
+def compare_pair(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     """Ask which of a pair of things is the greater, and by how much."""
-    one, other = rng.sample(list(items), 2)
+    one, other = d.rng.sample(list(items), 2)
     high, low = (one, other) if one.value > other.value else (other, one)
-    gap = high.value - low.value
-    gaps = [w.show(n) for n in near(rng, gap, step=w.step, low=w.step)]
+    more = w.degrees[2]
+    gap = w.clue(d, f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
+                 high.value - low.value, can.DIFFERENCE)  # fmt: skip
     clues = [
-        reading(rng, w, one),
-        reading(rng, w, other),
-        Clue(
-            f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
-            w.show(gap), tuple(gaps), can.DIFFERENCE,
-        ),
-        Clue(
-            f"Which of the compared {w.many} is the {w.more}?", f"Of the compared {w.many}, the {w.more} is {{}}.",
-            high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.box,
-        ),
+        reading(d, w, one),
+        reading(d, w, other),
+        gap,
+        Clue(f"Which of the compared {w.many} is the {more}?", f"Of the compared {w.many}, the {more} is {{}}.",
+             high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.at),
     ]  # fmt: skip
-    text = f"Which is {w.more}, {w.name.format(one.label)} or {w.name.format(other.label)}, and by how much?"
-    answer = f"{high.label}, by {w.show(gap)}"
-    wrong = [f"{low.label}, by {w.show(gap)}", f"{high.label}, by {gaps[0]}", f"{low.label}, by {gaps[1]}"]
-    return pose(rng, scene, "compare", text, clues=clues, answer=answer, wrong=wrong)
+    text = f"Which is {more}, {w.called(one.label)} or {w.called(other.label)}, and by how much?"
+    return d.pose("compare", text, clues, *by_how_much("{}, by {}".format, high.label, low.label, gap.truth, gap.wrong))
 
 
-def infer_sum(rng: Random, scene: str, w: Wording, items: Sequence[Item]) -> Question:
+def infer_sum(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     """Ask how a pair of things together stands to a limit, or how far the greatest and the least lie apart."""
-    if rng.random() < 0.4:
-        return _infer_range(rng, scene, w, items)
-    one, other = rng.sample(list(items), 2)
+    if d.rng.random() < 0.4:
+        return _infer_range(d, w, items)
+    one, other = d.rng.sample(list(items), 2)
     total = one.value + other.value
-    miss = rng.choice((-5, -4, -3, -2, 2, 3, 4, 5)) * w.step
+    miss = d.rng.choice((-5, -4, -3, -2, 2, 3, 4, 5)) * w.step
     limit = w.show(total + miss)
     size = abs(miss)
-    over, under = "exceed it by {}", "fall short of it by {}"
-    truth = (over if miss < 0 else under).format(w.show(size))
+    forms = ("exceed it by {}", "fall short of it by {}")
+    form, contrary = forms if miss < 0 else forms[::-1]
     wrong = (
-        (under if miss < 0 else over).format(w.show(size)),
-        (over if miss < 0 else under).format(w.show(size + 3 * w.step)),
-        (under if miss < 0 else over).format(w.show(size + w.step)),
+        contrary.format(w.show(size)),
+        form.format(w.show(size + 3 * w.step)),
+        contrary.format(w.show(size + w.step)),
     )
+    truth = form.format(w.show(size))
     clues = [
-        reading(rng, w, one),
-        reading(rng, w, other),
-        Clue(
-            f"What do both {w.many} come to together?", "Together they come to {}.",
-            w.show(total), w.values(rng, total), can.ADDITION,
-        ),
-        Clue(
-            f"How do both {w.many} together stand to the limit of {limit}?",
-            f"Held against the limit of {limit}, they {{}}.",
-            truth, wrong, can.LIMIT,
-        ),
+        reading(d, w, one),
+        reading(d, w, other),
+        w.clue(d, f"What do both {w.many} come to together?", "Together they come to {}.", total, can.ADDITION),
+        Clue(f"How do both {w.many} together stand to the limit of {limit}?",
+             f"Held against the limit of {limit}, they {{}}.", truth, wrong, can.LIMIT),
     ]  # fmt: skip
-    first, second = w.name.format(one.label), w.name.format(other.label)
+    first, second = w.called(one.label), w.called(other.label)
     text = f"Do {first} and {second} together exceed {limit} or fall short of it, and by how much?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"they {truth}", wrong=[f"they {v}" for v in wrong])
+    return d.pose("infer", text, clues, f"they {truth}", [f"they {value}" for value in wrong])
 
 
-def _infer_range(rng: Random, scene: str, w: Wording, items: Sequence[Item]) -> Question:
+def _infer_range(d: Draft, w: Wording, items: Sequence[Item]) -> Question:
     high, low = max(items, key=lambda i: i.value), min(items, key=lambda i: i.value)
-    gap = high.value - low.value
+    most, least, _ = w.degrees
     ends = [
-        Clue(
-            f"What is the {word} value among the {w.many}?", f"The {word} value found is {{}}.",
-            w.show(end.value), w.values(rng, end.value), w.read, end.box,
-        )
-        for word, end in ((w.most, high), (w.least, low))
+        w.clue(d, f"What is the {word} value among the {w.many}?", f"The {word} value found is {{}}.", end.value, w.read,
+               end.at)
+        for word, end in ((most, high), (least, low))
     ]  # fmt: skip
     clues = [
-        chosen(rng, w, items, most=True), ends[0], chosen(rng, w, items, most=False), ends[1],
-        Clue(
-            f"How far apart do the {w.most} and the {w.least} of the {w.many} lie?", "They lie {} apart.",
-            w.show(gap), w.values(rng, gap), can.DIFFERENCE,
-        ),
+        chosen(d, w, items, most=True), ends[0], chosen(d, w, items, most=False), ends[1],
+        w.clue(d, f"How far apart do the {most} and the {least} of the {w.many} lie?", "They lie {} apart.",
+               high.value - low.value, can.DIFFERENCE),
     ]  # fmt: skip
-    text = f"How far apart are the {w.most} and the {w.least} of the {w.many}?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=w.show(gap), wrong=clues[-1].wrong)
-
-
-def describe(rng: Random, scene: str, text: str, *clues: Clue) -> Question:
-    """Ask what the picture is: the answer joins the truths of all clues, and a wrong answer has one of them false."""
-    return _joined(rng, scene, "recognise", text, clues)
-
-
-def read_out(rng: Random, scene: str, text: str, *clues: Clue) -> Question:
-    """Ask for several things that are written in the picture, joined in the order of the clues."""
-    return _joined(rng, scene, "read", text, clues)
-
-
-def _joined(rng: Random, scene: str, kind: Kind, text: str, clues: Sequence[Clue]) -> Question:
-    truths = [clue.truth for clue in clues]
-    wrong = [", ".join([*truths[:at], clue.wrong[0], *truths[at + 1 :]]) for at, clue in enumerate(clues)]
-    rng.shuffle(wrong)
-    return pose(rng, scene, kind, text, clues=clues, answer=", ".join(truths), wrong=wrong)
+    return d.pose("infer", f"How far apart are the {most} and the {least} of the {w.many}?", clues)

@@ -1,23 +1,12 @@
 """A settings window with tabs, switches, boxes, gauges and buttons."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, box_of, inset, tint
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
-from dokimasia.simulation.scenes.phrasing import (
-    ORDINALS,
-    Clue,
-    counted,
-    describe,
-    measured,
-    named,
-    others,
-    pose,
-    read_out,
-)
-from dokimasia.simulation.scenes.stock import WHITE, genre
+from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much
+from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, inset, tint
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
+from dokimasia.simulation.scenes.phrasing import ORDINALS
+from dokimasia.simulation.scenes.stock import WHITE, describe
 
 WINDOW_TONES: tuple[Rgb, ...] = ((38, 98, 196), (110, 60, 170), (20, 130, 110), (190, 80, 40), (60, 70, 90))
 
@@ -50,118 +39,108 @@ _TASKS: tuple[str, ...] = ("Download", "Backup", "Upload", "Scan")
 _USERS: tuple[str, ...] = ("nhale", "oreyes", "pstern", "qmoss", "radler", "sokoro", "tvoss")
 
 
-def _settings(rng: Random, scene: str) -> Plan:
+def _settings(d: Draft) -> Composed:
+    rng = d.rng
     app, tabs, user = rng.choice(_APPS), rng.sample(_TABS, 4), rng.choice(_USERS)
     switches, boxes = rng.sample(_SWITCHES, rng.choice((4, 5))), rng.sample(_BOXES, 3)
     states = [rng.choice(("on", "off")) for _ in switches]
     ticks = [rng.choice(("ticked", "empty")) for _ in boxes]
     slider, task, (level, progress) = rng.choice(_SLIDERS), rng.choice(_TASKS), spread(rng, 2, 15, 95)
     buttons, selected = rng.sample(_BUTTONS, 2), rng.randrange(4)
-    facts = [fact("title", "window", "title", app, (32, 16, 400, 48))]
+    d.fact("title", "window", "title", app, (32, 16, 400, 48))
     for n, tab in enumerate(tabs):
         state = "open" if n == selected else "closed"
-        facts.append(fact(f"tab{n}", tab, "state", state, (28 + n * 146, 60, 166 + n * 146, 94)))
+        d.fact(f"tab{n}", tab, "state", state, (28 + n * 146, 60, 166 + n * 146, 94))
     for n, (name, state) in enumerate(zip(switches, states, strict=True)):
-        facts.append(fact(f"switch{n}", name, "state", state, (40, 114 + n * 46, 306, 152 + n * 46)))
+        d.fact(f"switch{n}", name, "state", state, (40, 114 + n * 46, 306, 152 + n * 46))
     for n, (name, tick) in enumerate(zip(boxes, ticks, strict=True)):
-        facts.append(fact(f"box{n}", name, "state", tick, (340, 114 + n * 40, 600, 148 + n * 40)))
-    facts += [
-        fact("user", "user name", "text", user, (340, 250, 600, 314)),
-        fact("slider", slider, "value", f"{level}%", (40, 362, 306, 402)),
-        fact("progress", task, "value", f"{progress}%", (340, 362, 600, 402)),
-        fact("button0", "left button", "label", buttons[0], (340, 420, 462, 456)),
-        fact("button1", "right button", "label", buttons[1], (478, 420, 600, 456)),
-    ]
-    box = {f.id: f.box for f in facts}
-    tab = named(
-        rng, "Which tab is open?", "The open tab is {}.", tabs[selected], tabs, can.STATE, box[f"tab{selected}"]
-    )
-    name = named(
-        rng, "What is the title of the window?", "The title of the window is {}.", app, _APPS, can.TEXT, box["title"]
-    )
-    login = named(rng, "What is written in the field for the user name?", "In the field for the user name stands {}.", user,
-                  _USERS, can.TEXT, box["user"])  # fmt: skip
-    right = named(rng, "What is the label of the button at the right?", "The button at the right is labelled {}.",
-                  buttons[1], _BUTTONS, can.TEXT, box["button1"])  # fmt: skip
+        d.fact(f"box{n}", name, "state", tick, (340, 114 + n * 40, 600, 148 + n * 40))
+    d.fact("user", "user name", "text", user, (340, 250, 600, 314))
+    d.fact("slider", slider, "value", f"{level}%", (40, 362, 306, 402))
+    d.fact("progress", task, "value", f"{progress}%", (340, 362, 600, 402))
+    d.fact("button0", "left button", "label", buttons[0], (340, 420, 462, 456))
+    d.fact("button1", "right button", "label", buttons[1], (478, 420, 600, 456))
+    tab = d.named("Which tab is open?", "The open tab is {}.", tabs[selected], tabs, can.STATE, f"tab{selected}")
+    name = d.word("title", "What is the title of the window?", "The title of the window is {}.", _APPS, can.TEXT)
+    login = d.word("user", "What is written in the field for the user name?",
+                   "In the field for the user name stands {}.", _USERS, can.TEXT)  # fmt: skip
+    right = d.word("button1", "What is the label of the button at the right?",
+                   "The button at the right is labelled {}.", _BUTTONS, can.TEXT)  # fmt: skip
     marks = [
-        measured(rng, f"Which value has {name}?", f"The value of {name} is {{}}.", value, "{}%", can.GAUGE, box[id])
-        for name, value, id in ((slider, level, "slider"), (task, progress, "progress"))
+        d.number(id, f"Which value has {name}?", f"The value of {name} is {{}}.", can.GAUGE)
+        for id, name in (("slider", slider), ("progress", task))
     ]
     questions = [
-        describe(rng, scene, "What kind of window is this, what is its title, and which tab is open?",
-                 genre(rng, "window", "settings window"), name, tab),
-        _switch_count(rng, scene, switches, states),
-        _switch_below(rng, scene, switches, states),
-        read_out(rng, scene, f"What stands in the user name field, what does {slider} show, and what is on the right button?",
-                 login, marks[0], right),
-        _gauges(rng, scene, (slider, level), (task, progress), marks),
-        _after_click(rng, scene, switches, states, ticks),
+        describe(d, "window", "settings window", "what is its title, and which tab is open?", name, tab),
+        _switch_count(d, switches, states),
+        _switch_below(d, switches, states),
+        d.read_out(f"What stands in the user name field, what does {slider} show, and what is on the right button?",
+                   login, marks[0], right),
+        _gauges(d, (slider, level), (task, progress), marks),
+        _after_click(d, switches, states, ticks),
     ]  # fmt: skip
-    return Plan(f"the settings of {app}", facts, questions)
+    return f"the settings of {app}", questions
 
 
-def _switch_count(rng: Random, scene: str, switches: list[str], states: list[str]) -> Question:
-    absent = rng.choice([s for s in _SWITCHES if s not in switches])
-    area = box_of((40, 114, 306, 152 + 46 * (len(switches) - 1)))
+def _switch_count(d: Draft, switches: list[str], states: list[str]) -> Question:
+    absent = d.rng.choice([s for s in _SWITCHES if s not in switches])
+    area = d.box(*(f"switch{n}" for n in range(len(switches))))
     clues = [
-        counted(rng, "How many switches does the window have?", "The window has {} switches.", len(switches), box=area),
+        d.counted("How many switches does the window have?", "The window has {} switches.", len(switches), at=area),
         Clue(f"Where does the window have a switch for {absent}?", f"A switch for {absent} is {{}}.",
              "nowhere in the window", ("at the top of the window", "among the tabs"), can.ABSENCE),
-        counted(rng, "How many switches are turned on?", "The number of switches turned on is {}.", states.count("on"),
-                can.COUNTING_SELECTED, area),
+        d.counted("How many switches are turned on?", "The number of switches turned on is {}.", states.count("on"),
+                  can.COUNTING_SELECTED, area),
     ]  # fmt: skip
-    text = "How many of the switches are on?"
-    return pose(rng, scene, "count", text, clues=clues, answer=clues[-1].truth, wrong=clues[-1].wrong)
+    return d.pose("count", "How many of the switches are on?", clues)
 
 
-def _switch_below(rng: Random, scene: str, switches: list[str], states: list[str]) -> Question:
-    at = rng.randrange(len(switches) - 1)
+def _switch_below(d: Draft, switches: list[str], states: list[str]) -> Question:
+    at = d.rng.randrange(len(switches) - 1)
     this, below = switches[at], switches[at + 1]
-    boxes = [box_of((40, 114 + n * 46, 306, 152 + n * 46)) for n in (at, at + 1)]
     flipped = "off" if states[at + 1] == "on" else "on"
     clues = [
-        named(rng, f"At which place from the top does the switch {this} stand?", f"From the top, the switch {this} comes {{}}.",
-              ORDINALS[at], ORDINALS[: len(switches)], can.ORDINAL, boxes[0]),
+        d.named(f"At which place from the top does the switch {this} stand?",
+                f"From the top, the switch {this} comes {{}}.", ORDINALS[at], ORDINALS[: len(switches)], can.ORDINAL,
+                f"switch{at}"),
         Clue(f"Which switch stands directly below {this}?", f"Directly below {this} stands the switch {{}}.", below,
-             others(rng, _SWITCHES, below, this), can.POSITION, boxes[1]),
-        Clue(f"In which state is the switch directly below {this}?", "The state of the lower switch is {}.", states[at + 1],
-             (flipped, "greyed out"), can.STATE, boxes[1]),
+             d.others(_SWITCHES, below, this), can.POSITION, f"switch{at + 1}"),
+        Clue(f"In which state is the switch directly below {this}?", "The state of the lower switch is {}.",
+             states[at + 1], (flipped, "greyed out"), can.STATE, f"switch{at + 1}"),
     ]  # fmt: skip
     text = f"Which switch is directly below {this}, and is it on or off?"
     wrong = [f"{below}, {flipped}", f"{clues[1].wrong[0]}, {states[at + 1]}", f"{clues[1].wrong[1]}, {flipped}"]
-    return pose(rng, scene, "relate", text, clues=clues, answer=f"{below}, {states[at + 1]}", wrong=wrong)
+    return d.pose("relate", text, clues, f"{below}, {states[at + 1]}", wrong)
 
 
-def _gauges(rng: Random, scene: str, one: tuple[str, int], other: tuple[str, int], marks: list[Clue]) -> Question:
+def _gauges(d: Draft, one: tuple[str, int], other: tuple[str, int], marks: list[Clue]) -> Question:
     high, low = (one, other) if one[1] > other[1] else (other, one)
-    gap = measured(rng, "How many points lie between the compared values?", "Between the compared values lie {}.",
-                   high[1] - low[1], "{} points", can.DIFFERENCE)  # fmt: skip
-    more = Clue("Which of the compared values is the greater?", "The greater of the compared values is that of {}.", high[0],
-                (low[0], "neither, since they are equal"), can.MAGNITUDE)  # fmt: skip
+    gap = d.measured("How many points lie between the compared values?", "Between the compared values lie {}.",
+                     high[1] - low[1], "{} points", can.DIFFERENCE)  # fmt: skip
+    more = Clue("Which of the compared values is the greater?", "The greater of the compared values is that of {}.",
+                high[0], (low[0], "neither, since they are equal"), can.MAGNITUDE)  # fmt: skip
     text = f"Which stands higher, {one[0]} or {other[0]}, and by how many points?"
-    wrong = [f"{low[0]}, by {gap.truth}", f"{high[0]}, by {gap.wrong[0]}", f"{low[0]}, by {gap.wrong[1]}"]
-    return pose(
-        rng, scene, "compare", text, clues=(*marks, gap, more), answer=f"{high[0]}, by {gap.truth}", wrong=wrong
-    )
+    said = by_how_much("{}, by {}".format, high[0], low[0], gap.truth, gap.wrong)
+    return d.pose("compare", text, (*marks, gap, more), *said)
 
 
-def _after_click(rng: Random, scene: str, switches: list[str], states: list[str], ticks: list[str]) -> Question:
-    at = rng.randrange(len(switches))
+def _after_click(d: Draft, switches: list[str], states: list[str], ticks: list[str]) -> Question:
+    at = d.rng.randrange(len(switches))
     flipped = "off" if states[at] == "on" else "on"
     after = states.count("on") + (1 if flipped == "on" else -1)
     ticked = ticks.count("ticked")
     clues = [
-        Clue(f"In which state will a click leave the switch {switches[at]}?", f"A click leaves {switches[at]} {{}}.", flipped,
-             (states[at], "greyed out"), can.CONVENTION, box_of((40, 114 + at * 46, 306, 152 + at * 46))),
-        counted(rng, "How many switches are active after the click?", "After the click the number of active switches is {}.",
-                after, can.DEDUCTION),
-        counted(rng, "How many boxes bear a tick?", "The number of boxes that bear a tick is {}.", ticked,
-                can.COUNTING_SELECTED, box_of((340, 114, 600, 228))),
-        counted(rng, "How many switches and boxes are active together after the click?",
-                "Together, the active switches and boxes number {}.", after + ticked, can.ADDITION),
+        Clue(f"In which state will a click leave the switch {switches[at]}?", f"A click leaves {switches[at]} {{}}.",
+             flipped, (states[at], "greyed out"), can.CONVENTION, f"switch{at}"),
+        d.counted("How many switches are active after the click?",
+                  "After the click the number of active switches is {}.", after, can.DEDUCTION),
+        d.counted("How many boxes bear a tick?", "The number of boxes that bear a tick is {}.", ticked,
+                  can.COUNTING_SELECTED, d.box("box0", "box1", "box2")),
+        d.counted("How many switches and boxes are active together after the click?",
+                  "Together, the active switches and boxes number {}.", after + ticked, can.ADDITION),
     ]  # fmt: skip
     text = f"After a click on the switch {switches[at]}, how many switches are on and boxes ticked altogether?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=clues[-1].truth, wrong=clues[-1].wrong)
+    return d.pose("infer", text, clues)
 
 
 def _paint_settings(c: Canvas, s: Sight) -> None:

@@ -46,7 +46,7 @@ def _kite(c: Canvas, f: _Frame, fill: Rgb) -> None:
 def _umbrella(c: Canvas, f: _Frame, fill: Rgb) -> None:
     c.line([f.p(0.5, 0.1), f.p(0.5, 0.9)], width=4)
     c.arc(f.r(0.34, 0.82, 0.5, 1), 0, 180, width=4)
-    c.wedge(f.r(0.06, 0.08, 0.94, 0.96), 180, 360, fill, line=INK)
+    c.wedge(f.r(0.06, 0.08, 0.94, 0.96), 180, 360, fill)
     c.line([f.p(0.5, 0.08), f.p(0.33, 0.52)])
     c.line([f.p(0.5, 0.08), f.p(0.67, 0.52)])
 
@@ -133,7 +133,7 @@ def _bottle(c: Canvas, f: _Frame, fill: Rgb) -> None:
 
 
 def _bowl(c: Canvas, f: _Frame, fill: Rgb) -> None:
-    c.wedge(f.r(0.02, 0.1, 0.98, 1), 0, 180, fill, line=INK)
+    c.wedge(f.r(0.02, 0.1, 0.98, 1), 0, 180, fill)
     c.oval(f.r(0.02, 0.46, 0.98, 0.64), tint(fill, 0.45))
     c.rect(f.r(0.34, 0.94, 0.66, 1), fill)
 

@@ -1,109 +1,84 @@
 """Science and geometry: a circuit in series, a triangle beside a shaded grid, and a row of measuring beakers."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.drawing import (
-    COLOURS,
-    FAINT,
-    INK,
-    SHADE,
-    Canvas,
-    inset,
-    tint,
-)
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact, spread
+from dokimasia.simulation.scenes.draft import Clue, Draft
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, SHADE, Canvas, inset, tint
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
 from dokimasia.simulation.scenes.phrasing import (
-    Clue,
     Item,
     Wording,
     compare_pair,
     count_above,
-    describe,
     infer_sum,
-    measured,
-    named,
-    others,
-    pose,
-    read_out,
     reading,
     relate_next,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, describe
 from dokimasia.simulation.scenes.triangle import TRIANGLE
 
 # --- the circuit -----------------------------------------------------------------------------------------------------
 
 _RESISTORS = Wording(
     single="resistor",
-    many="resistors",
-    name="the resistor {}",
     ask="Which resistance has {}?",
     say="The resistance of {name} is {value}.",
     show="{} ohm".format,
     read=can.LEGEND,
-    most="greatest",
-    least="smallest",
-    more="greater",
+    degrees=("greatest", "smallest", "greater"),
 )
 
 
-def _circuit(rng: Random, scene: str) -> Plan:
+def _circuit(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((4, 5))
     labels, values, tones = rng.sample(LETTERS, n), spread(rng, n, 7, 36), rng.sample(TONES, n)
     current, closed = rng.randrange(2, 6), rng.random() < 0.7
     volts = current * sum(values)
     switch, lamp = ("closed", "lit") if closed else ("open", "dark")
-    facts = [
-        fact("battery", "battery", "voltage", f"{volts} V", (30, 190, 170, 300)),
-        fact("switch", "switch", "state", switch, (170, 352, 300, 432)),
-        fact("lamp", "lamp", "state", lamp, (380, 352, 480, 440)),
-    ]
-    items: list[Item] = []
+    d.fact("battery", "battery", "voltage", f"{volts} V", (30, 190, 170, 300))
+    d.fact("switch", "switch", "state", switch, (170, 352, 300, 432))
+    d.fact("lamp", "lamp", "state", lamp, (380, 352, 480, 440))
     for at in range(n):
         left = 110 + at * (460 // n)
         x1 = left + 460 // n - 26
-        facts.append(fact(f"part{at}.label", f"resistor {at + 1}", "label", labels[at], (left, 50, x1, 76)))
-        facts.append(fact(f"part{at}.tone", labels[at], "colour", tones[at], (left, 78, x1, 118)))
-        facts.append(fact(f"part{at}.value", labels[at], "resistance", f"{values[at]} ohm", (left, 122, x1, 148)))
-        items.append(Item(labels[at], values[at], facts[-1].box))
-    box = {f.id: f.box for f in facts}
+        d.fact(f"part{at}.label", f"resistor {at + 1}", "label", labels[at], (left, 50, x1, 76))
+        d.fact(f"part{at}.tone", labels[at], "colour", tones[at], (left, 78, x1, 118))
+        d.fact(f"part{at}.value", labels[at], "resistance", f"{values[at]} ohm", (left, 122, x1, 148))
+    items = [Item(labels[at], values[at], f"part{at}.value") for at in range(n)]
     at = rng.randrange(n)
-    power = measured(rng, "Which voltage does the battery give?", "The battery gives {}.", volts, "{} V", can.NUMBER,
-                     box["battery"])  # fmt: skip
-    key = Clue("In which state is the switch?", "The switch is {}.", switch, ("open" if closed else "closed", "missing"),
-               can.STATE, box["switch"])  # fmt: skip
-    tone = named(rng, f"Which colour has the resistor {labels[at]}?", f"The colour of the resistor {labels[at]} is {{}}.",
-                 tones[at], TONES, can.COLOUR, box[f"part{at}.tone"])  # fmt: skip
-    glow = Clue("In which state is the lamp?", "The lamp is {}.", lamp, ("dark" if closed else "lit", "broken"), can.STATE,
-                box["lamp"])  # fmt: skip
+    power = d.number("battery", "Which voltage does the battery give?", "The battery gives {}.", can.NUMBER)
+    key = Clue("In which state is the switch?", "The switch is {}.", switch,
+               ("open" if closed else "closed", "missing"), can.STATE, "switch")  # fmt: skip
+    tone = d.word(f"part{at}.tone", f"Which colour has the resistor {labels[at]}?",
+                  f"The colour of the resistor {labels[at]} is {{}}.", TONES, can.COLOUR)  # fmt: skip
+    glow = Clue("In which state is the lamp?", "The lamp is {}.", lamp, ("dark" if closed else "lit", "broken"),
+                can.STATE, "lamp")  # fmt: skip
     questions = [
-        describe(rng, scene, "What kind of drawing is this, in which state is its switch, and in which its lamp?",
-                 genre(rng, "drawing", "circuit diagram"), key, glow),
-        count_above(rng, scene, _RESISTORS, items),
-        relate_next(rng, scene, _RESISTORS, items),
-        read_out(rng, scene, f"Which voltage does the battery give, and what are resistance and colour of {labels[at]}?",
-                 power, reading(rng, _RESISTORS, items[at]), tone),
-        compare_pair(rng, scene, _RESISTORS, items),
-        _ohm(rng, scene, sum(values), power, key, current if closed else 0) if rng.random() < 0.7
-        else infer_sum(rng, scene, _RESISTORS, items),
+        describe(d, "drawing", "circuit diagram", "in which state is its switch, and in which its lamp?", key, glow),
+        count_above(d, _RESISTORS, items),
+        relate_next(d, _RESISTORS, items),
+        d.read_out(f"Which voltage does the battery give, and what are resistance and colour of {labels[at]}?", power,
+                   reading(d, _RESISTORS, items[at]), tone),
+        compare_pair(d, _RESISTORS, items),
+        _ohm(d, sum(values), power, key, current if closed else 0) if rng.random() < 0.7
+        else infer_sum(d, _RESISTORS, items),
     ]  # fmt: skip
-    return Plan(f"a circuit with {n} resistors in series", facts, questions)
+    return f"a circuit with {n} resistors in series", questions
 
 
-def _ohm(rng: Random, scene: str, total: int, power: Clue, key: Clue, current: int) -> Question:
-    wrong = others(rng, ("0 A", "2 A", "3 A", "4 A", "5 A", "6 A"), f"{current} A")
+def _ohm(d: Draft, total: int, power: Clue, key: Clue, current: int) -> Question:
+    wrong = d.others(("0 A", "2 A", "3 A", "4 A", "5 A", "6 A"), f"{current} A")
     clues = [
         key,
         power,
-        measured(rng, "Which resistance do all parts in series have together?", "In series, all of them together have {}.",
-                 total, "{} ohm", can.SCIENCE),
+        d.measured("Which resistance do all parts in series have together?", "In series, all of them together have {}.",
+                   total, "{} ohm", can.SCIENCE),
         Clue("Which current flows, by Ohm's law and the state of the switch?", "The current that flows is {}.",
              f"{current} A", wrong, can.SCIENCE),
     ]  # fmt: skip
     text = "Leaving out the lamp's own resistance, which current flows through the circuit as it is shown?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"{current} A", wrong=wrong)
+    return d.pose("infer", text, clues)
 
 
 def _paint_circuit(c: Canvas, s: Sight) -> None:
@@ -141,15 +116,11 @@ def _paint_circuit(c: Canvas, s: Sight) -> None:
 
 _LEVELS = Wording(
     single="beaker",
-    many="beakers",
-    name="the beaker {}",
     ask="How much liquid is in {}?",
     say="The liquid in {name} measures {value}.",
     show="{} ml".format,
     read=can.GAUGE,
-    most="fullest",
-    least="emptiest",
-    more="fuller",
+    degrees=("fullest", "emptiest", "fuller"),
     step=5,
 )
 _FLOOR, _RIM = 390, 110
@@ -159,43 +130,42 @@ def _level(value: int) -> float:
     return _FLOOR - (_FLOOR - _RIM) * value / 100
 
 
-def _beakers(rng: Random, scene: str) -> Plan:
+def _beakers(d: Draft) -> Composed:
+    rng = d.rng
     n = rng.choice((4, 5))
     labels, tones, levels = rng.sample(LETTERS, n), rng.sample(TONES, n), spread(rng, n, 15, 95, step=5, gap=2)
     degrees = rng.randrange(18, 79)
-    facts = [fact("heat", "thermometer", "temperature", f"{degrees} °C", (440, 16, 610, 70))]
-    items: list[Item] = []
+    d.fact("heat", "thermometer", "temperature", f"{degrees} °C", (440, 16, 610, 70))
     for at in range(n):
         left = 36 + at * (590 // n)
         x1 = left + 590 // n - 34
         glass = (left, _RIM - 10, x1, _FLOOR + 4)
-        facts.append(fact(f"glass{at}.label", f"beaker {at + 1}", "label", labels[at], (left, 402, x1, 440)))
-        facts.append(fact(f"glass{at}.tone", labels[at], "colour", tones[at], glass))
-        facts.append(fact(f"glass{at}.level", labels[at], "level", f"{levels[at]} ml", glass))
-        items.append(Item(labels[at], levels[at], facts[-1].box))
-    box = {f.id: f.box for f in facts}
+        d.fact(f"glass{at}.label", f"beaker {at + 1}", "label", labels[at], (left, 402, x1, 440))
+        d.fact(f"glass{at}.tone", labels[at], "colour", tones[at], glass)
+        d.fact(f"glass{at}.level", labels[at], "level", f"{levels[at]} ml", glass)
+    items = [Item(labels[at], levels[at], f"glass{at}.level") for at in range(n)]
     one, other = rng.sample(range(n), 2)
     tone, tone2 = (
-        named(rng, f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.", tones[i], TONES,
-              can.COLOUR, box[f"glass{i}.tone"])
+        d.word(f"glass{i}.tone", f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.",
+               TONES, can.COLOUR)
         for i in (one, other)
     )  # fmt: skip
-    heat = measured(rng, "Which temperature is written beside the thermometer?", "The temperature written is {}.", degrees,
-                    "{} °C", can.NUMBER, box["heat"])  # fmt: skip
+    heat = d.number("heat", "Which temperature is written beside the thermometer?", "The temperature written is {}.",
+                    can.NUMBER)  # fmt: skip
     questions = [
-        describe(rng, scene, f"What kind of drawing is this, and which colours have the liquids in {labels[one]} and in "
-                 f"{labels[other]}?", genre(rng, "drawing", "row of beakers"), tone, tone2),
-        count_above(rng, scene, _LEVELS, items),
-        relate_next(rng, scene, _LEVELS, items),
-        read_out(rng, scene, f"Which temperature is shown, how full is {labels[one]}, and which colour has its liquid?", heat,
-                 reading(rng, _LEVELS, items[one]), tone),
-        compare_pair(rng, scene, _LEVELS, items),
-        _pour(rng, scene, items[one], items[other]) if rng.random() < 0.5 else infer_sum(rng, scene, _LEVELS, items),
+        describe(d, "drawing", "row of beakers",
+                 f"and which colours have the liquids in {labels[one]} and in {labels[other]}?", tone, tone2),
+        count_above(d, _LEVELS, items),
+        relate_next(d, _LEVELS, items),
+        d.read_out(f"Which temperature is shown, how full is {labels[one]}, and which colour has its liquid?", heat,
+                   reading(d, _LEVELS, items[one]), tone),
+        compare_pair(d, _LEVELS, items),
+        _pour(d, items[one], items[other]) if rng.random() < 0.5 else infer_sum(d, _LEVELS, items),
     ]  # fmt: skip
-    return Plan(f"{n} beakers with coloured liquids", facts, questions)
+    return f"{n} beakers with coloured liquids", questions
 
 
-def _pour(rng: Random, scene: str, one: Item, other: Item) -> Question:
+def _pour(d: Draft, one: Item, other: Item) -> Question:
     total = one.value + other.value
     if total == 100:
         truth, wrong = "it is just full", ("10 ml spill", "there is room for 10 ml", "20 ml spill")
@@ -204,15 +174,15 @@ def _pour(rng: Random, scene: str, one: Item, other: Item) -> Question:
         form, opposite = forms if total > 100 else forms[::-1]
         truth, wrong = form.format(size), (opposite.format(size), form.format(size + 15), opposite.format(size + 10))
     clues = [
-        reading(rng, _LEVELS, one),
-        reading(rng, _LEVELS, other),
-        measured(rng, "How much liquid is that together?", "Poured together, the liquid measures {}.", total, "{} ml",
-                 can.ADDITION, step=5),
+        reading(d, _LEVELS, one),
+        reading(d, _LEVELS, other),
+        d.measured("How much liquid is that together?", "Poured together, the liquid measures {}.", total, "{} ml",
+                   can.ADDITION, step=5),
         Clue("What comes of the pouring, since each beaker holds as much as its scale shows?",
              "What comes of the pouring is that {}.", truth, wrong, can.LIMIT),
     ]  # fmt: skip
     text = f"A beaker holds 100 ml. If {one.label} is poured into {other.label}, how much spills, or how much room is left?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=truth, wrong=wrong)
+    return d.pose("infer", text, clues)
 
 
 def _paint_beakers(c: Canvas, s: Sight) -> None:

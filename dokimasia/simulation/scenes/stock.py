@@ -1,10 +1,9 @@
 """The names, letters and colours that several layouts draw from, and the clue that says what kind of picture is shown."""
 
-from random import Random
-
 from dokimasia.simulation import capabilities as can
+from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scenes.draft import Clue, Draft
 from dokimasia.simulation.scenes.drawing import Canvas, Pixels, Rgb, inset
-from dokimasia.simulation.scenes.phrasing import Clue, named
 
 WHITE: Rgb = (255, 255, 255)
 
@@ -31,10 +30,15 @@ KINDS: dict[str, tuple[str, ...]] = {
 """What kinds of picture there are, by the noun that a question calls them."""
 
 
-def genre(rng: Random, noun: str, kind: str) -> Clue:
+def genre(d: Draft, noun: str, kind: str) -> Clue:
     """Return the clue that says of which kind the document, window, figure, drawing, puzzle or work is."""
     ask, form = f"What kind of {noun} is shown?", f"The {noun} shown is of the kind {{}}."
-    return named(rng, ask, form, kind, KINDS[noun], can.GENRE)
+    return d.named(ask, form, kind, KINDS[noun], can.GENRE)
+
+
+def describe(d: Draft, noun: str, kind: str, text: str, *clues: Clue) -> Question:
+    """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
+    return d.join("recognise", f"What kind of {noun} is this, {text}", (genre(d, noun, kind), *clues))
 
 
 SHAPES: tuple[str, ...] = ("circle", "square", "triangle", "pentagon", "star", "diamond")

@@ -1,49 +1,22 @@
 """A triangle with lengths and angles beside a grid of shaded squares."""
 
 import math
-from random import Random
 
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.drawing import (
-    COLOURS,
-    FAINT,
-    INK,
-    PAPER,
-    Canvas,
-    Pixels,
-    Point,
-    box_of,
-    tint,
-)
-from dokimasia.simulation.scenes.layout import Layout, Plan, Sight, fact
-from dokimasia.simulation.scenes.phrasing import (
-    Clue,
-    Item,
-    Wording,
-    compare_pair,
-    counted,
-    describe,
-    measured,
-    named,
-    others,
-    pose,
-    read_out,
-    reading,
-)
-from dokimasia.simulation.scenes.stock import LETTERS, TONES, genre
+from dokimasia.simulation.scenes.draft import Clue, Draft
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, PAPER, Canvas, Pixels, Point, tint
+from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
+from dokimasia.simulation.scenes.phrasing import Item, Wording, compare_pair, reading
+from dokimasia.simulation.scenes.stock import LETTERS, TONES, describe
 
 _SIDES = Wording(
     single="side",
-    many="sides",
-    name="the side {}",
     ask="Which length has {}?",
     say="The length of {name} is {value}.",
     show="{} cm".format,
     read=can.LEGEND,
-    most="longest",
-    least="shortest",
-    more="longer",
+    degrees=("longest", "shortest", "longer"),
 )
 _GRID: Pixels = (420, 140, 600, 320)
 
@@ -56,7 +29,8 @@ def _corners(left: int, right: int) -> tuple[Point, Point, Point]:
     return (x0, 390), (x0 + high * reach, 390), (x0 + high / math.tan(math.radians(left)), 390 - high)
 
 
-def _triangle(rng: Random, scene: str) -> Plan:
+def _triangle(d: Draft) -> Composed:
+    rng = d.rng
     while True:
         left, right, base = rng.randrange(36, 82), rng.randrange(36, 82), rng.randrange(18, 46)
         top = 180 - left - right
@@ -72,31 +46,26 @@ def _triangle(rng: Random, scene: str) -> Plan:
     rows, columns = rng.sample(range(3, 7), 2)
     shaded = rng.randrange(3, rows * columns - 2)
     spots = _corners(left, right)
-    facts = [
-        fact(f"corner{n}", place, "letter", name, _beside(spots, n))
-        for n, (name, place) in enumerate(
-            zip(names, ("lower left corner", "lower right corner", "top corner"), strict=True)
-        )
-    ]
-    facts.append(fact("angle0", low, "angle", f"{left}°", (spots[0][0] + 24, 362, spots[0][0] + 74, 388)))
-    facts.append(fact("angle1", low2, "angle", f"{right}°", (spots[1][0] - 74, 362, spots[1][0] - 24, 388)))
-    facts.append(fact("angle2", high, "angle", "unknown", _unknown(spots)))
+    places = ("lower left corner", "lower right corner", "top corner")
+    for n, (name, place) in enumerate(zip(names, places, strict=True)):
+        d.fact(f"corner{n}", place, "letter", name, _beside(spots, n))
+    d.fact("angle0", low, "angle", f"{left}°", (spots[0][0] + 24, 362, spots[0][0] + 74, 388))
+    d.fact("angle1", low2, "angle", f"{right}°", (spots[1][0] - 74, 362, spots[1][0] - 24, 388))
+    d.fact("angle2", high, "angle", "unknown", _unknown(spots))
     edges = [(low + low2, spots[0], spots[1], lengths[0], (0, 22)), (low2 + high, spots[1], spots[2], lengths[1], (40, -12)),
              (low + high, spots[0], spots[2], lengths[2], (-40, -12))]  # fmt: skip
     items: list[Item] = []
     for n, (name, a, b, length, (dx, dy)) in enumerate(edges):
         x, y = (a[0] + b[0]) / 2 + dx, (a[1] + b[1]) / 2 + dy
-        facts.append(fact(f"side{n}", name, "length", f"{length} cm", (x - 36, y - 13, x + 36, y + 13)))
-        items.append(Item(name, length, facts[-1].box))
-    facts += [
-        fact("triangle", "triangle", "colour", tones[0], (spots[0][0], spots[2][1], spots[1][0], 390)),
-        fact("grid", "grid", "colour of shaded squares", tones[1], _GRID),
-        fact("rows", "grid", "rows", str(rows), _GRID),
-        fact("columns", "grid", "columns", str(columns), _GRID),
-        fact("shaded", "grid", "shaded squares", str(shaded), _GRID),
-    ]
-    questions = _triangle_questions(rng, scene, names, (left, right, top), items, tones, (rows, columns, shaded))
-    return Plan(f"a triangle {low}{low2}{high} beside a grid", facts, questions)
+        d.fact(f"side{n}", name, "length", f"{length} cm", (x - 36, y - 13, x + 36, y + 13))
+        items.append(Item(name, length, f"side{n}"))
+    d.fact("triangle", "triangle", "colour", tones[0], (spots[0][0], spots[2][1], spots[1][0], 390))
+    d.fact("grid", "grid", "colour of shaded squares", tones[1], _GRID)
+    d.fact("rows", "grid", "rows", str(rows), _GRID)
+    d.fact("columns", "grid", "columns", str(columns), _GRID)
+    d.fact("shaded", "grid", "shaded squares", str(shaded), _GRID)
+    questions = _triangle_questions(d, names, (left, right, top), items, rows * columns)
+    return f"a triangle {low}{low2}{high} beside a grid", questions
 
 
 def _unknown(spots: tuple[Point, Point, Point]) -> Pixels:
@@ -110,77 +79,67 @@ def _beside(spots: tuple[Point, Point, Point], n: int) -> Pixels:
     return ((x - 38, y, x - 8, y + 32), (x + 8, y, x + 38, y + 32), (x - 15, y - 36, x + 15, y - 4))[n]
 
 
-def _triangle_questions(
-    rng: Random, scene: str, names: list[str], angles: tuple[int, int, int], items: list[Item], tones: list[str],
-    grid: tuple[int, int, int],
-) -> list[Question]:  # fmt: skip
+def _triangle_questions(d: Draft, names: list[str], angles: tuple[int, int, int], items: list[Item], squares: int
+                        ) -> list[Question]:  # fmt: skip
     low, low2, high = names
-    rows, columns, shaded = grid
-    area = box_of(_GRID)
-    fill = named(
-        rng, "Which colour fills the triangle?", "The triangle is filled with {}.", tones[0], TONES, can.COLOUR
-    )
-    shade = named(rng, "Which colour have the shaded squares?", "The shaded squares of the grid are {}.", tones[1], TONES,
-                  can.COLOUR, area)  # fmt: skip
-    peak = named(
-        rng, "Which letter marks the corner at the top?", "The corner at the top is marked {}.", high, names, can.TEXT
-    )
-    peak = peak._replace(wrong=tuple(others(rng, [*names, "Y"], high)))
-    first = measured(
-        rng, f"How large is the angle at {low}?", f"The angle at {low} measures {{}}.", angles[0], "{}°", can.NUMBER
-    )
-    second = measured(rng, f"How large is the angle at {low2}?", f"The angle at {low2} measures {{}}.", angles[1], "{}°",
-                      can.NUMBER)  # fmt: skip
+    fill = d.word("triangle", "Which colour fills the triangle?", "The triangle is filled with {}.", TONES, can.COLOUR)
+    fill = fill._replace(at=None)
+    shade = d.word("grid", "Which colour have the shaded squares?", "The shaded squares of the grid are {}.", TONES,
+                   can.COLOUR)  # fmt: skip
+    peak = d.named("Which letter marks the corner at the top?", "The corner at the top is marked {}.", high, names,
+                   can.TEXT)  # fmt: skip
+    peak = peak._replace(wrong=d.others([*names, "Y"], high))
+    first = d.measured(f"How large is the angle at {low}?", f"The angle at {low} measures {{}}.", angles[0], "{}°",
+                       can.NUMBER)  # fmt: skip
+    second = d.measured(f"How large is the angle at {low2}?", f"The angle at {low2} measures {{}}.", angles[1], "{}°",
+                        can.NUMBER)  # fmt: skip
     facing = items[1]
-    opposite = Clue(f"Which side lies opposite to the corner {low}?", f"Opposite to the corner {low} lies the side {{}}.",
-                    facing.label, (items[0].label, items[2].label), can.POSITION, facing.box)  # fmt: skip
+    opposite = Clue(f"Which side lies opposite to the corner {low}?",
+                    f"Opposite to the corner {low} lies the side {{}}.", facing.label, (items[0].label, items[2].label),
+                    can.POSITION, facing.at)  # fmt: skip
     counts = [
-        counted(rng, "How many rows has the grid?", "The grid has this number of rows: {}.", rows, box=area),
-        counted(rng, "How many columns has the grid?", "The grid has this number of columns: {}.", columns, box=area),
-        counted(rng, "How many squares of the grid are shaded?", "The number of shaded squares is {}.", shaded,
-                can.COUNTING_SELECTED, area),
+        d.count("rows", "How many rows has the grid?", "The grid has this number of rows: {}."),
+        d.count("columns", "How many columns has the grid?", "The grid has this number of columns: {}."),
+        d.count("shaded", "How many squares of the grid are shaded?", "The number of shaded squares is {}.",
+                can.COUNTING_SELECTED),
     ]  # fmt: skip
-    long = reading(rng, _SIDES, facing)
+    long = reading(d, _SIDES, facing)
     lengths = long.wrong
     return [
-        describe(rng, scene, "What kind of drawing is this, which colour fills the triangle, and which shades the grid?",
-                 genre(rng, "drawing", "geometric figure"), fill, shade),
-        pose(rng, scene, "count", "How many squares of the grid are shaded?", clues=counts, answer=str(shaded),
-             wrong=counts[-1].wrong),
-        pose(rng, scene, "relate", f"Which side lies opposite to the corner {low}, and how long is it?",
-             clues=(peak, opposite, long), answer=f"{facing.label}, {long.truth}",
-             wrong=[f"{items[0].label}, {long.truth}", f"{facing.label}, {lengths[0]}", f"{items[2].label}, {lengths[1]}"]),
-        read_out(rng, scene, f"How large is the angle at {low}, how long is {facing.label}, and which corner is at the top?",
-                 first, long, peak),
-        compare_pair(rng, scene, _SIDES, items),
-        _third_angle(rng, scene, high, angles[2], first, second) if rng.random() < 0.5
-        else _unshaded(rng, scene, counts, rows * columns, shaded),
+        describe(d, "drawing", "geometric figure", "which colour fills the triangle, and which shades the grid?", fill, shade),
+        d.pose("count", "How many squares of the grid are shaded?", counts),
+        d.pose("relate", f"Which side lies opposite to the corner {low}, and how long is it?", (peak, opposite, long),
+               answer=f"{facing.label}, {long.truth}",
+               wrong=[f"{items[0].label}, {long.truth}", f"{facing.label}, {lengths[0]}", f"{items[2].label}, {lengths[1]}"]),
+        d.read_out(f"How large is the angle at {low}, how long is {facing.label}, and which corner is at the top?",
+                   first, long, peak),
+        compare_pair(d, _SIDES, items),
+        _third_angle(d, high, angles[2], first, second) if d.rng.random() < 0.5
+        else _unshaded(d, counts, squares),
     ]  # fmt: skip
 
 
-def _third_angle(rng: Random, scene: str, high: str, angle: int, first: Clue, second: Clue) -> Question:
+def _third_angle(d: Draft, high: str, angle: int, first: Clue, second: Clue) -> Question:
     clues = [
         first,
         second,
         Clue("To what do all angles of a triangle add up?", "All angles of a triangle add up to {}.", "180°",
              ("90°", "270°", "360°"), can.GEOMETRY),
-        measured(rng, f"How large must the angle at {high} be?", f"So the angle at {high} must measure {{}}.", angle, "{}°",
-                 can.DIFFERENCE),
+        d.measured(f"How large must the angle at {high} be?", f"So the angle at {high} must measure {{}}.", angle,
+                   "{}°", can.DIFFERENCE),
     ]  # fmt: skip
-    text = f"How large is the unknown angle at {high}?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=f"{angle}°", wrong=clues[-1].wrong)
+    return d.pose("infer", f"How large is the unknown angle at {high}?", clues)
 
 
-def _unshaded(rng: Random, scene: str, counts: list[Clue], squares: int, shaded: int) -> Question:
+def _unshaded(d: Draft, counts: list[Clue], squares: int) -> Question:
     clues = [
-        counted(rng, "How many squares has the grid altogether?", "Altogether the grid has {} squares.", squares, can.PRODUCT,
-                box_of(_GRID)),
+        d.counted("How many squares has the grid altogether?", "Altogether the grid has {} squares.", squares,
+                  can.PRODUCT, "grid"),
         counts[-1],
-        counted(rng, "How many squares of the grid stay without shading?", "Left without shading stay {} squares.",
-                squares - shaded, can.DIFFERENCE),
+        d.counted("How many squares of the grid stay without shading?", "Left without shading stay {} squares.",
+                  squares - int(counts[-1].truth), can.DIFFERENCE),
     ]  # fmt: skip
-    text = "How many squares of the grid would still have to be shaded to fill it?"
-    return pose(rng, scene, "infer", text, clues=clues, answer=str(squares - shaded), wrong=clues[-1].wrong)
+    return d.pose("infer", "How many squares of the grid would still have to be shaded to fill it?", clues)
 
 
 def _paint_triangle(c: Canvas, s: Sight) -> None:

@@ -11,13 +11,19 @@ from aiohttp import web
 from dokimasia.errors import ConfigError, NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.embedding import embed, embedding_hash
+from dokimasia.simulation.embedding import embed
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
 from dokimasia.simulation.serving.wire import completion, error_body, read_embedding, read_request, vectors
 
-_HTML = b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>"
+_BROKEN = {
+    "html": b"<!doctype html><html><head><title>502 Bad Gateway</title></head><body>upstream is away</body></html>",
+    "empty_choices": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[]}',
+    "cut_json": b'{"id":"chatcmpl-0","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist',
+}
+"""Bodies of replies that cannot be used; that of any other fault is empty."""
+
 _CLOSED = (ConnectionError, TimeoutError)
 _PATIENCE = 6000
 """Looks, 5 ms apart, at whether a reply has left, before it counts as lost."""
@@ -73,42 +79,27 @@ def decide(
     models: Mapping[str, Profile],
     authorization: str,
     *,
+    embedding: bool = False,
     library: PromptLibrary | None = None,
 ) -> Delivery:
-    """Work out what a request gets: a reply, an error, or the fault whose turn it is."""
+    """Work out what a request, for a completion or for vectors, gets: a reply, an error, or the fault whose turn it is."""
     try:
-        call, images = read_request(body)
+        call, images = (read_embedding(body), {}) if embedding else read_request(body)
     except TransportError as error:
         return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
-    key = request_hash(call)
-    name = call.model.model
+    key, name = request_hash(call), call.model.model
     fault = tries.next_fault(key)
     if fault is not None:
         return _faulty(fault, authorization)._replace(request=key, model=name)
     try:
-        reply = tries.spoil(respond(call, images, known=models, library=library), call)
+        if call.kind == "embedding":
+            reply = vectors(call, embed(call))
+        else:
+            reply = completion(call, tries.spoil(respond(call, images, known=models, library=library), call), key)
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(completion(call, reply, key)), request=key, model=name)
-
-
-def decide_embedding(body: bytes, tries: Tries, authorization: str) -> Delivery:
-    """Work out what a request for vectors gets: them, an error, or the fault whose turn it is."""
-    try:
-        call = read_embedding(body)
-    except TransportError as error:
-        return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
-    key, name = embedding_hash(call), call.model.model
-    fault = tries.next_fault(key)
-    if fault is not None:
-        return _faulty(fault, authorization)._replace(request=key, model=name)
-    try:
-        reply = embed(call)
-    except NotFound as error:
-        text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
-        return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(vectors(call, reply)), request=key, model=name)
+    return Delivery(orjson.dumps(reply), request=key, model=name)
 
 
 def too_large(limit: int) -> Delivery:
@@ -124,16 +115,8 @@ def _faulty(fault: str, authorization: str) -> Delivery:
         kind = "invalid_request_error" if status < 429 else code
         headers = {} if error.retry_after is None else {"Retry-After": str(round(error.retry_after))}
         return Delivery(error_body(str(error), kind=kind, code=code), status=status, headers=headers)
-    broken = Delivery(b"", status=status, whole=False, fault=fault)
-    if fault == "html":
-        return broken._replace(body=_HTML, content_type="text/html")
-    if fault == "empty_choices":
-        return broken._replace(body=orjson.dumps({"id": "chatcmpl-0", "object": "chat.completion", "choices": []}))
-    if fault == "cut_json":
-        return broken._replace(
-            body=b'{"id":"chatcmpl-0","object":"chat.completion","choices":[{"index":0,"message":{"role":"assist'
-        )
-    return broken
+    media_type = "text/html" if fault == "html" else "application/json"
+    return Delivery(_BROKEN.get(fault, b""), status=status, content_type=media_type, whole=False, fault=fault)
 
 
 async def deliver(request: web.Request, delivery: Delivery) -> tuple[web.StreamResponse, bool]:

@@ -11,7 +11,7 @@ from aiohttp import web
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.profiles import Profile, profiles
-from dokimasia.simulation.serving.delivery import RequestLog, decide, decide_embedding, deliver, too_large
+from dokimasia.simulation.serving.delivery import RequestLog, decide, deliver, too_large
 from dokimasia.simulation.serving.faults import Faults, Tries
 from dokimasia.simulation.serving.wire import error_body, model_list
 
@@ -51,10 +51,8 @@ def build_app(
             delivery = too_large(BODY_LIMIT)
         else:
             authorization = request.headers.get("Authorization", "")
-            if request.path.endswith("/embeddings"):
-                delivery = decide_embedding(body, tries, authorization)
-            else:
-                delivery = decide(body, tries, models, authorization, library=library)
+            embedding = request.path.endswith("/embeddings")
+            delivery = decide(body, tries, models, authorization, embedding=embedding, library=library)
         sent = False
         try:
             if latency:

@@ -8,7 +8,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.embedding import embed, embedding_hash
+from dokimasia.simulation.embedding import embed
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
@@ -41,7 +41,7 @@ class SimTransport:
             raise TransportError("unsupported", "simulated models make no images", retryable=False)
         if self._latency:
             await asyncio.sleep(self._latency)
-        fault = self._tries.next_fault(request_hash(call) if call.kind == "chat" else embedding_hash(call))
+        fault = self._tries.next_fault(request_hash(call))
         if fault == "timeout":
             await asyncio.sleep(spec.timeout)
         if fault is not None:

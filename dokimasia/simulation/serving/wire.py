@@ -48,12 +48,7 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     Raises:
         TransportError: of kind `bad_request`, saying which field is wrong.
     """
-    try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise _bad(f"the body is not JSON: {error}") from None
-    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
-        raise _bad("model: a string is required")
+    data, model = _asked(body)
     if data.get("stream"):
         raise _bad("stream: simulated models do not stream; leave it out or send false")
     if data.get("n") not in (None, 1):
@@ -68,10 +63,9 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     sampling["extra"] = {
         name: value for name, value in data.items() if name not in _NOT_SAMPLING and name not in _SAMPLING
     }
-    name = bare_name(data["model"])
     try:
         return Chat(
-            model=ModelRef(name=name, model=name),
+            model=model,
             messages=tuple(_message(message, f"messages[{at}]", images) for at, message in enumerate(messages)),
             sampling=Sampling.model_validate(sampling),
             output_schema=_schema(data.get("response_format")),
@@ -89,20 +83,26 @@ def read_embedding(body: bytes) -> Embedding:
     Raises:
         TransportError: of kind `bad_request`, saying which field is wrong.
     """
-    try:
-        data = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise _bad(f"the body is not JSON: {error}") from None
-    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
-        raise _bad("model: a string is required")
+    data, model = _asked(body)
     texts = data.get("input")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise _bad("input: a text or a list of at least one text is required")
     if data.get("encoding_format", "float") != "float":
         raise _bad("encoding_format: simulated models give numbers; ask for float")
+    return Embedding(model=model, texts=tuple(texts))
+
+
+def _asked(body: bytes) -> tuple[dict[str, Any], ModelRef]:
+    """Return the fields of a request's body, and the simulated model that it asks."""
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise _bad(f"the body is not JSON: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
+        raise _bad("model: a string is required")
     name = bare_name(data["model"])
-    return Embedding(model=ModelRef(name=name, model=name), texts=tuple(texts))
+    return data, ModelRef(name=name, model=name)
 
 
 def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, Any]:
@@ -199,18 +199,15 @@ def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
     if not isinstance(pieces, list):
         raise _bad(f"{where}.content: a text or a list of parts")
     parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
+    calls = message.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise _bad(f"{where}.tool_calls: a list")
     return Message(
         role="system" if message["role"] == "developer" else message["role"],
         parts=parts,
-        tool_calls=tuple(_tool_call(call, where) for call in _list(message.get("tool_calls"), where)),
+        tool_calls=tuple(_tool_call(call, where) for call in calls or ()),
         tool_call_id=message.get("tool_call_id"),
     )
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if value is not None and not isinstance(value, list):
-        raise _bad(f"{where}.tool_calls: a list")
-    return value or []
 
 
 def _tool_call(call: Any, where: str) -> ToolCall:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import orjson
-
 from dokimasia.domain.capability import CATEGORIES, DEEPEST
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.reading import read_json
 from dokimasia.simulation.tree import lexicon as tree_lexicon
+from dokimasia.simulation.tree.lexicon import last_of, parent_of
 from dokimasia.simulation.tree.sense import Sense, foreign_path, sense, sense_of_name
 
 PROMPTS = ("tree_propose", "tree_merge", "tree_map")
@@ -64,33 +64,33 @@ def _proposals(tree: str, criteria: Iterable[Listed], draws: Draws) -> str:
     """Reuse a leaf that fits; else propose one of the capability's names, below a parent of the tree that fits."""
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
-    parents = {_above(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
+    parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
     new_parents: dict[str, None] = {}
     lines: list[str] = []
     for one in criteria:
         if one.sense == Sense(None):
             lines.append(f"{one.n} | none")
             continue
-        fitting = [path for path in leaves if fits(one.sense, _last(path))]
+        fitting = [path for path in leaves if fits(one.sense, last_of(path))]
         if fitting:
             lines.append(f"{one.n} | {_best(one.sense, fitting)}")
             continue
         wanted = one.sense.planted or foreign_path(one.sense.word)
         parent = _parent(wanted, parents, draws)
         if parent not in parents:
-            new_parents[f"<ADD,{_above(parent)},{_last(parent)}>"] = None
+            new_parents[f"<ADD,{parent_of(parent)},{last_of(parent)}>"] = None
             parents.add(parent)
         known = tree_lexicon.every().get(wanted)
-        name = draws.pick(known.names, "name", wanted) if known else _last(wanted)
+        name = draws.pick(known.names, "name", wanted) if known else last_of(wanted)
         lines.append(f"{one.n} | <ADD,{parent},{name}>")
     return "\n".join([*new_parents, *lines])
 
 
 def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
     """Return a parent of the tree that is one for the wanted path, else a name for one, which may be any that it has."""
-    above = _above(wanted)
-    names = tree_lexicon.parent_names().get(above, (_last(above),))
-    possible = [f"{_above(above)}<{name}>" for name in names]
+    above = parent_of(wanted)
+    names = tree_lexicon.parent_names().get(above, (last_of(above),))
+    possible = [f"{parent_of(above)}<{name}>" for name in names]
     return next((path for path in possible if path in parents), draws.pick(possible, "parent", above))
 
 
@@ -101,11 +101,11 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
     for at, row in enumerate(_rows(capabilities), 1):
         n, path = int(row.get("n", at)), str(row.get("path", ""))
         meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
-        meant = sense_of_name(_last(path)) if meant.planted is None else meant
+        meant = sense_of_name(last_of(path)) if meant.planted is None else meant
         if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
             vague.append(n)
         elif not draws.chance(profile.misses_synonym, "synonym", n):
-            key = meant.planted or f"{_above(path)} {_stem(meant.word)}"
+            key = meant.planted or f"{parent_of(path)} {_stem(meant.word)}"
             groups.setdefault(key, []).append((-int(row.get("support") or 0), n))
     lines = [
         f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
@@ -119,14 +119,15 @@ def _planted_parent(path: str) -> str | None:
     """Return the planted parent that a path of a category and a parent names, under whatever name."""
     names = tree_lexicon.parent_names()
     return next(
-        (above for above, known in names.items() if _last(path) in known and _above(above) == _above(path)), None
+        (above for above, known in names.items() if last_of(path) in known and parent_of(above) == parent_of(path)),
+        None,
     )
 
 
 def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[Listed], draws: Draws) -> str:
     """Give each criterion the path that fits, or none; or, at the planted rate, any other capability of the list."""
     listed = sorted(set(_PATH.findall(paths)))
-    senses = {path: sense_of_name(_last(path)) for path in listed if path.count("<") == DEEPEST}
+    senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}
     for path in sorted(senses, key=lambda path: (path not in tree_lexicon.every(), path)):
         by_meaning.setdefault(_key(senses[path]), path)
@@ -146,9 +147,9 @@ def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
     """Return the deepest branch of a list under which a planted, or a foreign, capability falls."""
     if meant == Sense(None):
         return None
-    above = _above(meant.planted or foreign_path(meant.word))
-    possible = {f"{_above(above)}<{name}>" for name in tree_lexicon.parent_names().get(above, (_last(above),))}
-    possible.add(_above(above))
+    above = parent_of(meant.planted or foreign_path(meant.word))
+    possible = {f"{parent_of(above)}<{name}>" for name in tree_lexicon.parent_names().get(above, (last_of(above),))}
+    possible.add(parent_of(above))
     return max((path for path in branches if path in possible), key=lambda path: (path.count("<"), path), default=None)
 
 
@@ -166,27 +167,15 @@ def _stem(word: str | None) -> str:
 
 def _rows(text: str) -> list[dict[str, Any]]:
     """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
-    try:
-        whole = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        whole = None
+    whole = read_json(text)
     if isinstance(whole, list):
         return [one for one in whole if isinstance(one, dict)]
     rows: list[dict[str, Any]] = []
     for line in text.splitlines():
-        try:
-            row = orjson.loads(line.strip().rstrip(","))
-        except orjson.JSONDecodeError:
-            numbered = _NUMBERED.fullmatch(line)
-            row = {"n": int(numbered["n"]), "text": numbered["text"]} if numbered else None
+        row = read_json(line.strip().rstrip(","))
+        numbered = _NUMBERED.fullmatch(line) if row is None else None
+        if numbered:
+            row = {"n": int(numbered["n"]), "text": numbered["text"]}
         if isinstance(row, dict):
             rows.append(row)
     return rows
-
-
-def _last(path: str) -> str:
-    return path[path.rfind("<") + 1 :].rstrip(">")
-
-
-def _above(path: str) -> str:
-    return path[: max(0, path.rfind("<"))]

@@ -96,7 +96,7 @@ class Capability(NamedTuple):
 @cache
 def shown() -> Mapping[str, Capability]:
     """Return the capabilities of the planted scenes by path."""
-    return {path: Capability(path, (_last(path), *_NAMES[path])) for path in can.CAPABILITIES}
+    return {path: Capability(path, (last_of(path), *_NAMES[path])) for path in can.CAPABILITIES}
 
 
 @cache
@@ -121,14 +121,15 @@ def parent_names() -> Mapping[str, tuple[str, ...]]:
     names: dict[str, tuple[str, ...]] = {}
     for path in [*shown(), *made_up()]:
         above = parent_of(path)
-        own = _last(above)
+        own = last_of(above)
         names[above] = (own, _PARENT_NAMES[own]) if own in _PARENT_NAMES else (own, f"{own} Matters")
     return names
 
 
+@cache
 def every() -> Mapping[str, Capability]:
     """Return all planted capabilities by path."""
-    return _every()
+    return {**shown(), **made_up()}
 
 
 def named(name: str) -> str | None:
@@ -144,21 +145,17 @@ def betrayed(text: str) -> str | None:
 
 def parent_of(path: str) -> str:
     """Return the path above."""
-    return path[: path.rindex("<")]
+    return path[: max(0, path.rfind("<"))]
 
 
-def _last(path: str) -> str:
-    return path[path.rindex("<") + 1 : -1]
-
-
-@cache
-def _every() -> Mapping[str, Capability]:
-    return {**shown(), **made_up()}
+def last_of(path: str) -> str:
+    """Return the name at the end of a path, of any text that is none all of it."""
+    return path[path.rfind("<") + 1 :].rstrip(">")
 
 
 @cache
 def _by_name() -> Mapping[str, str]:
-    return {name.casefold(): path for path, capability in _every().items() for name in capability.names}
+    return {name.casefold(): path for path, capability in every().items() for name in capability.names}
 
 
 @cache

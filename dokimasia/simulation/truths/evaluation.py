@@ -95,8 +95,7 @@ def expected_by_domain(
 
 def expected_accuracy(profile: CandidateProfile, scene: Scene, question: Question) -> float:
     """Return the probability that the final answer is right: a whole reply whose last step is right or hedged."""
-    whole = 1 - profile.refusal - profile.malformed - profile.truncated
-    return whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
+    return profile.whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
 
 
 def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = False) -> float:
@@ -127,21 +126,14 @@ def _expected_steps(
     tools: bool = False,
 ) -> list[float]:
     scale = _scale(judge)
-    whole = 1 - profile.refusal - profile.malformed - profile.truncated
-    kept_when_truncated = len(question.steps) // 2
     expected: list[float] = []
     for position, step in enumerate(question.steps):
-        delivered = whole + (profile.truncated if position < kept_when_truncated else 0.0)
-        good = delivered * (1 - profile.omission) * profile.skill(step.capability, scene.domain)
+        stated = profile.delivered(position, len(question.steps)) * (1 - profile.omission)
+        skill = profile.skill(step.capability, scene.domain)
+        good = stated * skill
         if is_small(judge, step) and not tools:
             # Seen, it is beyond verifying and passes. Else the criterion is one of the wrong statements, each as likely.
-            same = (
-                delivered
-                * (1 - profile.omission)
-                * (1 - profile.skill(step.capability, scene.domain))
-                / len(step.wrong)
-            )
-            passed = 1.0 if show_image else same
+            passed = 1.0 if show_image else stated * (1 - skill) / len(step.wrong)
             expected.append(passed * scale.right + (1 - passed) * scale.missing)
             continue
         plain, hedged = good * (1 - profile.hedging), good * profile.hedging

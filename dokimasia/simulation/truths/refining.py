@@ -10,6 +10,7 @@ hint gets through. Of the failed steps a half, rounded down, is withheld at rand
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Literal, NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
@@ -92,8 +93,8 @@ def expected_refinement(
     """
     helped = [_helped(judge, scene, step, peers) for step in question.steps]
     wrong, shown, withheld = 0.0, 0.0, 0.0
-    mended, solved_shown, solved_withheld = _zeros(), _zeros(), _zeros()
-    last, whole = len(question.steps) - 1, _whole(profile)
+    mended, solved_shown, solved_withheld = (dict.fromkeys(ARMS, 0.0) for _ in range(3))
+    last, whole = len(question.steps) - 1, profile.whole
     for case in _wrong_cases(profile, scene, question):
         wrong += case.chance
 
@@ -106,13 +107,13 @@ def expected_refinement(
             step, fresh, help = question.steps[position], case.fresh[position], helped[position]
             told = _Told(named=named, others=others, helped=help, earlier_shown=earlier_shown)
             every = [_after(profile, arm, scene, step, before, fresh=fresh, told=told) for arm in ARMS]
-            kept = _delivered(profile, position, last + 1)
+            kept = profile.delivered(position, last + 1)
             return [
                 (arm, states.right + states.hedged, _solved(judge, _cut(states, kept)))
                 for arm, states in zip(ARMS, every, strict=True)
             ]
 
-        for failed, weight in _failures(judge, case):
+        for failed, weight in _subsets([1 - _solved(judge, states) for states in case.steps]):
             named = len(failed) - len(failed) // 2
             for position in range(last + 1):
                 is_failed = position in failed
@@ -166,17 +167,13 @@ def usable_hint(peer: CandidateProfile) -> float:
     return good + peer.leaks * (1 - peer.leaks)
 
 
-def _zeros() -> dict[Arm, float]:
-    return dict.fromkeys(ARMS, 0.0)
-
-
 def _wrong_cases(profile: CandidateProfile, scene: Scene, question: Question) -> list[_Case]:
     count = len(question.steps)
     plain = [_first(profile, scene, step) for step in question.steps]
     skill = profile.skill(question.steps[-1].capability, scene.domain)
     # Of the steps that are missing, the share that was left out rather than stated wrong.
     omitted = [profile.omission / states.missing if states.missing else 0.0 for states in plain]
-    whole, cut = _whole(profile), profile.truncated
+    whole, cut = profile.whole, profile.truncated
     none = States(0.0, 0.0, 1.0)
     half = count // 2
     cases = [
@@ -193,16 +190,13 @@ def _first(profile: CandidateProfile, scene: Scene, step: Step) -> States:
     return States(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
 
 
-def _failures(judge: JudgeProfile, case: _Case) -> list[tuple[frozenset[int], float]]:
-    """Every set of steps that may be judged failed, with its probability given the case."""
-    chances = [1 - _solved(judge, states) for states in case.steps]
+def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
+    """Every set of events that may come about together, by their numbers, with its probability."""
     found: list[tuple[frozenset[int], float]] = []
     for pattern in product((False, True), repeat=len(chances)):
-        weight = 1.0
-        for failed, chance in zip(pattern, chances, strict=True):
-            weight *= chance if failed else 1 - chance
+        weight = prod(chance if hit else 1 - chance for hit, chance in zip(pattern, chances, strict=True))
         if weight > 0:
-            found.append((frozenset(at for at, failed in enumerate(pattern) if failed), weight))
+            found.append((frozenset(at for at, hit in enumerate(pattern) if hit), weight))
     return found
 
 
@@ -226,31 +220,17 @@ def _given_judged(judge: JudgeProfile, states: States, *, failed: bool) -> State
 
 def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[CandidateProfile]) -> float:
     """The probability that a usable hint on a step can be had: of a peer drawn among those that solved it."""
-    chances = [_solved(judge, _of_peer(peer, scene, step)) for peer in peers]
+    # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
+    chances = [_solved(judge, _cut(_first(peer, scene, step), peer.whole)) for peer in peers]
     helped = 0.0
-    for pattern in product((False, True), repeat=len(peers)):
-        weight = 1.0
-        for solved, chance in zip(pattern, chances, strict=True):
-            weight *= chance if solved else 1 - chance
-        able = [usable_hint(peer) for peer, solved in zip(peers, pattern, strict=True) if solved]
+    for solved, weight in _subsets(chances):
+        able = [usable_hint(peer) for at, peer in enumerate(peers) if at in solved]
         helped += weight * (sum(able) / len(able) if able else 0.0)
     return helped
 
 
-def _of_peer(peer: CandidateProfile, scene: Scene, step: Step) -> States:
-    # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
-    return _cut(_first(peer, scene, step), _whole(peer))
-
-
 def _after(
-    profile: CandidateProfile,
-    arm: Arm,
-    scene: Scene,
-    step: Step,
-    before: States,
-    *,
-    fresh: float,
-    told: _Told,
+    profile: CandidateProfile, arm: Arm, scene: Scene, step: Step, before: States, *, fresh: float, told: _Told
 ) -> States:
     """A step's states in a whole reply after a round of an arm, from those that it had before."""
     anew = _anew(profile, scene, step, before, fresh=fresh)
@@ -304,11 +284,3 @@ def _mixed(before: States, after: Sequence[States]) -> States:
 
 def _cut(states: States, kept: float) -> States:
     return States(states.right * kept, states.hedged * kept, 1 - kept * (states.right + states.hedged))
-
-
-def _whole(profile: CandidateProfile) -> float:
-    return 1 - profile.refusal - profile.malformed - profile.truncated
-
-
-def _delivered(profile: CandidateProfile, position: int, count: int) -> float:
-    return _whole(profile) + (profile.truncated if position < count // 2 else 0.0)
