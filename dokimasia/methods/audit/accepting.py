@@ -61,8 +61,6 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     return Accepted(
         plan=plan,
         estimate=_expected(plan, found.samples),
-        data_name=request.data.name,
-        data_hash=plan.data,
         samples=found.samples,
         values=found.sets,
         skipped=found.skipped,

@@ -8,7 +8,7 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.figures import paid, shown_name, simulated, summed
+from dokimasia.runs.figures import heading, paid, shown_name, summed
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
@@ -43,17 +43,13 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
     pool = sorted({name for one in every for name in one.pool})
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "samples": samples,
-        "open_items": samples * len(list(plan.items(""))) - len(rows),
-        "skipped": run.options["skipped"],
+        "open_items": samples * plan.per_sample - len(rows),
         "without_rubrics": run.options["without_rubrics"],
         "judge": plan.judge.ref.name,
         "repeats": plan.repeats,
         "show_image": plan.show_image,
-        "seed": run.seed,
-        "simulated": simulated((plan.judge, *plan.candidates)),
         "rubrics": {
             "id": plan.rubrics,
             "must_right": sum(len(one.must_right) for one in every),

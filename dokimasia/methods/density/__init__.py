@@ -1,8 +1,8 @@
 """The density filter: images that hold enough to be perceived (PerceptionRubrics, 3.2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from dokimasia.domain.density import DensityRating
 from dokimasia.graphs.versions import versions_of
@@ -10,17 +10,14 @@ from dokimasia.methods.density.figures import filter_figures
 from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
-from dokimasia.runs.figures import paid, simulated
-from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.figures import heading, paid
+from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 RATING_TOKENS = 150
 
@@ -38,35 +35,15 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
     asked = (Asking(judge, 2, INSTRUCTION_TOKENS + size.images, RATING_TOKENS) for size in found.sizes_of_images)
-    return Accepted(
-        plan=plan,
-        estimate=added_up(asked, len(found.known)),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
-
-
-async def stages(job: "Job[FilterPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the one stage: every image is rated."""
-    from dokimasia.graphs.density import density_filter
-    from dokimasia.runs.work import Item
-
-    yield job.each(density_filter, lambda sample: [Item(f"image/{sample.id}")])
+    return found.accepted(plan, added_up(asked, len(found.known)))
 
 
 def figures(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of a run of the filter, ready for JSON; the same stored rows give the same bytes."""
     plan, _ = METHOD.read(run)
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "judge": plan.judge.ref.name,
-        "seed": run.seed,
-        "skipped": run.options["skipped"],
-        "simulated": simulated([plan.judge]),
         "thresholds": {name: one.model_dump(mode="json") for name, one in sorted(plan.thresholds.items())},
         **filter_figures(home, run.id),
         **paid(home, results(home, run.id)),
@@ -100,7 +77,7 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     request=FilterRequest,
     plan=FilterPlan,
     accept=accept,
-    stages=stages,
+    stages=one_walk("density.density_filter"),
     drawing=later("dokimasia.methods.density.blocks", "DRAWING"),
     figures=figures,
     shape=later("dokimasia.methods.density.shape", "FilterFigures"),

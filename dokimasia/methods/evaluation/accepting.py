@@ -31,15 +31,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     plan = _plan(request, session, found, responses, hashed)
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
-    return Accepted(
-        plan=plan,
-        estimate=estimate(plan, found.sizes),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
+    return found.accepted(plan, estimate(plan, found.sizes))
 
 
 def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
-from dokimasia.runs.figures import forked_from, shown_name, simulated
+from dokimasia.runs.figures import forked_from, heading, shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
@@ -22,34 +22,18 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         used = using.result()
     usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "samples": samples,
-        "open_items": _open_items(run, plan, samples, done=rows),
-        "skipped": run.options.get("skipped", []),
+        "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
         "judge": plan.judge.ref.name,
         "forked_from": forked_from(run),
-        "seed": run.seed,
-        "simulated": simulated(plan.models.values()),
-        **summarise(
-            answers,
-            seed=run.seed,
-            usage=usage,
-            preparation=used.get(("replay", "", "")),
-        ),
+        **summarise(answers, seed=run.seed, usage=usage, preparation=used.get(("replay", "", ""))),
     }
 
 
 def scored_rows(home: Home, run: Run) -> Iterator[Row]:
     """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
     return map(_row, scored_answers(home, run.id))
-
-
-def _open_items(run: Run, plan: EvaluationPlan, samples: int, *, done: int) -> int:
-    """How many chains and answers of a run have no result yet; 0 for a finished run."""
-    if run.status == "done":
-        return 0
-    return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
 
 
 def _row(answer: ScoredAnswer) -> Row:

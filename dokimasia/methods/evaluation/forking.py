@@ -15,7 +15,7 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
 from dokimasia.runs.session import Session
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run
 
 Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]
 
@@ -31,7 +31,6 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     """
     after = from_step(request.node)
     node = after[0].name
-    home = session.opened
     old = EvaluationPlan.model_validate(parent.options["plan"])
     accepted = EvaluationRequest.model_validate(parent.options["request"])
     changed_prompts = _changed_prompts(old, session.library.identity(), node)
@@ -50,7 +49,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
     again = redone({node, *changed})
-    taken = taken_over(home, parent.id, again)
+    taken = taken_over(session.opened, parent.id, again)
     plan = old.model_copy(
         update={
             "judge": judges["score"],
@@ -82,15 +81,8 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         }
     )
     plan = reached_now(plan, session.settings)
-    accepted_fork = Accepted(
-        plan=plan,
-        estimate=estimate(plan, session.entries(asked).sizes),
-        data_name=parent.data_name,
-        data_hash=parent.data_hash,
-        places=run_samples(home, parent.id),
-        needs=(parent.id,),
-        skipped=[str(one) for one in _listed(parent.options.get("skipped"))],
-    )
+    found = session.entries(asked)
+    accepted_fork = found.accepted(plan, estimate(plan, found.sizes), needs=(parent.id,))
     return asked, accepted_fork, {"steps": _steps(plan), "taken_over": len(taken)}
 
 
@@ -105,10 +97,6 @@ def _steps(plan: EvaluationPlan) -> list[dict[str, Any]]:
         {"step": one.name, "does": one.does, "again": one.name in again, "asks": asks[one.asks](one.name)}
         for one in STEPS
     ]
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value or ())
 
 
 def _changed_prompts(old: EvaluationPlan, now: Mapping[str, str], node: str) -> set[str]:

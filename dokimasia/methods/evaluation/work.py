@@ -8,10 +8,11 @@ from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.methods.evaluation.plan import EvaluationPlan, ScoreItem, replay_item
+from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.methods.evaluation.request import read_answers
 from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
 from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
+from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
@@ -31,7 +32,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     yield Stage(
         job.samples(),
         EvaluationWork(job).sample,
-        items=count * (1 + len(list(job.plan.items("")))),
+        items=count * (1 + job.plan.per_sample),
         width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
     )
@@ -59,7 +60,7 @@ class EvaluationWork:
 
     async def _sample(self, sample: Sample) -> None:
         replay = await self._replay(sample)
-        open_items: list[tuple[ScoreItem, checkpoint_scoring.Item]] = []
+        open_items: list[tuple[AnswerItem, checkpoint_scoring.Item]] = []
         rows: list[ResultRow] = []
         for item in self._plan.items(sample.id):
             begun = await self._begin_score(sample, item, replay)
@@ -121,7 +122,7 @@ class EvaluationWork:
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
     async def _begin_score(
-        self, sample: Sample, item: ScoreItem, replay: ResultRow
+        self, sample: Sample, item: AnswerItem, replay: ResultRow
     ) -> "ResultRow | checkpoint_scoring.Item | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
@@ -133,24 +134,22 @@ class EvaluationWork:
         if begun.row is not None:
             return begun.row
         entered: dict[str, Any] = {
-            "model": item.model,
-            "arm": item.arm,
-            "repeat": item.repeat,
+            **item.place,
             **begun.inputs,
             **{name: value for name, value in retried_score(self._job.retries.get(item.name)).items() if value},
         }
         if self._responses is not None and "response" not in entered:
-            text = self._responses.get((item.sample_id, item.model, item.repeat))
+            text = self._responses.get((sample.id, item.model, item.repeat))
             if text is None:
                 self._job.progress.items -= 1
                 return None
             entered["response"] = await self._job.context.store.put(
-                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
+                Response(sample=sample.digest, **item.place, text=text)
             )
         return cast("checkpoint_scoring.Item", entered)
 
     async def _scored_row(
-        self, sample: Sample, item: ScoreItem, replay: ResultRow, ended: checkpoint_scoring.Item
+        self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: checkpoint_scoring.Item
     ) -> ResultRow:
         score: dict[str, Any] = {}
         judged: dict[str, Any] = {}
@@ -168,9 +167,8 @@ class EvaluationWork:
             calls=tuple(ended.get("calls", ())),
         )
 
-    def _row(self, sample: Sample, item: ScoreItem, **fields: Any) -> ResultRow:
-        names = {"model": item.model, "arm": item.arm, "repeat": item.repeat}
-        return self._job.row(sample, item.name, kind="score", **names, **fields)
+    def _row(self, sample: Sample, item: AnswerItem, **fields: Any) -> ResultRow:
+        return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> Beginning:
         """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""

@@ -10,7 +10,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.methods.graph.request import GraphPlan, GraphRequest, graph_of, library_of_graph
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.figures import failures, heading, paid
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.session import Session
@@ -38,15 +38,7 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    return Accepted(
-        plan=plan,
-        estimate=Estimate(samples=len(found.known), models={}),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
+    return found.accepted(plan, Estimate(samples=len(found.known), models={}))
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:
@@ -85,16 +77,12 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
     rows = results(home, run.id)
     samples, named = len(run_samples(home, run.id)), _names(plan)
     return {
-        "run": run.id,
+        **heading(run, plan),
         "graph": plan.graph,
         "version": plan.version,
-        "status": run.status,
         "samples": samples,
-        "skipped": run.options["skipped"],
         "open_items": samples * len(named) - len(rows),
         "judge": plan.judge.ref.name,
-        "simulated": simulated(plan.models.values()),
-        "seed": run.seed,
         "models": {name: _counts([row for row in rows if row.model == name]) for name in named},
         **paid(home, rows),
     }
