@@ -7,10 +7,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.gating import gated_score
-from dokimasia.algorithms.statistics import bootstrap_interval, correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, spearman
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.correlation import Method
-from dokimasia.methods.audit.figures import LEVEL, AuditRow, Judged, judged_samples, mean_of, rounded, spread
+from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
+from dokimasia.runs.reading.rates import deviation, mean, mean_interval, rounded, spread
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
@@ -124,14 +125,13 @@ def coverage(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
         draws = [_scores(kept, partial(_part, share=share, draw=draw, seed=seed)) for draw in range(DRAWS)]
         models = {
             name: {
-                "deviation": rounded(_deviation([draw[name] for draw in draws])),
+                "deviation": rounded(deviation([draw[name] for draw in draws])),
                 "shift": rounded(sum(draw[name] for draw in draws) / DRAWS - full[name]),
             }
             for name in names
         }
         shares[str(share)] = {
-            "deviation": _mean_over(models, "deviation"),
-            "shift": _mean_over(models, "shift"),
+            **{figure: mean([one[figure] for one in models.values()]) for figure in ("deviation", "shift")},
             "models": models,
         }
     if not names:
@@ -190,7 +190,7 @@ def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: S
         if value is not None:
             found[name] = {"value": value, "low": None, "high": None}
             try:
-                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters, level=LEVEL)
+                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
                 continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
             found[name] |= {"low": rounded(low), "high": rounded(high)}
@@ -218,14 +218,11 @@ def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: i
     if not pairs:
         return None
     differences = [other - one for one, other, _ in pairs]
-    means = [sum(one for one, _, _ in pairs) / len(pairs), sum(other for _, other, _ in pairs) / len(pairs)]
-    low, high = bootstrap_interval(
-        differences, clusters=[cluster for _, _, cluster in pairs], level=LEVEL, seed=seed, bounds=(-100.0, 100.0)
-    )
+    clusters = [cluster for _, _, cluster in pairs]
     return {
         "n": len(pairs),
-        "means": [rounded(mean) for mean in means],
-        "shift": {"mean": rounded(sum(differences) / len(pairs)), "low": rounded(low), "high": rounded(high)},
+        "means": [mean([one for one, _, _ in pairs]), mean([other for _, other, _ in pairs])],
+        "shift": mean_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0)),
         "spread": [_repeat_spread(samples) for samples in (first, second)],
     }
 
@@ -285,13 +282,3 @@ def _part(row: AuditRow, *, share: int, draw: int, seed: int) -> tuple[list[bool
         places = Random(f"{seed}/{share}/{draw}/{row.sample_id}/{stream}").sample(range(len(hits)), count)
         parts.append([hits[place] for place in sorted(places)])
     return parts[0], parts[1]
-
-
-def _deviation(values: Sequence[float]) -> float:
-    mean = sum(values) / len(values)
-    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
-
-
-def _mean_over(models: Mapping[str, Mapping[str, float]], name: str) -> float | None:
-    mean = mean_of([one[name] for one in models.values()])
-    return None if mean is None else rounded(mean)

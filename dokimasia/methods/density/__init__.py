@@ -10,7 +10,6 @@ from dokimasia.methods.density.figures import filter_figures
 from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
-from dokimasia.runs.figures import heading, paid
 from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
@@ -36,18 +35,6 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
     )
     asked = (Asking(judge, 2, INSTRUCTION_TOKENS + size.images, RATING_TOKENS) for size in found.sizes_of_images)
     return found.accepted(plan, added_up(asked, len(found.known)))
-
-
-def figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a run of the filter, ready for JSON; the same stored rows give the same bytes."""
-    plan, _ = METHOD.read(run)
-    return {
-        **heading(run, plan),
-        "judge": plan.judge.ref.name,
-        "thresholds": {name: one.model_dump(mode="json") for name, one in sorted(plan.thresholds.items())},
-        **filter_figures(home, run.id),
-        **paid(home, results(home, run.id)),
-    }
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
@@ -79,7 +66,7 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     accept=accept,
     stages=one_walk("density.density_filter"),
     drawing=later("dokimasia.methods.density.blocks", "DRAWING"),
-    figures=figures,
+    figures=filter_figures,
     shape=later("dokimasia.methods.density.shape", "FilterFigures"),
     graphs=versions_of("density_filter"),
     items=items,

@@ -12,7 +12,6 @@ from dokimasia.methods.checks import open_checks
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
-from dokimasia.runs.figures import heading, paid
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
@@ -68,20 +67,6 @@ def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> 
     return added_up(asked, samples)
 
 
-def figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
-    plan, _ = METHOD.read(run)
-    return {
-        **heading(run, plan),
-        "panel": list(plan.names),
-        "cycles": plan.cycles,
-        "accept": plan.accept,
-        "request": plan.request,
-        **review_figures(home, run.id, panel=plan.names, seed=run.seed),
-        **paid(home, results(home, run.id)),
-    }
-
-
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each reviewed sample with its record and golden caption, ready for JSON; with `sample`, that one whole.
 
@@ -112,7 +97,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     stages=one_walk("review.peer_review"),
     ended=open_checks,
     drawing=later("dokimasia.methods.review.blocks", "DRAWING"),
-    figures=figures,
+    figures=review_figures,
     shape=later("dokimasia.methods.review.shape", "ReviewFigures"),
     graphs=versions_of("peer_review"),
     items=items,
