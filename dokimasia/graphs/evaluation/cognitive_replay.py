@@ -162,10 +162,8 @@ async def after_judging(state: State) -> Literal["write_chain", "extract_criteri
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    graph.add_node("write_chain", write_chain)
-    graph.add_node("check_chain", check_chain)
-    graph.add_node("judge_chain", judge_chain)
-    graph.add_node("extract_criteria", extract_criteria)
+    for node in (write_chain, check_chain, judge_chain, extract_criteria):
+        graph.add_node(node)
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)

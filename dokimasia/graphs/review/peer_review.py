@@ -13,6 +13,7 @@ Each member sees the candidates without names, in an order drawn from seed, imag
 checkpointed; the state holds ids.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
@@ -39,8 +40,7 @@ from dokimasia.domain.review import (
     agreed,
 )
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import Context, own_options
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.versions import VERSIONS
 
@@ -88,7 +88,7 @@ class State(TypedDict, total=False):
 async def describe(state: State, runtime: Runtime[Context]) -> State:
     """Have every member write its draft."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
 
     async def one(member: str) -> Seat:
@@ -118,7 +118,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "compare", "candidate")
-        what = review_candidates(sample, texts, request=options_of(context).request)
+        what = review_candidates(sample, texts, request=_options(context).request)
         asked = await context.ask(what, model=seat["member"])
         seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
@@ -150,7 +150,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "vote", "rewrite")
-        what = vote_for_best(sample, texts, request=options_of(context).request)
+        what = vote_for_best(sample, texts, request=_options(context).request)
         asked = await context.ask(what, model=seat["member"])
         seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
@@ -176,7 +176,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 async def tally(state: State, runtime: Runtime[Context]) -> State:
     """Count the votes by text: accept, go into the next cycle with the rewrites as candidates, or discard."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     last = state["cycle"] >= options.cycles
     choices = {seat["member"]: (await context.store.get(Candidate, seat["choice"])).text for seat in state["seats"]}
     found = agreed(choices, options.accept, last=last)
@@ -194,7 +194,7 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
 async def conclude(state: State, runtime: Runtime[Context]) -> State:
     """Write the record and, where the panel agreed, the golden caption with the origin of each of its sentences."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
     candidates = {id: await context.store.get(Candidate, id) for id in state.get("candidates", [])}
     broken = _broken(state)
@@ -226,19 +226,9 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
     return ended
 
 
-async def after_describing(state: State) -> Literal["compare", "conclude"]:
+async def unless_broken(state: State) -> Literal["go", "stop"]:
     """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "compare"
-
-
-async def after_comparing(state: State) -> Literal["vote", "conclude"]:
-    """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "vote"
-
-
-async def after_voting(state: State) -> Literal["tally", "conclude"]:
-    """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "tally"
+    return "stop" if _broken(state) else "go"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
@@ -249,26 +239,17 @@ async def after_tally(state: State) -> Literal["compare", "conclude"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    for name, node in (("describe", describe), ("compare", compare), ("vote", vote), ("tally", tally)):
-        graph.add_node(name, node)
-    graph.add_node("conclude", conclude)
+    for node in (describe, compare, vote, tally, conclude):
+        graph.add_node(node)
     graph.add_edge(START, "describe")
-    graph.add_conditional_edges("describe", after_describing)
-    graph.add_conditional_edges("compare", after_comparing)
-    graph.add_conditional_edges("vote", after_voting)
+    for before, after in itertools.pairwise(("describe", "compare", "vote", "tally")):
+        graph.add_conditional_edges(before, unless_broken, {"go": after, "stop": "conclude"})
     graph.add_conditional_edges("tally", after_tally)
     return graph
 
 
-def options_of(context: Context) -> ReviewOptions:
-    """Return the options of the review.
-
-    Raises:
-        ConfigError: the context has those of another graph.
-    """
-    if not isinstance(context.options, ReviewOptions):
-        raise ConfigError("a peer review needs its own options: Context(options=ReviewOptions(...))")
-    return context.options
+def _options(context: Context) -> ReviewOptions:
+    return own_options(context, ReviewOptions, "a peer review")
 
 
 def _broken(state: State) -> Seat | None:

@@ -38,7 +38,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
-from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.context import Context, Failure, failed_update, own_options
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.versions import VERSIONS
 
@@ -135,11 +135,8 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
         _rubric("easy_wrong", one).model_copy(update={"support": tuple(names[number - 1] for number in one.responses)})
         for one in asked.value
     ]
-    draft = RubricDraft(
-        rubrics=(*draft.rubrics, *mined),
-        dropped=draft.dropped,
-        provenance=(*draft.provenance, *_provenance(asked)),
-    )
+    provenance = (*draft.provenance, *_provenance(asked))
+    draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
     return {"draft": await context.store.put(draft), "calls": asked.calls}
 
 
@@ -166,13 +163,13 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     if not problems:
         return {"mended": True}
     source = await context.store.get(RubricSource, state["source"])
-    what = rubrics.repair_rubrics(draft.rubrics, source.caption, _by_number(problems))
+    texts = _by_number(problems)
+    what = rubrics.repair_rubrics(draft.rubrics, source.caption, texts)
     asked = await context.ask(what, node="repair")
     if asked.value is None:
         if asked.failure.kind == "budget":
             return {"calls": asked.calls, **failed_update(asked.failure)}
         return {"mended": True, "calls": asked.calls}
-    texts = _by_number(problems)
     kept: list[Rubric] = []
     dropped = list(draft.dropped)
     for number, rubric in enumerate(draft.rubrics, start=1):
@@ -240,13 +237,7 @@ def _settle(
             kept.append((rubric, said))
     unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
     return RubricSet(
-        sample_id=source.sample_id,
-        sample=source.sample,
-        images=source.images,
-        domain=source.domain,
-        caption=source.caption,
-        caption_id=source.caption_id,
-        verified=source.verified,
+        **dict(source),
         rubrics=tuple(rubric for rubric, _ in kept),
         verdicts=tuple(said for _, said in kept),
         dropped=tuple(dropped),
@@ -270,16 +261,12 @@ async def after_check(state: State) -> Literal["repair", "cross_check"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    steps = ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
-    graph.add_node("classify", classify)
-    graph.add_node("write_must_right", write_must_right)
-    graph.add_node("answer_pool", answer_pool)
-    graph.add_node("mine_easy_wrong", mine_easy_wrong)
-    graph.add_node("check", check)
-    graph.add_node("repair", repair)
-    graph.add_node("cross_check", cross_check)
-    graph.add_edge(START, steps[0])
-    for before, after in itertools.pairwise(steps):
+    for node in (classify, write_must_right, answer_pool, mine_easy_wrong, check, repair, cross_check):
+        graph.add_node(node)
+    graph.add_edge(START, "classify")
+    for before, after in itertools.pairwise(
+        ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
+    ):
         graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
     graph.add_conditional_edges("check", after_check)
     graph.add_conditional_edges("repair", unless_failed, {"go": "check", "stop": END})
@@ -288,19 +275,13 @@ def build() -> StateGraph[State, Context]:
 
 
 def _options(context: Context) -> RubricOptions:
-    if not isinstance(context.options, RubricOptions):
-        raise ConfigError("the making of rubrics needs its own options: Context(options=RubricOptions(...))")
-    return context.options
+    return own_options(context, RubricOptions, "the making of rubrics")
 
 
 def _rubric(stream: Stream, written: WrittenRubric) -> Rubric:
-    return Rubric(
-        stream=stream,
-        statement=written.statement,
-        polarity=written.polarity,
-        kind=written.kind,
-        evidence=written.evidence,
-    )
+    said = written._asdict()
+    del said["responses"]
+    return Rubric(stream=stream, **said)
 
 
 def _by_number(problems: Sequence[Problem]) -> dict[int, list[str]]:

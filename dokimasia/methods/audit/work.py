@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.plans import AnswerItem
@@ -36,7 +37,7 @@ async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], at
     return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
 
 
-def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: rubric_audit.Item) -> ResultRow:
+def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: Item) -> ResultRow:
     judged: dict[str, Any] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
     return job.row(
         sample,

@@ -6,6 +6,7 @@ from typing import Any, cast
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
@@ -60,7 +61,7 @@ class EvaluationWork:
 
     async def _sample(self, sample: Sample) -> None:
         replay = await self._replay(sample)
-        open_items: list[tuple[AnswerItem, checkpoint_scoring.Item]] = []
+        open_items: list[tuple[AnswerItem, Item]] = []
         rows: list[ResultRow] = []
         for item in self._plan.items(sample.id):
             begun = await self._begin_score(sample, item, replay)
@@ -74,7 +75,7 @@ class EvaluationWork:
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await self._job.finish(*rows)
 
-    async def _score(self, sample: Sample, replay: ResultRow, items: list[checkpoint_scoring.Item]) -> dict[str, Any]:
+    async def _score(self, sample: Sample, replay: ResultRow, items: list[Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample."""
         inputs = {"sample": value_id(sample), "criteria": replay.criteria_id, "items": items}
         name = f"score/{sample.id}/{digest('items', items)[:8]}"
@@ -121,9 +122,7 @@ class EvaluationWork:
         failed = await self._job.context.store.get(Failed, state["why"])
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
-    async def _begin_score(
-        self, sample: Sample, item: AnswerItem, replay: ResultRow
-    ) -> "ResultRow | checkpoint_scoring.Item | None":
+    async def _begin_score(self, sample: Sample, item: AnswerItem, replay: ResultRow) -> "ResultRow | Item | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
             return None
@@ -146,11 +145,9 @@ class EvaluationWork:
             entered["response"] = await self._job.context.store.put(
                 Response(sample=sample.digest, **item.place, text=text)
             )
-        return cast("checkpoint_scoring.Item", entered)
+        return cast("Item", entered)
 
-    async def _scored_row(
-        self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: checkpoint_scoring.Item
-    ) -> ResultRow:
+    async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: Item) -> ResultRow:
         score: dict[str, Any] = {}
         judged: dict[str, Any] = {}
         if not ended.get("failed"):
