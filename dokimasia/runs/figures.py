@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.runs.plans import RunPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.results import ResultRow
+from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
 
@@ -21,6 +21,11 @@ def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
         "skipped": run.options["skipped"],
         "simulated": simulated(plan.models.values()),
     }
+
+
+def rows_shown(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
+    """Return the results of a run in its order; with a sample's name, only its."""
+    return [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
 
 
 def shown_name(model: str, arm: str) -> str:

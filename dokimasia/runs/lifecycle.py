@@ -18,7 +18,7 @@ from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now, run_id
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.requests import LIMITS, DataRequest, RunRequest
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services
 from dokimasia.runs.session import Session, hash_of
@@ -122,7 +122,7 @@ async def resume(
     """
     method = method_of(run)
     plan, accepted = method.read(run)
-    request = accepted.without_limits().model_copy(update=dict(changes or {}))
+    request = accepted.model_copy(update={**dict.fromkeys(LIMITS), **(changes or {})})
     library = method.library(request, given) if prompts is None else prompts
     if retry and method.retry is not None:
         raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")

@@ -134,10 +134,6 @@ class RunRequest(Value):
                 options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
         return " ".join([self.VERB, *arguments, *options])
 
-    def without_limits(self) -> Any:
-        """Return the request as a resume takes it up where nothing else is said: nothing limits what it may spend."""
-        return self.model_copy(update=dict.fromkeys(LIMITS))
-
 
 class DataRequest(RunRequest):
     """What every run over a data set is asked: the file, how much of it, and what to do with its bad lines.
@@ -169,10 +165,9 @@ class DataRequest(RunRequest):
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield a request's fields as a person reads them: its own first, then those that it shares with others."""
     fields = request.model_fields
-    own = [name for name in fields if name not in DataRequest.model_fields]
-    shared = [name for name in (*DataRequest.model_fields,) if name in fields]
-    order = [*own, *sorted(shared, key=_SHARED_ORDER.index)]
-    yield from ((name, fields[name]) for name in order)
+    own = [name for name in fields if name not in _SHARED_ORDER]
+    shared = [name for name in _SHARED_ORDER if name in fields]
+    yield from ((name, fields[name]) for name in (*own, *shared))
 
 
 _SHARED_ORDER = (

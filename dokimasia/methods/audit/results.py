@@ -8,8 +8,8 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.figures import heading, paid, shown_name, summed
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.figures import heading, paid, rows_shown, shown_name, summed
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
@@ -20,12 +20,7 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics": "text",
     "must_right": "integers",
     "easy_wrong": "integers",
-    "response": "text",
-    "flags": "texts",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **ANSWERED,
 }
 """What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
 
@@ -90,7 +85,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
     plan = AuditPlan.model_validate(run.options["plan"])
     sets = rubric_sets(home, plan)
-    rows = [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
+    rows = rows_shown(home, run, sample)
     judged = _judgements(home, rows)
     for row in rows:
         rubrics = sets[row.sample_id]
@@ -116,34 +111,20 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     sets = rubric_sets(home, plan)
     judged = _judgements(home, rows)
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
-    return [
-        {
-            **dict.fromkeys(COLUMNS),
-            "domain": sets[row.sample_id].domain,
-            "rubrics": plan.sets[row.sample_id],
-            "judge": plan.judge.ref.name,
-            **_answered(responses.get(row.response_id or "")),
-            **_decided(judged.get(row.item)),
-        }
-        for row in rows
-    ]
-
-
-def _answered(response: Response | None) -> dict[str, Any]:
-    return {} if response is None else {"response": response.text, "flags": list(response.flags)}
-
-
-def _decided(judgement: RubricJudgement | None) -> dict[str, Any]:
-    if judgement is None:
-        return {}
-    origin = judgement.provenance
-    return {
-        "must_right": list(map(int, judgement.group_a)),
-        "easy_wrong": list(map(int, judgement.group_b)),
-        "prompt": origin.prompt,
-        "prompt_version": origin.prompt_version,
-        "prompt_hash": origin.prompt_hash,
-    }
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        judgement = judged.get(row.item)
+        origin = None if judgement is None else judgement.provenance
+        found.append(
+            {
+                "domain": sets[row.sample_id].domain,
+                "rubrics": plan.sets[row.sample_id],
+                "must_right": None if judgement is None else list(map(int, judgement.group_a)),
+                "easy_wrong": None if judgement is None else list(map(int, judgement.group_b)),
+                **answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin),
+            }
+        )
+    return found
 
 
 def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, Any]]:

@@ -10,11 +10,11 @@ from dokimasia.methods.density.figures import filter_figures
 from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
+from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import results
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run
 
@@ -40,16 +40,15 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each sample with its rating or its failure, ready for JSON; with `sample`, only that one."""
     ratings = {made.sample_id: rating for made, rating in made_values(home, run.id, DensityRating)}
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            rating = ratings.get(row.sample_id)
-            yield {
-                "sample": row.sample_id,
-                "failure": row.failure,
-                "reason": row.reason,
-                "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
-                "calls": list(row.calls),
-            }
+    for row in rows_shown(home, run, sample):
+        rating = ratings.get(row.sample_id)
+        yield {
+            "sample": row.sample_id,
+            "failure": row.failure,
+            "reason": row.reason,
+            "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
+            "calls": list(row.calls),
+        }
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:

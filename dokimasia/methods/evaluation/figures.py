@@ -1,15 +1,22 @@
-"""A run's stored rows as figures: what `show`, `evaluate` and the report all print."""
+"""A run's stored rows as figures, and as an export's: what `show`, `evaluate` and the report all print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
 from dokimasia.runs.figures import forked_from, heading, shown_name
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run
+from dokimasia.storage.results import ResultRow
+from dokimasia.storage.runs import Run, SqliteRunStore
 from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
+
+COLUMNS: dict[str, ColumnType] = {"criteria_scores": "integers", "weights": "integers", **ANSWERED}
+"""What an export says of an answer beside what it says of every row: criteria, response, judge and prompt."""
 
 
 def summary_of(home: Home, run: Run) -> dict[str, Any]:
@@ -29,6 +36,29 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "forked_from": forked_from(run),
         **summarise(answers, seed=run.seed, usage=usage, preparation=used.get(("replay", "", ""))),
     }
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the values of the columns for each answer.
+
+    Raises:
+        StorageError: a value is missing or damaged.
+    """
+    judge = EvaluationPlan.model_validate(run.options["plan"]).judge_name
+    store = SqliteRunStore(home, run.id)
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        response = None if row.response_id is None else await store.get(Response, row.response_id)
+        criteria = None if row.criteria_id is None else await store.get(CriteriaSet, row.criteria_id)
+        judgement = None if row.judgement_id is None else await store.get(CheckpointScores, row.judgement_id)
+        found.append(
+            {
+                "criteria_scores": None if judgement is None else list(judgement.scores),
+                "weights": None if criteria is None else list(criteria.weights),
+                **answer_cells(judge, response, None if judgement is None else judgement.provenance),
+            }
+        )
+    return found
 
 
 def scored_rows(home: Home, run: Run) -> Iterator[Row]:

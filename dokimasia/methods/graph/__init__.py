@@ -10,7 +10,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.methods.graph.request import GraphPlan, GraphRequest, graph_of, library_of_graph
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.figures import failures, heading, paid
+from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.session import Session
@@ -90,18 +90,13 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished item with its outcome and the values that it made, ready for JSON; with `sample`, only its."""
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            yield {
-                "sample": row.sample_id,
-                "model": row.model,
-                "outcome": row.outcome,
-                "failure": row.failure,
-                "reason": row.reason,
-                "score": row.score,
-                "values": [find_value(home, id) for id in row.value_ids],
-                "calls": list(row.calls),
-            }
+    for row in rows_shown(home, run, sample):
+        yield {
+            "sample": row.sample_id,
+            **row.model_dump(include={"model", "outcome", "failure", "reason", "score"}),
+            "values": [find_value(home, id) for id in row.value_ids],
+            "calls": list(row.calls),
+        }
 
 
 def _names(plan: GraphPlan) -> list[str]:

@@ -12,13 +12,13 @@ from dokimasia.methods.checks import open_checks
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
@@ -73,9 +73,7 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
     Whole means with every candidate, comparison and vote, in the order in which they were made.
     """
     states = caption_states(home, run.id)
-    for row in results(home, run.id):
-        if sample is not None and row.sample_id != sample:
-            continue
+    for row in rows_shown(home, run, sample):
         values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
         golden = next((one for one in values if one["type"] == "GoldenCaption"), None)
         item = {

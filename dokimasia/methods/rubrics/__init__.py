@@ -14,7 +14,7 @@ from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets
 from dokimasia.methods.rubrics.request import PROMPTS, RubricPlan, RubricRequest
 from dokimasia.methods.rubrics.sources import Captions, read_captions
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.figures import failures, heading, paid
+from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
@@ -108,15 +108,9 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each sample's set with what was dropped, or its failure, ready for JSON; with `sample`, that one alone."""
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            values = [find_value(home, id) for id in row.value_ids]
-            yield {
-                "sample": row.sample_id,
-                "failure": row.failure,
-                "reason": row.reason,
-                "set": values[0]["value"] if values else None,
-            }
+    for row in rows_shown(home, run, sample):
+        made = find_value(home, row.value_ids[0])["value"] if row.value_ids else None
+        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": made}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
