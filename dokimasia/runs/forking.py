@@ -22,6 +22,10 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
+NOTHING_NAMED = (
+    "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
+)
+
 
 class ForkRequest(Value):
     """What the user asks of a fork: another judge, models in the place of others (OLD to NEW), further prompts.
@@ -41,6 +45,11 @@ class ForkRequest(Value):
     def limits(self) -> dict[str, Any]:
         """What this invocation may spend."""
         return {name: getattr(self, name) for name in LIMITS}
+
+    @property
+    def names_nothing(self) -> bool:
+        """Whether it names nothing to change."""
+        return self.judge is None and not self.models and not self.prompts
 
     @property
     def command(self) -> str:
@@ -162,8 +171,6 @@ def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) 
 
 
 def _nothing_changes(parent: Run, request: ForkRequest) -> str:
-    if request.judge is None and not request.models and not request.prompts:
-        return (
-            "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
-        )
+    if request.names_nothing:
+        return NOTHING_NAMED
     return f"nothing would change: judge, models and prompts are those of run {parent.id}"

@@ -42,14 +42,5 @@ class Observer(Protocol):
         ...
 
 
-class Silent:
+class Silent(Observer):
     """Watches and says nothing."""
-
-    def planned(self, run_id: str, estimate: Estimate) -> None:
-        """Say nothing."""
-
-    def progressed(self, progress: Progress) -> None:
-        """Say nothing."""
-
-    def happened(self, event: GatewayEvent) -> None:
-        """Say nothing."""

@@ -114,11 +114,6 @@ class RunRequest(Value):
         return False
 
     @property
-    def data_file(self) -> Path | None:
-        """The file whose name stands for the data, if there is one."""
-        return None
-
-    @property
     def command(self) -> str:
         """The command as a person would repeat it: every option that differs from its default, paths by their names."""
         arguments: list[str] = []
@@ -155,11 +150,6 @@ class DataRequest(RunRequest):
     def makes_home(self) -> bool:
         """A run over a data set makes the home that it needs."""
         return True
-
-    @property
-    def data_file(self) -> Path | None:
-        """The data file."""
-        return self.data
 
 
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:

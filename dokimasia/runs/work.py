@@ -201,7 +201,7 @@ class Job(Generic[P]):
 
     def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
         """Return a result row of this run, of a sample where it belongs to one."""
-        names = {"sample_id": "", "sample_digest": ""} if sample is None else _names(sample)
+        names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
         return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.kind, **names, **fields})
 
     def each(
@@ -261,7 +261,3 @@ def ending(state: Mapping[str, Any]) -> dict[str, Any]:
 async def one_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
     """Yield the only stage of a run."""
     yield stage
-
-
-def _names(sample: Sample) -> dict[str, str]:
-    return {"sample_id": sample.id, "sample_digest": sample.digest}

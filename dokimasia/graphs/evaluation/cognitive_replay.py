@@ -152,13 +152,6 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
     return "extract_criteria" if state.get("agreed") else "judge_chain"
 
 
-async def after_judging(state: State) -> Literal["write_chain", "extract_criteria", "__end__"]:
-    """Ask for the chain once more, go on, or stop."""
-    if state.get("failed"):
-        return "__end__"
-    return "write_chain" if state.get("rejected") else "extract_criteria"
-
-
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
@@ -167,7 +160,7 @@ def build() -> StateGraph[State, Context]:
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
-    graph.add_conditional_edges("judge_chain", after_judging)
+    graph.add_conditional_edges("judge_chain", after_check)
     graph.add_edge("extract_criteria", END)
     return graph
 

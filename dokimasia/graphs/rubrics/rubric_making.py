@@ -13,7 +13,7 @@ answered count. Every step is checkpointed; the state holds ids.
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -26,6 +26,7 @@ from dokimasia.algorithms.rubric_checks import Problem, rubric_problems
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.rubric import (
     DISSENTS,
+    CheckedRubric,
     DroppedRubric,
     PanelVerdict,
     Rubric,
@@ -202,50 +203,38 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
     if spent is not None:
         return {"calls": calls, **failed_update(spent)}
-    heard = [(name, one.value) for name, one in zip(panel, asked, strict=True) if one.value is not None]
-    verdicts = [
-        tuple(
-            PanelVerdict(member=name, true=said[place].true, atomic=said[place].atomic, decidable=said[place].decidable)
-            for name, said in heard
-        )
-        for place in range(len(draft.rubrics))
-    ]
-    made = _settle(state, source, draft, verdicts, panel, [name for name, _ in heard])
-    provenance = (*made.provenance, *(one.provenance for one in asked if one.provenance is not None))
-    made = made.model_copy(update={"provenance": provenance})
+    heard = {name: one.value for name, one in zip(panel, asked, strict=True) if one.value is not None}
+    kept, dropped = _settled(draft, heard)
+    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
+    made = RubricSet(
+        **dict(source),
+        rubrics=tuple(rubric for rubric, _ in kept),
+        verdicts=tuple(said for _, said in kept),
+        dropped=(*draft.dropped, *dropped),
+        pool=tuple(state["answered"]),
+        panel=tuple(heard),
+        unheard=tuple(dict.fromkeys(unheard)),
+        provenance=(*draft.provenance, *(one.provenance for one in asked if one.provenance is not None)),
+    )
     return {"result": [await context.store.put(made)], "calls": calls}
 
 
-def _settle(
-    state: State,
-    source: RubricSource,
-    draft: RubricDraft,
-    verdicts: Sequence[tuple[PanelVerdict, ...]],
-    panel: Sequence[str],
-    heard: Sequence[str],
-) -> RubricSet:
-    """Return the set without the rubrics that two of those who were heard (or the only one) find a fault with."""
+def _settled(
+    draft: RubricDraft, heard: Mapping[str, Sequence[CheckedRubric]]
+) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
+    """Return the rubrics with their verdicts, and apart those that two of who were heard (or the only one) find a fault with."""
     needed = min(DISSENTS, max(1, len(heard)))
     kept: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
-    dropped = list(draft.dropped)
-    for rubric, said in zip(draft.rubrics, verdicts, strict=True):
+    dropped: list[DroppedRubric] = []
+    for place, rubric in enumerate(draft.rubrics):
+        said = tuple(PanelVerdict(member=name, **checked[place]._asdict()) for name, checked in heard.items())
         against = [verdict for verdict in said if verdict.dissents]
-        if len(against) >= needed and against:
+        if len(against) >= needed:
             reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in against)
             dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
         else:
             kept.append((rubric, said))
-    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
-    return RubricSet(
-        **dict(source),
-        rubrics=tuple(rubric for rubric, _ in kept),
-        verdicts=tuple(said for _, said in kept),
-        dropped=tuple(dropped),
-        pool=tuple(state["answered"]),
-        panel=tuple(heard),
-        unheard=tuple(dict.fromkeys(unheard)),
-        provenance=draft.provenance,
-    )
+    return kept, dropped
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:

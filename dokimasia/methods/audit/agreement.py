@@ -30,6 +30,10 @@ class Rating(NamedTuple):
     sample_id: str | None = None
 
 
+Pair = tuple[tuple[float, float, float], float, str]
+"""Three scores, with the gate, without it and of all rubrics; the rating; and the cluster."""
+
+
 def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, Any]:
     """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
 
@@ -42,8 +46,8 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
     """
     judged = judged_samples(rows)
     each = [rating for rating in ratings if rating.sample_id is not None]
-    pairs = _by_response(judged, each) if each else _by_model(judged, ratings)
-    compared = each or list(ratings)
+    compared = each or ratings
+    pairs = _paired(judged, compared)
     result: dict[str, Any] = {
         "level": "response" if each else "model",
         "n": len(pairs),
@@ -82,10 +86,8 @@ def two_judges(
         `spearman` and `kendall` over models; `decisions` {n, equal, kappa}: single rubrics of identical responses.
     """
     first, second = judged_samples(rows), judged_samples(others)
-    models: dict[str, Any] = {}
-    for name in first:
-        if name in second and (one := _shift(first[name], second[name], seed=seed)) is not None:
-            models[name] = one
+    shifts = {name: _shift(first[name], second[name], seed=seed) for name in first if name in second}
+    models: dict[str, Any] = {name: one for name, one in shifts.items() if one is not None}
     orders = [sorted(models, key=lambda name: (-models[name]["means"][place], name)) for place in (0, 1)]
     means = [[models[name]["means"][place] for name in models] for place in (0, 1)]
     result: dict[str, Any] = {
@@ -100,9 +102,8 @@ def two_judges(
     if not models:
         return result | {"says": "No response was judged by both, so the judges cannot be compared."}
     shift = sum(one["shift"]["mean"] for one in models.values()) / len(models)
-    order = "order the models alike" if result["same_order"] else "order the models differently"
-    if result["same_order"] is None:
-        order = "judge one model in common"
+    ways = {True: "order the models alike", False: "order the models differently", None: "judge one model in common"}
+    order = ways[result["same_order"]]
     said = f"{names[0]} and {names[1]} {order}; {names[1]} scores {abs(shift):.1f} points "
     said += ("higher" if shift >= 0 else "lower") + " on average."
     return result | {"says": said}
@@ -156,29 +157,17 @@ def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
     return gated, 100.0 if fine is None else fine, 100 * sum(hits) / len(hits) if hits else 100.0
 
 
-def _by_response(
-    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
-) -> list[tuple[tuple[float, float, float], float, str]]:
-    pairs: list[tuple[tuple[float, float, float], float, str]] = []
+def _paired(judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]) -> list[Pair]:
+    """Return ratings with the scores of what they are of: a response's, or the means over a model's samples."""
+    pairs: list[Pair] = []
     for rating in ratings:
-        sample = judged.get(rating.model, {}).get(rating.sample_id or "")
-        scores = None if sample is None else _scores_of(sample)
-        if sample is not None and scores is not None:
-            pairs.append((scores, rating.value, sample.cluster))
-    return pairs
-
-
-def _by_model(
-    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
-) -> list[tuple[tuple[float, float, float], float, str]]:
-    pairs: list[tuple[tuple[float, float, float], float, str]] = []
-    for rating in ratings:
-        known = [
-            scores for sample in judged.get(rating.model, {}).values() if (scores := _scores_of(sample)) is not None
-        ]
+        samples = judged.get(rating.model, {})
+        ids = samples if rating.sample_id is None else samples.keys() & {rating.sample_id}
+        rated = [samples[id] for id in ids]
+        known = [scores for one in rated if (scores := _scores_of(one)) is not None]
         if known:
             a, b, c = (sum(one[place] for one in known) / len(known) for place in range(3))
-            pairs.append(((a, b, c), rating.value, rating.model))
+            pairs.append(((a, b, c), rating.value, rating.model if rating.sample_id is None else rated[0].cluster))
     return pairs
 
 

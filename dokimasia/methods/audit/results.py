@@ -67,12 +67,24 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     lengths = _lengths(home, run.id)
     rows = results(home, run.id)
     judged = _judgements(home, rows)
-    return [
-        _row(
-            row, sets[row.sample_id], clusters[row.sample_id], judged.get(row.item), lengths.get(row.response_id or "")
+    found: list[AuditRow] = []
+    for row in rows:
+        rubrics, judgement = sets[row.sample_id], judged.get(row.item)
+        found.append(
+            AuditRow(
+                sample_id=row.sample_id,
+                cluster=clusters[row.sample_id],
+                domain=rubrics.domain or "unknown",
+                model=shown_name(row.model, row.arm),
+                repeat=row.repeat,
+                rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
+                judged=None if judgement is None else (judgement.group_a, judgement.group_b),
+                failure=row.failure,
+                words=lengths.get(row.response_id or ""),
+                response=row.response_id or "",
+            )
         )
-        for row in rows
-    ]
+    return found
 
 
 def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
@@ -132,23 +144,6 @@ def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, A
         {"statement": rubric.statement, "holds": holds[place] if holds else None}
         for place, rubric in enumerate(rubrics)
     ]
-
-
-def _row(
-    row: ResultRow, rubrics: RubricSet, cluster: str, judgement: RubricJudgement | None, words: int | None
-) -> AuditRow:
-    return AuditRow(
-        sample_id=row.sample_id,
-        cluster=cluster,
-        domain=rubrics.domain or "unknown",
-        model=shown_name(row.model, row.arm),
-        repeat=row.repeat,
-        rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
-        judged=None if judgement is None else (judgement.group_a, judgement.group_b),
-        failure=row.failure,
-        words=words,
-        response=row.response_id or "",
-    )
 
 
 def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:

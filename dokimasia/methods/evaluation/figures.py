@@ -13,7 +13,7 @@ from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteRunStore
-from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
+from dokimasia.storage.usage import count_items, scored_answers, usage_of
 
 COLUMNS: dict[str, ColumnType] = {"criteria_scores": "integers", "weights": "integers", **ANSWERED}
 """What an export says of an answer beside what it says of every row: criteria, response, judge and prompt."""
@@ -63,16 +63,13 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 def scored_rows(home: Home, run: Run) -> Iterator[Row]:
     """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
-    return map(_row, scored_answers(home, run.id))
-
-
-def _row(answer: ScoredAnswer) -> Row:
-    return Row(
-        sample_id=answer.sample_id,
-        cluster=answer.cluster,
-        category=answer.category,
-        model=shown_name(answer.model, answer.arm),
-        repeat=answer.repeat,
-        score=answer.score,
-        failure=answer.failure,
-    )
+    for answer in scored_answers(home, run.id):
+        yield Row(
+            sample_id=answer.sample_id,
+            cluster=answer.cluster,
+            category=answer.category,
+            model=shown_name(answer.model, answer.arm),
+            repeat=answer.repeat,
+            score=answer.score,
+            failure=answer.failure,
+        )

@@ -56,10 +56,6 @@ class EvaluationWork:
             Interrupted: the gateway was drained; everything finished is committed.
             StorageError: a result could not be kept.
         """
-        await self._sample(sample)
-        self._job.progress.samples_done += 1
-
-    async def _sample(self, sample: Sample) -> None:
         replay = await self._replay(sample)
         open_items: list[tuple[AnswerItem, Item]] = []
         rows: list[ResultRow] = []
@@ -74,6 +70,7 @@ class EvaluationWork:
             for (item, _), ended in zip(open_items, state["items"], strict=True):
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await self._job.finish(*rows)
+        self._job.progress.samples_done += 1
 
     async def _score(self, sample: Sample, replay: ResultRow, items: list[Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample."""
@@ -101,13 +98,11 @@ class EvaluationWork:
         retried = retried_replay(job.retries.get(item), SqliteLedger(job.home))
         inputs = {"sample": value_id(sample), **begun.inputs, **retried}
         state = await job.walk(REPLAY, inputs, item, context=job.context)
-        made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
         row = job.row(
             sample,
             item,
             kind="replay",
             **await self._made(state),
-            **made,
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
             calls=tuple(state.get("calls", ())),
@@ -118,7 +113,7 @@ class EvaluationWork:
     async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""
         if not state.get("failed"):
-            return {"outcome": "made"}
+            return {"outcome": "made", "criteria_id": state["criteria"]}
         failed = await self._job.context.store.get(Failed, state["why"])
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
@@ -148,15 +143,14 @@ class EvaluationWork:
         return cast("Item", entered)
 
     async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: Item) -> ResultRow:
-        score: dict[str, Any] = {}
         judged: dict[str, Any] = {}
         if not ended.get("failed"):
             judgement = await self._job.context.store.get(CheckpointScores, ended["judgement"])
-            score, judged = {"score": judgement.score}, {"judgement_id": ended["judgement"]}
+            ended, judged = {**ended, "score": judgement.score}, {"judgement_id": ended["judgement"]}
         return self._row(
             sample,
             item,
-            **ending({**ended, **score}),
+            **ending(ended),
             **judged,
             criteria_id=replay.criteria_id,
             response_id=ended.get("response") or None,

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-
-DIGITS = 6
+from dokimasia.runs.reading.rates import rounded
 
 Scale = tuple[float, float]
 """The lowest and the highest score."""
@@ -234,4 +233,4 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _round(value: float) -> float:
-    return round(value, DIGITS) + 0.0
+    return rounded(value) + 0.0
