@@ -13,13 +13,15 @@ from dokimasia.storage.runs import Run
 
 
 def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
-    """Return what the figures of every run over a data set begin with: `shapes.DataFigures`, less the open items."""
+    """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge."""
+    judged = {"judge": plan.judge_name} if plan.judge_name else {}
     return {
         "run": run.id,
         "status": run.status,
         "seed": run.seed,
         "skipped": run.options["skipped"],
         "simulated": simulated(plan.models.values()),
+        **judged,
     }
 
 

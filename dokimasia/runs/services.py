@@ -31,11 +31,10 @@ SIMULATED = "sim/"
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run works with: the way to models, the store of values, the ledger, and where graphs keep their steps."""
+    """What a run works with: the way to models, the store of values, and where graphs keep their steps."""
 
     gateway: ModelGateway
     store: SqliteRunStore
-    ledger: SqliteLedger
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
 
@@ -126,11 +125,10 @@ async def open_services(
     home, settings = session.opened, session.settings
     keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
-    ledger = SqliteLedger(home)
     await take_in(home)
     async with open_saver(home) as saver:
         gateway = ModelGateway(
-            ledger=ledger,
+            ledger=SqliteLedger(home),
             blobs=home.blobs,
             transports=transports or transports_for_models(specs, session.library),
             specs=specs,
@@ -147,7 +145,7 @@ async def open_services(
 
         draining = asyncio.create_task(drain_when_asked())
         try:
-            yield Services(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver, specs=specs)
+            yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs)
         finally:
             draining.cancel()
             if stop.at_once:

@@ -89,7 +89,7 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
         return {"agreed": ""}
     if match.verdict == "same":
         return {"agreed": match.rule}
-    return await _contradicted(state, context, sample, chain)
+    return await _contradicted(state, context, chain)
 
 
 async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -105,7 +105,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
         return {**update, **await _failed(asked.failure, context)}
     if asked.value:
         return {**update, "agreed": "judge"}
-    return {**update, **await _contradicted(state, context, sample, chain)}
+    return {**update, **await _contradicted(state, context, chain)}
 
 
 async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
@@ -169,7 +169,7 @@ async def _failed(failed: Failed, context: Context) -> State:
     return {"failed": failed.kind, "why": await context.store.put(failed)}
 
 
-async def _contradicted(state: State, context: Context, sample: Sample, chain: ReferenceChain) -> State:
+async def _contradicted(state: State, context: Context, chain: ReferenceChain) -> State:
     if state.get("contradicted"):
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
         return await _failed(failure("reference_contradicted", reason), context)

@@ -114,7 +114,6 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
 async def compare(state: State, runtime: Runtime[Context]) -> State:
     """Have every member compare all candidates with the image, rank them, and write a better one."""
     context = runtime.context
-    cycle = state["cycle"]
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "compare", "candidate")
@@ -123,8 +122,10 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
             return seat
-        common = {"sample": sample.digest, "cycle": cycle, "provenance": asked.provenance}
-        rewrite = Candidate(author=seat["member"], text=asked.value.rewrite, sources=_in_order(state, shown), **common)
+        common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": asked.provenance}
+        # in the panel's order, so that no draw decides between equals later
+        sources = tuple(other["candidate"] for other in state["seats"] if other["candidate"] in shown)
+        rewrite = Candidate(author=seat["member"], text=asked.value.rewrite, sources=sources, **common)
         rewrite_id = await context.store.put(rewrite)
         review = PeerReview(
             reviewer=seat["member"],
@@ -259,13 +260,9 @@ def _broken(state: State) -> Seat | None:
 
 def _draw_of(options: ReviewOptions, member: str) -> int:
     """Return which draw a member's draft is: members that are one model under several names write several drafts."""
-    same = [name for name in options.panel if _place(options, name) == _place(options, member)]
-    return same.index(member)
-
-
-def _place(options: ReviewOptions, member: str) -> tuple[str, str]:
-    ref = options.ref(member)
-    return ref.model, ref.endpoint
+    places = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
+    seat = options.panel.index(member)
+    return places[:seat].count(places[seat])
 
 
 async def _shown(
@@ -281,11 +278,6 @@ async def _shown(
     }
     shown = tuple(sorted(drawn, key=lambda id: drawn[id]))
     return shown, [(await context.store.get(Candidate, id)).text for id in shown], sample
-
-
-def _in_order(state: State, shown: Sequence[str]) -> tuple[str, ...]:
-    """Return shown candidates in the panel's order, so that no draw decides between equals later."""
-    return tuple(id for id in (seat["candidate"] for seat in state["seats"]) if id in shown)
 
 
 def _heard(seat: Seat, asked: Asked[Any]) -> Seat:

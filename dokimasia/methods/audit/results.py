@@ -42,7 +42,6 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         "samples": samples,
         "open_items": samples * plan.per_sample - len(rows),
         "without_rubrics": run.options["without_rubrics"],
-        "judge": plan.judge.ref.name,
         "repeats": plan.repeats,
         "show_image": plan.show_image,
         "rubrics": {

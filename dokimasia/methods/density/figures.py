@@ -22,7 +22,6 @@ def filter_figures(home: Home, run: Run) -> dict[str, Any]:
     counted = Counter(rating.domain for _, rating in rated)
     return {
         **heading(run, plan),
-        "judge": plan.judge.ref.name,
         "thresholds": {name: one.model_dump(mode="json") for name, one in sorted(plan.thresholds.items())},
         "n": n,
         "n_rated": len(rated),

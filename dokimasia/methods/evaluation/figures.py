@@ -32,7 +32,6 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         **heading(run, plan),
         "samples": samples,
         "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
-        "judge": plan.judge.ref.name,
         "forked_from": forked_from(run),
         **summarise(answers, seed=run.seed, usage=usage, preparation=used.get(("replay", "", ""))),
     }

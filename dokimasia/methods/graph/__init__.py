@@ -82,7 +82,6 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
         "version": plan.version,
         "samples": samples,
         "open_items": samples * len(named) - len(rows),
-        "judge": plan.judge.ref.name,
         "models": {name: _counts([row for row in rows if row.model == name]) for name in named},
         **paid(home, rows),
     }

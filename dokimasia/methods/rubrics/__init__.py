@@ -96,7 +96,6 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
         **heading(run, plan),
         "samples": samples,
         "open_items": samples - len(rows),
-        "judge": plan.judge.ref.name,
         "pool": [spec.ref.name for spec in plan.pool],
         "panel": [spec.ref.name for spec in plan.panel],
         "request": plan.request,

@@ -60,9 +60,7 @@ def verify(home: Home) -> Verification:
 def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
     wrong = tuple(
         Wrong(
-            where=finding.where,
-            key=finding.key,
-            what=finding.what,
+            **finding._asdict(),
             runs=tuple(sorted(touched.get((finding.where, finding.key), ()))),
             way_out=_way_out(finding),
         )
