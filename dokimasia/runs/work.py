@@ -66,7 +66,7 @@ def one_item(sample: Sample) -> list[Item]:
     return [Item(f"image/{sample.id}")]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Job(Generic[P]):
     """A run at work.
 
