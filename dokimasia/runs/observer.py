@@ -42,5 +42,14 @@ class Observer(Protocol):
         ...
 
 
-class Silent(Observer):
+class Silent:
     """Watches and says nothing."""
+
+    def planned(self, run_id: str, estimate: Estimate) -> None:
+        """Say nothing."""
+
+    def progressed(self, progress: Progress) -> None:
+        """Say nothing."""
+
+    def happened(self, event: GatewayEvent) -> None:
+        """Say nothing."""
