@@ -13,6 +13,7 @@ from dokimasia.domain.ports import BlobStore, Gateway, RunStore
 from dokimasia.errors import ConfigError
 
 T = TypeVar("T")
+Own = TypeVar("Own", bound=GraphOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Context:
         asked = await ask(
             what,
             gateway=self.gateway,
-            model=self.options.spec(model) if model else self.judge_of(node),
+            model=self.options.spec(model) if model else self.options.judge_of(node),
             attempts=range(self.attempt + 1) if attempt is None else (attempt,),
             rejected=rejected,
             library=self.prompts,
@@ -93,9 +94,16 @@ class Context:
             )
         return Looking(self.options.tools, self.blobs, self.options.looks)
 
-    def judge_of(self, node: str) -> ModelSpec:
-        """How the judge that serves a node is reached; ordinarily one judge serves all."""
-        return self.options.judge_of(node)
+
+def own_options(context: Context, type_: type[Own], graph: str) -> Own:
+    """Return the options of a graph that has a type of its own for them.
+
+    Raises:
+        ConfigError: the context has those of another graph.
+    """
+    if not isinstance(context.options, type_):
+        raise ConfigError(f"{graph} needs its own options: Context(options={type_.__name__}(...))")
+    return context.options
 
 
 async def keep_looks(context: Context, looks: Sequence[Look]) -> list[str]:

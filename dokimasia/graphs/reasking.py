@@ -1,7 +1,7 @@
 """Many asks inside one step, all at once, and what becomes of those that fail."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from dokimasia.agents import Asked
@@ -17,10 +17,14 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
         Interrupted: one was interrupted, and nothing worse happened.
     """
     done = await asyncio.gather(*asks, return_exceptions=True)
-    problems = [one for one in done if isinstance(one, BaseException)]
+    raise_worst([one for one in done if isinstance(one, BaseException)])
+    return [one for one in done if not isinstance(one, BaseException)]
+
+
+def raise_worst(problems: Sequence[BaseException]) -> None:
+    """Raise the first problem that is no interruption, else the first, else nothing."""
     if problems:
         raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
-    return [one for one in done if not isinstance(one, BaseException)]
 
 
 async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:

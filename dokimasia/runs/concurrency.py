@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import Interrupted
+from dokimasia.graphs.reasking import raise_worst
 
 IN_FLIGHT = (8, 256)
 """At least and at most so many samples are in flight, so that memory stays bounded and no slow endpoint starves others."""
@@ -72,12 +72,6 @@ async def work_through(
                     one.cancel()
                 await asyncio.gather(*crowd, return_exceptions=True)
     raise_worst(problems)
-
-
-def raise_worst(problems: list[BaseException]) -> None:
-    """Raise the first problem that is no interruption, else the first, else nothing."""
-    if problems:
-        raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
 
 
 @contextmanager

@@ -20,7 +20,8 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
         NotFound: there is no such run.
         StorageError: it could not be written.
     """
-    waiting = _needing(home, run_id)
+    # a finished run holds all that it took from others
+    waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
     if waiting:
         raise InputError(
             f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
@@ -32,11 +33,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     return deleted
 
 
-def _needing(home: Home, run_id: str) -> list[str]:
-    """Return the unfinished runs that cannot go on without this one; a finished run holds all that it took from others."""
-    return sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
-
-
 def _needs(run: Run) -> list[Any]:
+    """Return the runs that one cannot go on without."""
     needs: Any = run.options.get("needs")
     return list(needs or ())

@@ -58,12 +58,10 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
         total = totals.setdefault(one.spec.ref.name, [0, 0, 0])
         for place, more in enumerate((one.calls, one.calls * one.sent, one.calls * one.received)):
             total[place] += more
-    models = {
-        name: ModelEstimate(
-            calls=calls, input_tokens=sent, output_tokens=received, cost=_cost(specs[name], sent, received)
-        )
-        for name, (calls, sent, received) in totals.items()
-    }
+    models: dict[str, ModelEstimate] = {}
+    for name, (calls, sent, received) in totals.items():
+        cost = cost_of(Usage(input_tokens=sent, output_tokens=received), known_price(specs[name]))
+        models[name] = ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
     return Estimate(samples=samples, models=models)
 
 
@@ -84,7 +82,3 @@ def size_of(sample: Sample) -> SampleSize:
         pixels // PIXELS_PER_TOKEN,
         0 if sample.reference_answer is None else 1 + len(sample.reference_answer) // CHARACTERS_PER_TOKEN,
     )
-
-
-def _cost(spec: ModelSpec, sent: int, received: int) -> float | None:
-    return cost_of(Usage(input_tokens=sent, output_tokens=received), known_price(spec))

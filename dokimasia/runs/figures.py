@@ -1,13 +1,33 @@
 """What the figures of every run say alike: which run, how far, of which models simulated, what it used."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.runs.plans import RunPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.results import ResultRow
+from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
+
+
+def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
+    """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge."""
+    judged = {"judge": plan.judge_name} if plan.judge_name else {}
+    return {
+        "run": run.id,
+        "status": run.status,
+        "seed": run.seed,
+        "skipped": run.options["skipped"],
+        "simulated": simulated(plan.models.values()),
+        **judged,
+    }
+
+
+def rows_shown(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
+    """Return the results of a run in its order; with a sample's name, only its."""
+    return [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
 
 
 def shown_name(model: str, arm: str) -> str:
@@ -39,11 +59,12 @@ def summed(costs: Iterable[float | None]) -> float | None:
 
 def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
     """Return how many rows failed, by kind of failure."""
-    found: dict[str, int] = {}
-    for row in rows:
-        if row.failure is not None:
-            found[row.failure] = found.get(row.failure, 0) + 1
-    return dict(sorted(found.items()))
+    return counted(row.failure for row in rows if row.failure is not None)
+
+
+def counted(names: Iterable[Any]) -> dict[str, int]:
+    """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
+    return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
 def forked_from(run: Run) -> dict[str, Any] | None:

@@ -9,20 +9,22 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.gateway.budget import Budget
-from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.lifecycle import RunResult, carry_out, keep_accepted
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import RunRequest, option_of
+from dokimasia.runs.requests import LIMITS, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
+
+NOTHING_NAMED = (
+    "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
+)
 
 
 class ForkRequest(Value):
@@ -42,12 +44,12 @@ class ForkRequest(Value):
     @property
     def limits(self) -> dict[str, Any]:
         """What this invocation may spend."""
-        return {"max_cost": self.max_cost, "max_calls": self.max_calls, "max_tokens": self.max_tokens}
+        return {name: getattr(self, name) for name in LIMITS}
 
     @property
-    def budget(self) -> Budget:
-        """The limits on what this invocation may spend; no part of the run's identity."""
-        return Budget(**self.limits)
+    def names_nothing(self) -> bool:
+        """Whether it names nothing to change."""
+        return self.judge is None and not self.models and not self.prompts
 
     @property
     def command(self) -> str:
@@ -65,7 +67,7 @@ class Prepared(NamedTuple):
     method: Method[Any, Any]
     request: RunRequest
     accepted: Accepted[Any]
-    library: PromptLibrary
+    session: Session
     preview: dict[str, Any]
 
 
@@ -99,15 +101,12 @@ async def fork(
         )
         return await carry_out(
             prepared.method,
-            home,
+            prepared.session,
             row,
             prepared.request,
-            settings=settings,
-            library=prepared.library,
             observer=observer,
             stop=stop,
             transports=transports,
-            given=given,
         )
 
 
@@ -145,7 +144,7 @@ async def prepare_fork(
         method=method,
         request=changed,
         accepted=accepted,
-        library=library,
+        session=session,
         preview={"run": new, "forked_from": {"run": parent.id, "node": request.node}, **preview, **expected(accepted)},
     )
 
@@ -172,8 +171,6 @@ def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) 
 
 
 def _nothing_changes(parent: Run, request: ForkRequest) -> str:
-    if request.judge is None and not request.models and not request.prompts:
-        return (
-            "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
-        )
+    if request.names_nothing:
+        return NOTHING_NAMED
     return f"nothing would change: judge, models and prompts are those of run {parent.id}"

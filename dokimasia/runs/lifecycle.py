@@ -1,26 +1,24 @@
 """The life-cycle of a run, once for every method: accepted, carried out, interrupted, resumed, retried, finished."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Collection, Mapping
-from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from dokimasia import __version__
-from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, NotFound, StorageError
-from dokimasia.gateway.budget import Budget
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now, run_id
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.requests import LIMITS, DataRequest, RunRequest
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services
 from dokimasia.runs.session import Session, hash_of
@@ -39,6 +37,9 @@ from dokimasia.storage.runs import (
     set_status,
 )
 from dokimasia.storage.threads import live_threads
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -84,20 +85,9 @@ async def run(
     settings = settings or load_settings()
     library = method.library(request, given) if prompts is None else prompts
     with Home.open(settings.home, write=True, create=request.makes_home) as home:
-        accepted = await method.accept(request, Session(settings, home, library, given=given))
-        row = await keep_accepted(method, home, request, accepted)
-        return await carry_out(
-            method,
-            home,
-            row,
-            request,
-            settings=settings,
-            library=library,
-            observer=observer,
-            stop=stop,
-            transports=transports,
-            given=given,
-        )
+        session = Session(settings, home, library, given=given)
+        row = await keep_accepted(method, home, request, await method.accept(request, session))
+        return await carry_out(method, session, row, request, observer=observer, stop=stop, transports=transports)
 
 
 async def resume(
@@ -132,7 +122,7 @@ async def resume(
     """
     method = method_of(run)
     plan, accepted = method.read(run)
-    request = accepted.without_limits().model_copy(update=dict(changes or {}))
+    request = accepted.model_copy(update={**dict.fromkeys(LIMITS), **(changes or {})})
     library = method.library(request, given) if prompts is None else prompts
     if retry and method.retry is not None:
         raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
@@ -141,20 +131,11 @@ async def resume(
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
     with Home.open(settings.home, write=True, create=False) as home:
         check_samples(home, run)
+        session = Session(settings, home, library, given=given)
         if method.resumable is not None:
-            method.resumable(Session(settings, home, library, given=given), run, plan, request)
+            method.resumable(session, run, plan, request)
         return await carry_out(
-            method,
-            home,
-            run,
-            request,
-            settings=settings,
-            library=library,
-            observer=observer,
-            stop=stop,
-            transports=transports,
-            retry=retry,
-            given=given,
+            method, session, run, request, observer=observer, stop=stop, transports=transports, retry=retry
         )
 
 
@@ -193,13 +174,13 @@ async def keep_accepted(
 
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
-    ids = [(one.sample_id, one.sample) for one in accepted.places] or _ids(accepted)
+    places = [(one.sample_id, one.sample) for one in accepted.places]
     asked = accepted.request or request
     kept: dict[str, Any] = {
         "plan": plan,
         "request": asked,
         "estimate": accepted.estimate,
-        "samples": hash_of(ids),
+        "samples": hash_of(places or [(one.id, value_id(one)) for one in accepted.samples]),
         "versions": {"method": method.version, **method.graphs_of(plan)},
         "skipped": list(accepted.skipped),
         "needs": list(accepted.needs),
@@ -211,7 +192,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
         id=run_id(method, plan),
         method=method.name,
         command=command or asked.command,
-        data_name=accepted.data_name or (request.data.name if isinstance(request, DataRequest) else ""),
+        data_name=accepted.data_name or (asked.data.name if isinstance(asked, DataRequest) else ""),
         data_hash=accepted.data_hash or getattr(accepted.plan, "data", ""),
         options=orjson.loads(orjson.dumps(shown)),
         seed=plan.seed,
@@ -232,53 +213,38 @@ def next_fresh(method: AnyMethod, home: Home, plan: P) -> P:
 
 async def carry_out(
     method: AnyMethod,
-    home: Home,
+    session: Session,
     run: Run,
     request: RunRequest,
     *,
-    settings: Settings,
-    library: PromptLibrary,
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     retry: Collection[FailureKind] = (),
-    given: Any = None,
 ) -> RunResult:
     """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork."""
+    home = session.opened
     if run.status == "done" and not count_failed(home, run.id, retry):
         return RunResult(run=run.id, complete=True, summary=method.figures(home, run))
     from dokimasia.runs.work import Job
 
     watching = observer or Silent()
-    plan = reached_now(method.read(run)[0], settings)
+    plan = reached_now(method.read(run)[0], session.settings)
     reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
     check_prices(reached, max_cost=request.max_cost)
     watching.planned(run.id, Estimate.model_validate(run.options["estimate"]))
-    async with at_work(
-        home,
-        run,
+    opening = open_services(
+        session,
         reached,
-        settings=settings,
         budget=request.budget,
         seed=plan.seed,
         observer=watching,
-        stop=stop,
+        stop=stop or Stop(),
         transports=transports,
-        prompts=library,
-        retry=retry,
-    ) as services:
-        job = Job(
-            kind=method.name,
-            home=home,
-            run=run,
-            plan=plan,
-            request=request,
-            library=library,
-            services=services,
-            observer=watching,
-            given=given,
-        )
-        complete = await unless_spent(_work(method, job))
+    )
+    async with _at_work(home, run, opening, retry=retry) as services:
+        job = Job(method.name, session, run, plan, request, services, watching)
+        complete = await _work(method, job)
         if complete and method.ended is not None:
             await method.ended(job)
     held = complete and job.held_open
@@ -286,25 +252,25 @@ async def carry_out(
     return RunResult(run=run.id, complete=held or finished.status == "done", summary=method.figures(home, finished))
 
 
-async def _work(method: AnyMethod, job: Any) -> None:
-    async for stage in method.stages(job):
-        await job.do(stage)
+async def _work(method: AnyMethod, job: "Job[Any]") -> bool:
+    """Do all stages, and return whether they came to their end before the budget did.
+
+    Raises:
+        CallFailed: a call failed for another reason than the budget.
+    """
+    try:
+        async for stage in method.stages(job):
+            await job.do(stage)
+    except CallFailed as failed:
+        if failed.kind != "budget":
+            raise
+        return False
+    return True
 
 
 @asynccontextmanager
-async def at_work(
-    home: Home,
-    run: Run,
-    specs: Mapping[str, ModelSpec],
-    *,
-    settings: Settings,
-    budget: Budget,
-    seed: int,
-    observer: Observer,
-    stop: Stop | None,
-    transports: Mapping[str, Transport] | None,
-    prompts: PromptLibrary | None,
-    retry: Collection[FailureKind] = (),
+async def _at_work(
+    home: Home, run: Run, opening: AbstractAsyncContextManager[Services], *, retry: Collection[FailureKind]
 ) -> AsyncIterator[Services]:
     """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped.
 
@@ -319,17 +285,7 @@ async def at_work(
     from dokimasia.storage.checkpoints import sweep_orphans
 
     try:
-        async with open_services(
-            home,
-            settings,
-            specs,
-            budget=budget,
-            seed=seed,
-            observer=observer,
-            stop=stop or Stop(),
-            transports=transports,
-            prompts=prompts,
-        ) as services:
+        async with opening as services:
             await set_status(home, run.id, "running")
             await reopen(home, run.id, failures=("budget",))
             await retry_failed(home, run.id, failures=retry)
@@ -343,21 +299,6 @@ async def at_work(
     except (Interrupted, asyncio.CancelledError):
         await set_status(home, run.id, "interrupted")
         raise
-
-
-async def unless_spent(work: Awaitable[None]) -> bool:
-    """Do the work, and return whether it came to its end before the budget did.
-
-    Raises:
-        CallFailed: a call failed for another reason than the budget.
-    """
-    try:
-        await work
-    except CallFailed as failed:
-        if failed.kind != "budget":
-            raise
-        return False
-    return True
 
 
 async def finish(home: Home, run: Run, *, complete: bool = True, told: bool = True) -> Run:
@@ -382,7 +323,3 @@ def check_samples(home: Home, run: Run) -> None:
             f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
             "it once more, with the data file"
         )
-
-
-def _ids(accepted: Accepted[Any]) -> list[tuple[str, str]]:
-    return [(one.id, value_id(one)) for one in accepted.samples]

@@ -35,8 +35,8 @@ class Accepted(Generic[P]):
     Attributes:
         plan: what the run is.
         estimate: what it will ask at most.
-        data_name: what its data are called.
-        data_hash: a hash of its data.
+        data_name: what its data are called, by default as the request's data file.
+        data_hash: a hash of its data, by default the plan's.
         places: its samples, which lie in the home already; or
         samples: its samples, which are still to be kept.
         values: what is kept with the run.
@@ -80,6 +80,16 @@ def lazily(module: str, name: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), name)(*arguments, **options)
 
     return call
+
+
+def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
+    """Return the stages of a method that walks every sample once through the graph of a module, loaded when it is asked for."""
+
+    async def stages(job: "Job[Any]") -> "AsyncIterator[Stage[Sample]]":
+        module: Any = importlib.import_module(f"dokimasia.graphs.{graph}")
+        yield job.each(module)
+
+    return stages
 
 
 class Addition(NamedTuple):

@@ -1,8 +1,10 @@
 """What decides a run's results: its plan, from which one function makes the run's id."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
+from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest
@@ -43,13 +45,13 @@ class RunPlan(Value):
             ConfigError: two that are asked differently bear one name.
         """
         found: dict[str, ModelSpec] = {}
-        for name in type(self).model_fields:
-            for spec in _specs(getattr(self, name)):
-                if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
-                    raise ConfigError(
-                        f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them "
-                        "another name in dokimasia.toml"
-                    )
+
+        def take(spec: ModelSpec) -> ModelSpec:
+            if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+                raise two_of_one_name(spec)
+            return spec
+
+        self.map_models(take)
         return found
 
     @property
@@ -84,6 +86,48 @@ class JudgedPlan(DataPlan):
     def judge_name(self) -> str:
         """The judge's shown name."""
         return self.judge.ref.name
+
+
+class AnswersPlan(JudgedPlan):
+    """A run in which candidates answer each sample, in one arm or two and so many times, and a judge says of each how good."""
+
+    KIND: ClassVar[str]
+    """What the answers' items are called after."""
+
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
+    repeats: int = 1
+    no_image: bool = False
+    show_image: bool = False
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms of every candidate: with the image, and with `no_image` also without."""
+        return ("", BLIND) if self.no_image else ("",)
+
+    @property
+    def per_sample(self) -> int:
+        """How many answers there are to a sample."""
+        return len(self.candidates) * len(self.arms) * self.repeats
+
+    def items(self, sample_id: str) -> Iterator["AnswerItem"]:
+        """The answers that are asked and judged for one sample, in a fixed order."""
+        for candidate, arm, repeat in product(self.candidates, self.arms, range(self.repeats)):
+            name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
+            yield AnswerItem(name, candidate.ref.name, arm, repeat)
+
+
+class AnswerItem(NamedTuple):
+    """One answer of one candidate to one sample, to be judged; `name` is unique in its run."""
+
+    name: str
+    model: str
+    arm: str
+    repeat: int
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Whose answer it is and which, as fields of a graph's item and of a result row."""
+        return {"model": self.model, "arm": self.arm, "repeat": self.repeat}
 
 
 def identity(plan: Value) -> dict[str, Any]:
@@ -133,20 +177,18 @@ def reached_now(plan: Any, settings: Settings) -> Any:
     return plan.map_models(now)
 
 
+def two_of_one_name(spec: ModelSpec) -> ConfigError:
+    """Return the error of a plan in which two models that are asked differently bear one name."""
+    return ConfigError(
+        f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them another name in "
+        "dokimasia.toml"
+    )
+
+
 def prompts_used(library: Any, names: Any) -> dict[str, str]:
     """Return version and hash of prompts, by name in alphabetical order."""
     known = library.identity()
     return {name: known[name] for name in sorted(names)}
-
-
-def _specs(value: Any) -> list[ModelSpec]:
-    if isinstance(value, ModelSpec):
-        return [value]
-    if isinstance(value, tuple):
-        return [spec for one in value for spec in _specs(one)]
-    if isinstance(value, Mapping):
-        return [spec for one in value.values() for spec in _specs(one)]
-    return []
 
 
 def _mapped(value: Any, change: Any) -> Any:

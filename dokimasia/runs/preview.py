@@ -54,12 +54,7 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
 def expected(accepted: Accepted[Any]) -> dict[str, Any]:
     """Return an estimate, ready for JSON."""
     estimate = accepted.estimate
-    return {
-        "samples": estimate.samples,
-        "calls": estimate.calls,
-        "cost": estimate.cost,
-        "models": {name: one.model_dump(mode="json") for name, one in estimate.models.items()},
-    }
+    return estimate.model_dump(mode="json") | {"calls": estimate.calls, "cost": estimate.cost}
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:

@@ -32,8 +32,6 @@ def method_of(run: Run) -> Method[Any, Any]:
     Raises:
         NotFound: it was made by a method that is not installed any more.
     """
-    if run.method in OWN:
-        return own_method(run.method)
     try:
         return method_named(run.method)
     except ConfigError as error:

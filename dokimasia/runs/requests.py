@@ -114,11 +114,6 @@ class RunRequest(Value):
         return False
 
     @property
-    def data_file(self) -> Path | None:
-        """The file whose name stands for the data, if there is one."""
-        return None
-
-    @property
     def command(self) -> str:
         """The command as a person would repeat it: every option that differs from its default, paths by their names."""
         arguments: list[str] = []
@@ -133,10 +128,6 @@ class RunRequest(Value):
             elif field.is_required() or value != field.get_default(call_default_factory=True):
                 options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
         return " ".join([self.VERB, *arguments, *options])
-
-    def without_limits(self) -> Any:
-        """Return the request as a resume takes it up where nothing else is said: nothing limits what it may spend."""
-        return self.model_copy(update=dict.fromkeys(LIMITS))
 
 
 class DataRequest(RunRequest):
@@ -160,19 +151,13 @@ class DataRequest(RunRequest):
         """A run over a data set makes the home that it needs."""
         return True
 
-    @property
-    def data_file(self) -> Path | None:
-        """The data file."""
-        return self.data
-
 
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield a request's fields as a person reads them: its own first, then those that it shares with others."""
     fields = request.model_fields
-    own = [name for name in fields if name not in DataRequest.model_fields]
-    shared = [name for name in (*DataRequest.model_fields,) if name in fields]
-    order = [*own, *sorted(shared, key=_SHARED_ORDER.index)]
-    yield from ((name, fields[name]) for name in order)
+    own = [name for name in fields if name not in _SHARED_ORDER]
+    shared = [name for name in _SHARED_ORDER if name in fields]
+    yield from ((name, fields[name]) for name in (*own, *shared))
 
 
 _SHARED_ORDER = (

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.events import GatewayEvent
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.settings import Settings, api_key
+from dokimasia.settings import api_key
 from dokimasia.storage.decisions import take_in
-from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import SqliteRunStore
 
 if TYPE_CHECKING:
+    from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
 
 SIMULATED = "sim/"
@@ -32,11 +31,10 @@ SIMULATED = "sim/"
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run works with: the way to models, the store of values, the ledger, and where graphs keep their steps."""
+    """What a run works with: the way to models, the store of values, and where graphs keep their steps."""
 
     gateway: ModelGateway
     store: SqliteRunStore
-    ledger: SqliteLedger
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
 
@@ -106,8 +104,7 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
 
 @asynccontextmanager
 async def open_services(
-    home: Home,
-    settings: Settings,
+    session: "Session",
     specs: Mapping[str, ModelSpec],
     *,
     budget: Budget,
@@ -115,8 +112,6 @@ async def open_services(
     observer: Observer,
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
-    blobs: BlobStore | None = None,
-    prompts: PromptLibrary | None = None,
 ) -> AsyncIterator[Services]:
     """Open everything a run works with; at the end the calls in flight are finished and committed.
 
@@ -127,25 +122,21 @@ async def open_services(
     """
     from dokimasia.storage.checkpoints import open_saver
 
+    home, settings = session.opened, session.settings
     keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
-    ledger = SqliteLedger(home)
-
-    def happened(event: GatewayEvent) -> None:
-        observer.happened(event)
-
     await take_in(home)
     async with open_saver(home) as saver:
         gateway = ModelGateway(
-            ledger=ledger,
-            blobs=blobs or home.blobs,
-            transports=transports or transports_for_models(specs, prompts),
+            ledger=SqliteLedger(home),
+            blobs=home.blobs,
+            transports=transports or transports_for_models(specs, session.library),
             specs=specs,
             api_keys=keys,
             budget=budget,
             redact=redact,
             seed=seed,
-            on_event=happened,
+            on_event=observer.happened,
         )
 
         async def drain_when_asked() -> None:
@@ -154,7 +145,7 @@ async def open_services(
 
         draining = asyncio.create_task(drain_when_asked())
         try:
-            yield Services(gateway=gateway, store=SqliteRunStore(home), ledger=ledger, saver=saver, specs=specs)
+            yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs)
         finally:
             draining.cancel()
             if stop.at_once:

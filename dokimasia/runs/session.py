@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, value_id
@@ -12,7 +12,9 @@ from dokimasia.domain.sample import Sample
 from dokimasia.endpoints.capabilities import with_capabilities
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.estimate import SampleSize, size_of
+from dokimasia.runs.estimate import Estimate, SampleSize, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import DataRequest
 from dokimasia.runs.samples import read_data
 from dokimasia.runs.services import with_known_price
@@ -21,6 +23,8 @@ from dokimasia.storage.content.putting import PutAside
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
+
+P = TypeVar("P", bound=RunPlan)
 
 PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
@@ -61,6 +65,11 @@ class Entries:
     def sizes_of_images(self) -> list[SampleSize]:
         """The sizes of samples, one for all that share their images."""
         return list({one.place.cluster: one.size for one in self.known}.values())
+
+    def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
+        """Return what a plan over these samples is accepted as."""
+        skipped, first = self.skipped, self.first
+        return Accepted(plan=plan, estimate=estimate, places=self.places, skipped=skipped, first=first, needs=needs)
 
 
 def hash_of(samples: Sequence[tuple[str, str]]) -> str:

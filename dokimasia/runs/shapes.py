@@ -41,6 +41,21 @@ class Heading(Value):
     simulated: tuple[str, ...] = Field(description="names of its models that are simulated")
 
 
+class DataFigures(Heading):
+    """What the figures of every run over a data set say."""
+
+    seed: Seed
+    skipped: Skipped
+    open_items: OpenItems
+
+
+class Used(Value):
+    """What results used."""
+
+    calls: Calls
+    cost: Cost
+
+
 class Bounds(Value):
     """What a figure over all n could have been, whatever the failed ones would have come to; in the figure's unit."""
 

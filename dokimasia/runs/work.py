@@ -13,14 +13,12 @@ from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.log import logger
-from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.services import Services
+from dokimasia.runs.session import Session
 from dokimasia.storage.checkpoints import delete_thread
-from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, has_results, record_results, result_failures
 from dokimasia.storage.retries import Retry, retries
 from dokimasia.storage.runs import Run, load_samples, run_samples
@@ -63,54 +61,55 @@ class Item:
     model: str = ""
 
 
+def one_item(sample: Sample) -> list[Item]:
+    """Return the only item of a sample."""
+    return [Item(f"image/{sample.id}")]
+
+
+@dataclass(eq=False, repr=False)
 class Job(Generic[P]):
     """A run at work.
 
     Attributes:
-        home: where it is kept.
+        kind: what its result rows say that was done.
+        session: what it was accepted with.
         run: its row.
         plan: what it is.
         request: what was asked in this invocation.
-        library: the prompts.
         services: gateway, store and checkpoints.
+        observer: told how far it is.
+        home: where it is kept.
         given: what a program handed in beside the request.
         progress: how far it is.
         retries: by item, the latest attempt at what had failed before.
         held_open: whether the run stays unfinished although its stages are done, since a person has to do something.
     """
 
-    def __init__(
-        self,
-        *,
-        kind: str,
-        home: Home,
-        run: Run,
-        plan: P,
-        request: Any,
-        library: PromptLibrary,
-        services: Services,
-        observer: Observer,
-        given: Any = None,
-    ) -> None:
-        """Take up a run; `kind` is what its result rows say that was done."""
-        self.kind, self.home, self.run, self.plan, self.library = kind, home, run, plan, library
-        self.request: Any = request
-        self.services, self.given = services, given
-        self.progress = Progress(samples=len(run_samples(home, run.id)))
-        self.retries: dict[str, Retry] = retries(home, run.id)
-        self.held_open = False
-        self._observer = observer
-        self._begun = has_results(home, run.id)
+    kind: str
+    session: Session
+    run: Run
+    plan: P
+    request: Any
+    services: Services
+    observer: Observer
+    held_open: bool = False
+
+    def __post_init__(self) -> None:
+        """Take up the run."""
+        self.home, self.given = self.session.opened, self.session.given
+        self.progress = Progress(samples=len(run_samples(self.home, self.run.id)))
+        self.retries: dict[str, Retry] = retries(self.home, self.run.id)
+        self._begun = has_results(self.home, self.run.id)
         self._threads: dict[str, str] = {}
         self._graphs: dict[str, Any] = {}
-        self._keep: bool = isinstance(request, RunRequest) and request.keep_checkpoints
+        self._keep: bool = self.request.keep_checkpoints
 
     @cached_property
     def context(self) -> Context:
         """What the graphs are given."""
         plan: Any = self.plan
-        services = self.services
-        return Context(services.gateway, services.store, plan.options, plan.seed, self.library, self.home.blobs)
+        services, library = self.services, self.session.library
+        return Context(services.gateway, services.store, plan.options, plan.seed, library, self.home.blobs)
 
     @property
     def width(self) -> int:
@@ -129,7 +128,7 @@ class Job(Generic[P]):
     def report(self) -> None:
         """Tell the observer how far it is."""
         self.progress.stats = self.services.gateway.stats()
-        self._observer.progressed(self.progress)
+        self.observer.progressed(self.progress)
 
     async def do(self, stage: Stage[Any]) -> None:
         """Do a stage.
@@ -202,11 +201,11 @@ class Job(Generic[P]):
 
     def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
         """Return a result row of this run, of a sample where it belongs to one."""
-        names = {"sample_id": "", "sample_digest": ""} if sample is None else _names(sample)
+        names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
         return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.kind, **names, **fields})
 
     def each(
-        self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]], *, per_sample: int = 1
+        self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = one_item, *, per_sample: int = 1
     ) -> Stage[Sample]:
         """Return the stage in which every sample's items are walked through a graph, each to one row.
 
@@ -262,7 +261,3 @@ def ending(state: Mapping[str, Any]) -> dict[str, Any]:
 async def one_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
     """Yield the only stage of a run."""
     yield stage
-
-
-def _names(sample: Sample) -> dict[str, str]:
-    return {"sample_id": sample.id, "sample_digest": sample.digest}

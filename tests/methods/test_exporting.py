@@ -11,7 +11,7 @@ import pytest
 
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.evaluation.rows import COLUMNS as OWN
+from dokimasia.methods.evaluation.figures import COLUMNS as OWN
 from dokimasia.runs.reading.export_formats import FORMATS, Format, encode, format_of, write_whole
 from dokimasia.runs.reading.exporting import FIRST, LAST, Export, export_rows
 from dokimasia.settings import Settings

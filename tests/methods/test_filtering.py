@@ -11,7 +11,7 @@ from dokimasia.domain.density import DOMAINS, Threshold
 from dokimasia.errors import InputError
 from dokimasia.methods.density import METHOD, FilterRequest, items
 from dokimasia.methods.density.kept import write_kept
-from dokimasia.methods.density.thresholds import read_thresholds
+from dokimasia.methods.density.request import read_thresholds
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home

@@ -1,7 +1,6 @@
 """Every two models against each other, with p-values adjusted over all pairs."""
 
-from dokimasia.methods.evaluation.repeats import means_by_repeat
-from dokimasia.methods.evaluation.rivals import rival_differences
+from dokimasia.methods.evaluation.report import means_by_repeat, rival_differences
 from dokimasia.methods.evaluation.scores import Row
 from dokimasia.runs.reading.differences import Answer, Place, Side
 from dokimasia.runs.reading.selection import choose

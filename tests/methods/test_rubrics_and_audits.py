@@ -16,7 +16,7 @@ from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, No
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest, audit
-from dokimasia.methods.audit.analysing import ANALYSES, analyse
+from dokimasia.methods.audit.analysing import analyse
 from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
@@ -390,7 +390,15 @@ def test_analyses_of_a_run(made: Made, settings: Settings, tmp_path: Path) -> No
         assert found == analyse(home, run, ratings=ratings, against=other)
         with pytest.raises(ConfigError, match="the same run"):
             analyse(home, run, against=run)
-    assert tuple(found["analyses"]) == ANALYSES
+    assert list(found["analyses"]) == [
+        "reliability_gap",
+        "failures_by_domain",
+        "consistency",
+        "agreement",
+        "length_bias",
+        "two_judges",
+        "coverage",
+    ]
     assert all(one["says"].endswith(".") for one in found["analyses"].values())
     assert found["analyses"]["agreement"]["gated"]["spearman"]["value"] > 0.7
     assert found["analyses"]["two_judges"]["decisions"]["n"] > 100

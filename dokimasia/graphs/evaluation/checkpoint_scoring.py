@@ -15,35 +15,18 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
+from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
+from dokimasia.graphs.context import Context, failed_update, keep_looks
 from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
 NAME = CHECKPOINT_SCORING
 VERSION = VERSIONS[NAME]
-
-
-class Item(Failure, TypedDict, total=False):
-    """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
-
-    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
-    the judge looked at with its tools.
-    """
-
-    model: str
-    arm: str
-    repeat: int
-    attempt: int
-    response: str
-    judgement: str
-    calls: list[str]
-    looks: list[str]
 
 
 class State(TypedDict, total=False):
@@ -60,22 +43,8 @@ Next = Command[Literal["score", "__end__"]]
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
     """Put the sample's question to each candidate whose response is not there yet."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-
-    async def one(item: Item) -> Item:
-        asked = await context.ask(
-            answer_question(sample, arm=item.get("arm", ""), repeat=item.get("repeat", 0)),
-            model=item["model"],
-            attempt=item.get("attempt"),
-        )
-        item = _with_calls(item, asked.calls)
-        if asked.value is None:
-            return {**item, **failed_update(asked.failure)}
-        return {**item, "response": await context.store.put(asked.value)}
-
-    items = await each(state["items"], one, lambda item: not item.get("response"))
-    goto: Literal["score", "__end__"] = "score" if any(map(_unscored, items)) else "__end__"
+    items = await answered(state["sample"], state["items"], runtime.context)
+    goto: Literal["score", "__end__"] = "score" if any(map(unjudged, items)) else "__end__"
     return Command(update={"items": items}, goto=goto)
 
 
@@ -98,7 +67,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             node="score",
             attempt=item.get("attempt"),
         )
-        item = _with_calls(item, asked.calls)
+        item = with_calls(item, asked.calls)
         if asked.looks:
             item["looks"] = [*item.get("looks", []), *await keep_looks(context, asked.looks)]
         if asked.value is None or asked.provenance is None:
@@ -112,7 +81,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
         )
         return {**item, "judgement": await context.store.put(judgement)}
 
-    return {"items": await each(state["items"], one, _unscored)}
+    return {"items": await each(state["items"], one, unjudged)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -123,11 +92,3 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge(START, "answer")
     graph.add_edge("score", END)
     return graph
-
-
-def _unscored(item: Item) -> bool:
-    return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
-
-
-def _with_calls(item: Item, calls: list[str]) -> Item:
-    return {**item, "calls": [*item.get("calls", []), *calls]}

@@ -89,7 +89,7 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
         return {"agreed": ""}
     if match.verdict == "same":
         return {"agreed": match.rule}
-    return await _contradicted(state, context, sample, chain)
+    return await _contradicted(state, context, chain)
 
 
 async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -105,7 +105,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
         return {**update, **await _failed(asked.failure, context)}
     if asked.value:
         return {**update, "agreed": "judge"}
-    return {**update, **await _contradicted(state, context, sample, chain)}
+    return {**update, **await _contradicted(state, context, chain)}
 
 
 async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
@@ -152,24 +152,15 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
     return "extract_criteria" if state.get("agreed") else "judge_chain"
 
 
-async def after_judging(state: State) -> Literal["write_chain", "extract_criteria", "__end__"]:
-    """Ask for the chain once more, go on, or stop."""
-    if state.get("failed"):
-        return "__end__"
-    return "write_chain" if state.get("rejected") else "extract_criteria"
-
-
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    graph.add_node("write_chain", write_chain)
-    graph.add_node("check_chain", check_chain)
-    graph.add_node("judge_chain", judge_chain)
-    graph.add_node("extract_criteria", extract_criteria)
+    for node in (write_chain, check_chain, judge_chain, extract_criteria):
+        graph.add_node(node)
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
-    graph.add_conditional_edges("judge_chain", after_judging)
+    graph.add_conditional_edges("judge_chain", after_check)
     graph.add_edge("extract_criteria", END)
     return graph
 
@@ -178,7 +169,7 @@ async def _failed(failed: Failed, context: Context) -> State:
     return {"failed": failed.kind, "why": await context.store.put(failed)}
 
 
-async def _contradicted(state: State, context: Context, sample: Sample, chain: ReferenceChain) -> State:
+async def _contradicted(state: State, context: Context, chain: ReferenceChain) -> State:
     if state.get("contradicted"):
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
         return await _failed(failure("reference_contradicted", reason), context)

@@ -13,6 +13,7 @@ Each member sees the candidates without names, in an order drawn from seed, imag
 checkpointed; the state holds ids.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, TypedDict
@@ -39,8 +40,7 @@ from dokimasia.domain.review import (
     agreed,
 )
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import Context, own_options
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.versions import VERSIONS
 
@@ -88,7 +88,7 @@ class State(TypedDict, total=False):
 async def describe(state: State, runtime: Runtime[Context]) -> State:
     """Have every member write its draft."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
 
     async def one(member: str) -> Seat:
@@ -114,17 +114,18 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
 async def compare(state: State, runtime: Runtime[Context]) -> State:
     """Have every member compare all candidates with the image, rank them, and write a better one."""
     context = runtime.context
-    cycle = state["cycle"]
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "compare", "candidate")
-        what = review_candidates(sample, texts, request=options_of(context).request)
+        what = review_candidates(sample, texts, request=_options(context).request)
         asked = await context.ask(what, model=seat["member"])
         seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
             return seat
-        common = {"sample": sample.digest, "cycle": cycle, "provenance": asked.provenance}
-        rewrite = Candidate(author=seat["member"], text=asked.value.rewrite, sources=_in_order(state, shown), **common)
+        common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": asked.provenance}
+        # in the panel's order, so that no draw decides between equals later
+        sources = tuple(other["candidate"] for other in state["seats"] if other["candidate"] in shown)
+        rewrite = Candidate(author=seat["member"], text=asked.value.rewrite, sources=sources, **common)
         rewrite_id = await context.store.put(rewrite)
         review = PeerReview(
             reviewer=seat["member"],
@@ -150,7 +151,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(seat: Seat) -> Seat:
         shown, texts, sample = await _shown(state, seat, context, "vote", "rewrite")
-        what = vote_for_best(sample, texts, request=options_of(context).request)
+        what = vote_for_best(sample, texts, request=_options(context).request)
         asked = await context.ask(what, model=seat["member"])
         seat = _heard(seat, asked)
         if asked.value is None or asked.provenance is None:
@@ -176,7 +177,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 async def tally(state: State, runtime: Runtime[Context]) -> State:
     """Count the votes by text: accept, go into the next cycle with the rewrites as candidates, or discard."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     last = state["cycle"] >= options.cycles
     choices = {seat["member"]: (await context.store.get(Candidate, seat["choice"])).text for seat in state["seats"]}
     found = agreed(choices, options.accept, last=last)
@@ -194,7 +195,7 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
 async def conclude(state: State, runtime: Runtime[Context]) -> State:
     """Write the record and, where the panel agreed, the golden caption with the origin of each of its sentences."""
     context = runtime.context
-    options = options_of(context)
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
     candidates = {id: await context.store.get(Candidate, id) for id in state.get("candidates", [])}
     broken = _broken(state)
@@ -226,19 +227,9 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
     return ended
 
 
-async def after_describing(state: State) -> Literal["compare", "conclude"]:
+async def unless_broken(state: State) -> Literal["go", "stop"]:
     """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "compare"
-
-
-async def after_comparing(state: State) -> Literal["vote", "conclude"]:
-    """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "vote"
-
-
-async def after_voting(state: State) -> Literal["tally", "conclude"]:
-    """Go on, or conclude as incomplete."""
-    return "conclude" if _broken(state) else "tally"
+    return "stop" if _broken(state) else "go"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
@@ -249,26 +240,17 @@ async def after_tally(state: State) -> Literal["compare", "conclude"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    for name, node in (("describe", describe), ("compare", compare), ("vote", vote), ("tally", tally)):
-        graph.add_node(name, node)
-    graph.add_node("conclude", conclude)
+    for node in (describe, compare, vote, tally, conclude):
+        graph.add_node(node)
     graph.add_edge(START, "describe")
-    graph.add_conditional_edges("describe", after_describing)
-    graph.add_conditional_edges("compare", after_comparing)
-    graph.add_conditional_edges("vote", after_voting)
+    for before, after in itertools.pairwise(("describe", "compare", "vote", "tally")):
+        graph.add_conditional_edges(before, unless_broken, {"go": after, "stop": "conclude"})
     graph.add_conditional_edges("tally", after_tally)
     return graph
 
 
-def options_of(context: Context) -> ReviewOptions:
-    """Return the options of the review.
-
-    Raises:
-        ConfigError: the context has those of another graph.
-    """
-    if not isinstance(context.options, ReviewOptions):
-        raise ConfigError("a peer review needs its own options: Context(options=ReviewOptions(...))")
-    return context.options
+def _options(context: Context) -> ReviewOptions:
+    return own_options(context, ReviewOptions, "a peer review")
 
 
 def _broken(state: State) -> Seat | None:
@@ -278,13 +260,9 @@ def _broken(state: State) -> Seat | None:
 
 def _draw_of(options: ReviewOptions, member: str) -> int:
     """Return which draw a member's draft is: members that are one model under several names write several drafts."""
-    same = [name for name in options.panel if _place(options, name) == _place(options, member)]
-    return same.index(member)
-
-
-def _place(options: ReviewOptions, member: str) -> tuple[str, str]:
-    ref = options.ref(member)
-    return ref.model, ref.endpoint
+    places = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
+    seat = options.panel.index(member)
+    return places[:seat].count(places[seat])
 
 
 async def _shown(
@@ -300,11 +278,6 @@ async def _shown(
     }
     shown = tuple(sorted(drawn, key=lambda id: drawn[id]))
     return shown, [(await context.store.get(Candidate, id)).text for id in shown], sample
-
-
-def _in_order(state: State, shown: Sequence[str]) -> tuple[str, ...]:
-    """Return shown candidates in the panel's order, so that no draw decides between equals later."""
-    return tuple(id for id in (seat["candidate"] for seat in state["seats"]) if id in shown)
 
 
 def _heard(seat: Seat, asked: Asked[Any]) -> Seat:

@@ -13,30 +13,18 @@ from typing import Literal, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.rubrics import assess_response
 from dokimasia.algorithms.gating import gated_score
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
+from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_audit"
 VERSION = VERSIONS[NAME]
-
-
-class Item(Failure, TypedDict, total=False):
-    """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store."""
-
-    model: str
-    arm: str
-    repeat: int
-    response: str
-    judgement: str
-    score: float
-    calls: list[str]
 
 
 class State(TypedDict, total=False):
@@ -49,18 +37,7 @@ class State(TypedDict, total=False):
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the sample's request to each candidate whose response is not there yet."""
-    context = runtime.context
-    sample = await context.store.get(Sample, state["sample"])
-
-    async def one(item: Item) -> Item:
-        what = answer_question(sample, arm=item.get("arm", ""), repeat=item.get("repeat", 0))
-        asked = await context.ask(what, model=item["model"])
-        item = _with_calls(item, asked.calls)
-        if asked.value is None:
-            return {**item, **failed_update(asked.failure)}
-        return {**item, "response": await context.store.put(asked.value)}
-
-    return {"items": await each(state["items"], one, lambda item: not item.get("response") and not item.get("failed"))}
+    return {"items": await answered(state["sample"], state["items"], runtime.context)}
 
 
 async def assess(state: State, runtime: Runtime[Context]) -> State:
@@ -75,26 +52,25 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
             sample, rubrics, response.text, show_image=context.options.show_image, repeat=item.get("repeat", 0)
         )
         asked = await context.ask(what, node="assess")
-        item = _with_calls(item, asked.calls)
+        item = with_calls(item, asked.calls)
         if asked.value is None or asked.provenance is None:
             return {**item, **failed_update(asked.failure)}
         score = gated_score(asked.value.group_a, asked.value.group_b)
         judgement = RubricJudgement(
             response=item["response"],
             rubrics=state["rubrics"],
-            group_a=asked.value.group_a,
-            group_b=asked.value.group_b,
+            **dict(asked.value),
             score=score,
             provenance=asked.provenance,
         )
         return {**item, "judgement": await context.store.put(judgement), "score": score}
 
-    return {"items": await each(state["items"], one, _open)}
+    return {"items": await each(state["items"], one, unjudged)}
 
 
 async def after_answer(state: State) -> Literal["assess", "__end__"]:
     """Assess what was answered, if anything was."""
-    return "assess" if any(map(_open, state["items"])) else "__end__"
+    return "assess" if any(map(unjudged, state["items"])) else "__end__"
 
 
 def build() -> StateGraph[State, Context]:
@@ -106,11 +82,3 @@ def build() -> StateGraph[State, Context]:
     graph.add_conditional_edges("answer", after_answer)
     graph.add_edge("assess", END)
     return graph
-
-
-def _open(item: Item) -> bool:
-    return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
-
-
-def _with_calls(item: Item, calls: list[str]) -> Item:
-    return {**item, "calls": [*item.get("calls", []), *calls]}

@@ -13,7 +13,7 @@ answered count. Every step is checkpointed; the state holds ids.
 
 import itertools
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -26,6 +26,7 @@ from dokimasia.algorithms.rubric_checks import Problem, rubric_problems
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.rubric import (
     DISSENTS,
+    CheckedRubric,
     DroppedRubric,
     PanelVerdict,
     Rubric,
@@ -38,7 +39,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
-from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.context import Context, Failure, failed_update, own_options
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.versions import VERSIONS
 
@@ -135,11 +136,8 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
         _rubric("easy_wrong", one).model_copy(update={"support": tuple(names[number - 1] for number in one.responses)})
         for one in asked.value
     ]
-    draft = RubricDraft(
-        rubrics=(*draft.rubrics, *mined),
-        dropped=draft.dropped,
-        provenance=(*draft.provenance, *_provenance(asked)),
-    )
+    provenance = (*draft.provenance, *_provenance(asked))
+    draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
     return {"draft": await context.store.put(draft), "calls": asked.calls}
 
 
@@ -166,13 +164,13 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     if not problems:
         return {"mended": True}
     source = await context.store.get(RubricSource, state["source"])
-    what = rubrics.repair_rubrics(draft.rubrics, source.caption, _by_number(problems))
+    texts = _by_number(problems)
+    what = rubrics.repair_rubrics(draft.rubrics, source.caption, texts)
     asked = await context.ask(what, node="repair")
     if asked.value is None:
         if asked.failure.kind == "budget":
             return {"calls": asked.calls, **failed_update(asked.failure)}
         return {"mended": True, "calls": asked.calls}
-    texts = _by_number(problems)
     kept: list[Rubric] = []
     dropped = list(draft.dropped)
     for number, rubric in enumerate(draft.rubrics, start=1):
@@ -205,56 +203,38 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
     if spent is not None:
         return {"calls": calls, **failed_update(spent)}
-    heard = [(name, one.value) for name, one in zip(panel, asked, strict=True) if one.value is not None]
-    verdicts = [
-        tuple(
-            PanelVerdict(member=name, true=said[place].true, atomic=said[place].atomic, decidable=said[place].decidable)
-            for name, said in heard
-        )
-        for place in range(len(draft.rubrics))
-    ]
-    made = _settle(state, source, draft, verdicts, panel, [name for name, _ in heard])
-    provenance = (*made.provenance, *(one.provenance for one in asked if one.provenance is not None))
-    made = made.model_copy(update={"provenance": provenance})
+    heard = {name: one.value for name, one in zip(panel, asked, strict=True) if one.value is not None}
+    kept, dropped = _settled(draft, heard)
+    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
+    made = RubricSet(
+        **dict(source),
+        rubrics=tuple(rubric for rubric, _ in kept),
+        verdicts=tuple(said for _, said in kept),
+        dropped=(*draft.dropped, *dropped),
+        pool=tuple(state["answered"]),
+        panel=tuple(heard),
+        unheard=tuple(dict.fromkeys(unheard)),
+        provenance=(*draft.provenance, *(one.provenance for one in asked if one.provenance is not None)),
+    )
     return {"result": [await context.store.put(made)], "calls": calls}
 
 
-def _settle(
-    state: State,
-    source: RubricSource,
-    draft: RubricDraft,
-    verdicts: Sequence[tuple[PanelVerdict, ...]],
-    panel: Sequence[str],
-    heard: Sequence[str],
-) -> RubricSet:
-    """Return the set without the rubrics that two of those who were heard (or the only one) find a fault with."""
+def _settled(
+    draft: RubricDraft, heard: Mapping[str, Sequence[CheckedRubric]]
+) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
+    """Return the rubrics with their verdicts, and apart those that two of who were heard (or the only one) find a fault with."""
     needed = min(DISSENTS, max(1, len(heard)))
     kept: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
-    dropped = list(draft.dropped)
-    for rubric, said in zip(draft.rubrics, verdicts, strict=True):
+    dropped: list[DroppedRubric] = []
+    for place, rubric in enumerate(draft.rubrics):
+        said = tuple(PanelVerdict(member=name, **checked[place]._asdict()) for name, checked in heard.items())
         against = [verdict for verdict in said if verdict.dissents]
-        if len(against) >= needed and against:
+        if len(against) >= needed:
             reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in against)
             dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
         else:
             kept.append((rubric, said))
-    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
-    return RubricSet(
-        sample_id=source.sample_id,
-        sample=source.sample,
-        images=source.images,
-        domain=source.domain,
-        caption=source.caption,
-        caption_id=source.caption_id,
-        verified=source.verified,
-        rubrics=tuple(rubric for rubric, _ in kept),
-        verdicts=tuple(said for _, said in kept),
-        dropped=tuple(dropped),
-        pool=tuple(state["answered"]),
-        panel=tuple(heard),
-        unheard=tuple(dict.fromkeys(unheard)),
-        provenance=draft.provenance,
-    )
+    return kept, dropped
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:
@@ -270,16 +250,12 @@ async def after_check(state: State) -> Literal["repair", "cross_check"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    steps = ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
-    graph.add_node("classify", classify)
-    graph.add_node("write_must_right", write_must_right)
-    graph.add_node("answer_pool", answer_pool)
-    graph.add_node("mine_easy_wrong", mine_easy_wrong)
-    graph.add_node("check", check)
-    graph.add_node("repair", repair)
-    graph.add_node("cross_check", cross_check)
-    graph.add_edge(START, steps[0])
-    for before, after in itertools.pairwise(steps):
+    for node in (classify, write_must_right, answer_pool, mine_easy_wrong, check, repair, cross_check):
+        graph.add_node(node)
+    graph.add_edge(START, "classify")
+    for before, after in itertools.pairwise(
+        ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
+    ):
         graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
     graph.add_conditional_edges("check", after_check)
     graph.add_conditional_edges("repair", unless_failed, {"go": "check", "stop": END})
@@ -288,19 +264,13 @@ def build() -> StateGraph[State, Context]:
 
 
 def _options(context: Context) -> RubricOptions:
-    if not isinstance(context.options, RubricOptions):
-        raise ConfigError("the making of rubrics needs its own options: Context(options=RubricOptions(...))")
-    return context.options
+    return own_options(context, RubricOptions, "the making of rubrics")
 
 
 def _rubric(stream: Stream, written: WrittenRubric) -> Rubric:
-    return Rubric(
-        stream=stream,
-        statement=written.statement,
-        polarity=written.polarity,
-        kind=written.kind,
-        evidence=written.evidence,
-    )
+    said = written._asdict()
+    del said["responses"]
+    return Rubric(stream=stream, **said)
 
 
 def _by_number(problems: Sequence[Problem]) -> dict[int, list[str]]:

@@ -61,8 +61,6 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     return Accepted(
         plan=plan,
         estimate=_expected(plan, found.samples),
-        data_name=request.data.name,
-        data_hash=plan.data,
         samples=found.samples,
         values=found.sets,
         skipped=found.skipped,
@@ -91,6 +89,7 @@ def sets_for(
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
         named, same = by_name.get(sample.id), by_images.get(images, [])
+        one: RubricSet | None = None
         if named is not None and (not named.images or named.images == images):
             one = named
         elif len(same) == 1:
@@ -100,8 +99,6 @@ def sets_for(
                 f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
                 "name; rubrics can only be used on the images that they were made for"
             )
-        else:
-            one = None
         if one is None or not one.rubrics:
             missing.append(sample.id)
         else:

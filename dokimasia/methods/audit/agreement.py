@@ -7,10 +7,11 @@ from random import Random
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.gating import gated_score
-from dokimasia.algorithms.statistics import bootstrap_interval, correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, spearman
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.correlation import Method
-from dokimasia.methods.audit.figures import LEVEL, AuditRow, Judged, judged_samples, mean_of, rounded, spread
+from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
+from dokimasia.runs.reading.rates import deviation, mean, mean_interval, rounded, spread
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
@@ -29,6 +30,10 @@ class Rating(NamedTuple):
     sample_id: str | None = None
 
 
+Pair = tuple[tuple[float, float, float], float, str]
+"""Three scores, with the gate, without it and of all rubrics; the rating; and the cluster."""
+
+
 def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, Any]:
     """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
 
@@ -41,8 +46,8 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
     """
     judged = judged_samples(rows)
     each = [rating for rating in ratings if rating.sample_id is not None]
-    pairs = _by_response(judged, each) if each else _by_model(judged, ratings)
-    compared = each or list(ratings)
+    compared = each or ratings
+    pairs = _paired(judged, compared)
     result: dict[str, Any] = {
         "level": "response" if each else "model",
         "n": len(pairs),
@@ -81,10 +86,8 @@ def two_judges(
         `spearman` and `kendall` over models; `decisions` {n, equal, kappa}: single rubrics of identical responses.
     """
     first, second = judged_samples(rows), judged_samples(others)
-    models: dict[str, Any] = {}
-    for name in first:
-        if name in second and (one := _shift(first[name], second[name], seed=seed)) is not None:
-            models[name] = one
+    shifts = {name: _shift(first[name], second[name], seed=seed) for name in first if name in second}
+    models: dict[str, Any] = {name: one for name, one in shifts.items() if one is not None}
     orders = [sorted(models, key=lambda name: (-models[name]["means"][place], name)) for place in (0, 1)]
     means = [[models[name]["means"][place] for name in models] for place in (0, 1)]
     result: dict[str, Any] = {
@@ -99,9 +102,8 @@ def two_judges(
     if not models:
         return result | {"says": "No response was judged by both, so the judges cannot be compared."}
     shift = sum(one["shift"]["mean"] for one in models.values()) / len(models)
-    order = "order the models alike" if result["same_order"] else "order the models differently"
-    if result["same_order"] is None:
-        order = "judge one model in common"
+    ways = {True: "order the models alike", False: "order the models differently", None: "judge one model in common"}
+    order = ways[result["same_order"]]
     said = f"{names[0]} and {names[1]} {order}; {names[1]} scores {abs(shift):.1f} points "
     said += ("higher" if shift >= 0 else "lower") + " on average."
     return result | {"says": said}
@@ -124,14 +126,13 @@ def coverage(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
         draws = [_scores(kept, partial(_part, share=share, draw=draw, seed=seed)) for draw in range(DRAWS)]
         models = {
             name: {
-                "deviation": rounded(_deviation([draw[name] for draw in draws])),
+                "deviation": rounded(deviation([draw[name] for draw in draws])),
                 "shift": rounded(sum(draw[name] for draw in draws) / DRAWS - full[name]),
             }
             for name in names
         }
         shares[str(share)] = {
-            "deviation": _mean_over(models, "deviation"),
-            "shift": _mean_over(models, "shift"),
+            **{figure: mean([one[figure] for one in models.values()]) for figure in ("deviation", "shift")},
             "models": models,
         }
     if not names:
@@ -156,29 +157,17 @@ def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
     return gated, 100.0 if fine is None else fine, 100 * sum(hits) / len(hits) if hits else 100.0
 
 
-def _by_response(
-    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
-) -> list[tuple[tuple[float, float, float], float, str]]:
-    pairs: list[tuple[tuple[float, float, float], float, str]] = []
+def _paired(judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]) -> list[Pair]:
+    """Return ratings with the scores of what they are of: a response's, or the means over a model's samples."""
+    pairs: list[Pair] = []
     for rating in ratings:
-        sample = judged.get(rating.model, {}).get(rating.sample_id or "")
-        scores = None if sample is None else _scores_of(sample)
-        if sample is not None and scores is not None:
-            pairs.append((scores, rating.value, sample.cluster))
-    return pairs
-
-
-def _by_model(
-    judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating]
-) -> list[tuple[tuple[float, float, float], float, str]]:
-    pairs: list[tuple[tuple[float, float, float], float, str]] = []
-    for rating in ratings:
-        known = [
-            scores for sample in judged.get(rating.model, {}).values() if (scores := _scores_of(sample)) is not None
-        ]
+        samples = judged.get(rating.model, {})
+        ids = samples if rating.sample_id is None else samples.keys() & {rating.sample_id}
+        rated = [samples[id] for id in ids]
+        known = [scores for one in rated if (scores := _scores_of(one)) is not None]
         if known:
             a, b, c = (sum(one[place] for one in known) / len(known) for place in range(3))
-            pairs.append(((a, b, c), rating.value, rating.model))
+            pairs.append(((a, b, c), rating.value, rating.model if rating.sample_id is None else rated[0].cluster))
     return pairs
 
 
@@ -190,7 +179,7 @@ def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: S
         if value is not None:
             found[name] = {"value": value, "low": None, "high": None}
             try:
-                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters, level=LEVEL)
+                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
                 continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
             found[name] |= {"low": rounded(low), "high": rounded(high)}
@@ -218,14 +207,11 @@ def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: i
     if not pairs:
         return None
     differences = [other - one for one, other, _ in pairs]
-    means = [sum(one for one, _, _ in pairs) / len(pairs), sum(other for _, other, _ in pairs) / len(pairs)]
-    low, high = bootstrap_interval(
-        differences, clusters=[cluster for _, _, cluster in pairs], level=LEVEL, seed=seed, bounds=(-100.0, 100.0)
-    )
+    clusters = [cluster for _, _, cluster in pairs]
     return {
         "n": len(pairs),
-        "means": [rounded(mean) for mean in means],
-        "shift": {"mean": rounded(sum(differences) / len(pairs)), "low": rounded(low), "high": rounded(high)},
+        "means": [mean([one for one, _, _ in pairs]), mean([other for _, other, _ in pairs])],
+        "shift": mean_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0)),
         "spread": [_repeat_spread(samples) for samples in (first, second)],
     }
 
@@ -285,13 +271,3 @@ def _part(row: AuditRow, *, share: int, draw: int, seed: int) -> tuple[list[bool
         places = Random(f"{seed}/{share}/{draw}/{row.sample_id}/{stream}").sample(range(len(hits)), count)
         parts.append([hits[place] for place in sorted(places)])
     return parts[0], parts[1]
-
-
-def _deviation(values: Sequence[float]) -> float:
-    mean = sum(values) / len(values)
-    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
-
-
-def _mean_over(models: Mapping[str, Mapping[str, float]], name: str) -> float | None:
-    mean = mean_of([one[name] for one in models.values()])
-    return None if mean is None else rounded(mean)

@@ -8,7 +8,8 @@ from typing import Any
 
 from dokimasia.algorithms.statistics import correlation_interval, jackknife_interval, pearson, r_squared
 from dokimasia.algorithms.statistics.correlation_significance import correlation_p_value
-from dokimasia.methods.audit.figures import LEVEL, AuditRow, Judged, judged_samples, rate, rounded
+from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples, rate
+from dokimasia.runs.reading.rates import rounded
 
 ALPHA = 0.05
 MIN_MODELS = 3
@@ -146,9 +147,7 @@ def _consistency_interval(rows: Sequence[AuditRow], names: Sequence[str]) -> tup
         return r_squared(gates, fine)
 
     try:
-        return jackknife_interval(
-            figure, len(ids), clusters=[clusters[id] for id in ids], level=LEVEL, bounds=(0.0, 1.0)
-        )
+        return jackknife_interval(figure, len(ids), clusters=[clusters[id] for id in ids], bounds=(0.0, 1.0))
     except ValueError:
         return None
 
@@ -177,7 +176,7 @@ def _length(triples: Sequence[tuple[float, float, str]]) -> dict[str, Any]:
     except ValueError:
         return result
     try:
-        low, high = correlation_interval(words, scores, clusters=[one[2] for one in triples], level=LEVEL)
+        low, high = correlation_interval(words, scores, clusters=[one[2] for one in triples])
         result |= {"low": rounded(low), "high": rounded(high)}
     except ValueError:
         pass  # fewer than five clusters, or a side that does not vary without one of them: there is no interval

@@ -12,17 +12,6 @@ from dokimasia.methods.audit.results import audit_rows, audit_summary
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
-ANALYSES = (
-    "reliability_gap",
-    "failures_by_domain",
-    "consistency",
-    "agreement",
-    "length_bias",
-    "two_judges",
-    "coverage",
-)
-"""In the order in which they are told; `agreement` needs ratings and `two_judges` another audit."""
-
 
 def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run | None = None) -> dict[str, Any]:
     """Return an audit's figures and its analyses, ready for JSON; the same stored rows give the same bytes.
@@ -42,15 +31,7 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
     outside = [Rating(one.model, one.rating, one.sample_id) for one in read_ratings(ratings)] if ratings else []
     summary = audit_summary(home, run)
     rows = audit_rows(home, run)
-    found: dict[str, Any] = {
-        "reliability_gap": reliability_gap(summary),
-        "failures_by_domain": failures_by_domain(rows),
-        "consistency": consistency(rows, summary),
-        "length_bias": length_bias(rows),
-        "coverage": coverage(rows, seed=run.seed),
-    }
-    if outside:
-        found["agreement"] = agreement(rows, outside)
+    judges: dict[str, Any] | None = None
     if against is not None:
         other, _ = METHOD.read(against)
         if against.id == run.id:
@@ -59,5 +40,14 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
             raise ConfigError(f"runs {run.id} and {against.id} went by different rubrics, so judges cannot be compared")
         first, second = plan.judge.ref.name, other.judge.ref.name
         names = (first, second) if first != second else (f"{first} ({run.id[:6]})", f"{second} ({against.id[:6]})")
-        found["two_judges"] = two_judges(rows, audit_rows(home, against), names=names, seed=run.seed)
-    return {**summary, "analyses": {name: found[name] for name in ANALYSES if name in found}}
+        judges = two_judges(rows, audit_rows(home, against), names=names, seed=run.seed)
+    found = {
+        "reliability_gap": reliability_gap(summary),
+        "failures_by_domain": failures_by_domain(rows),
+        "consistency": consistency(rows, summary),
+        "agreement": agreement(rows, outside) if outside else None,
+        "length_bias": length_bias(rows),
+        "two_judges": judges,
+        "coverage": coverage(rows, seed=run.seed),
+    }
+    return {**summary, "analyses": {name: one for name, one in found.items() if one is not None}}

@@ -34,6 +34,7 @@ COLUMNS = (
     ("easy_wrong_item", "easy-wrong item", "share of all easy-wrong rubrics that hold"),
     ("gate_pass", "gate pass", "share of responses that keep every must-right rubric"),
     ("easy_wrong_mean", "easy-wrong mean", "mean over samples of the share of easy-wrong rubrics that hold"),
+    ("reliability_gap", "gap", "must-right item less gate pass"),
 )
 
 
@@ -49,7 +50,6 @@ def scores(data: ReportData) -> Section:
     columns = [Column("model", numeric=False), *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
     failing = any(one["n_scored"] < one["n"] for one in models.values())
     columns += [
-        Column("gap", meaning="must-right item less gate pass"),
         Column("judged"),
         Column("bounds", only="page"),
         Column("failed", numeric=False, only=None if failing else "page"),
@@ -142,6 +142,11 @@ def analyses(data: ReportData) -> Section | None:
     return Section("analyses", "What the figures say", blocks, menu="Analyses") if blocks else None
 
 
+def _drawn(chart: Any, caption: str, table: Table) -> list[Block]:
+    """Return a table under its chart, where there is something to draw."""
+    return [Chart(chart, caption), table] if chart else [table]
+
+
 def _gap(found: Mapping[str, Any]) -> list[Block]:
     models: Mapping[str, Any] = found["models"]
     if not models:
@@ -154,12 +159,8 @@ def _gap(found: Mapping[str, Any]) -> list[Block]:
         for one in (models[name],)
     ]
     columns = [Column("model", numeric=False), Column("must-right item"), Column("gate pass"), Column("gap")]
-    return [
-        Chart(
-            interval_chart(points, title="reliability gap, points", scale=None, zero=True), "Reliability gap by model"
-        ),
-        Table(columns, rows, "Reliability gap by model"),
-    ]
+    chart = interval_chart(points, title="reliability gap, points", scale=None, zero=True)
+    return _drawn(chart, "Reliability gap by model", Table(columns, rows, "Reliability gap by model"))
 
 
 def _failures(found: Mapping[str, Any]) -> list[Block]:
@@ -172,20 +173,10 @@ def _failures(found: Mapping[str, Any]) -> list[Block]:
         [domain, f"{one['n']:,}", f"{one['failed']:,}", figures.measured(one["rate"]), figures.share(one["share"])]
         for domain, one in found["all"].items()
     ]
-    columns = [
-        Column("domain", numeric=False),
-        Column("responses"),
-        Column("gates failed"),
-        Column("rate"),
-        Column("share"),
-    ]
+    columns = [Column("domain", numeric=False), *map(Column, ("responses", "gates failed", "rate", "share"))]
     table = Table(columns, rows, "Failed gates by domain, all models together")
-    if not shares:
-        return [table]
-    return [
-        Chart(share_chart(shares, title="share of the model's failed gates, percent"), "Where each model's gates fail"),
-        table,
-    ]
+    chart = shares and share_chart(shares, title="share of the model's failed gates, percent")
+    return _drawn(chart, "Where each model's gates fail", table)
 
 
 def _consistency(found: Mapping[str, Any]) -> list[Block]:
@@ -215,12 +206,8 @@ def _agreement(found: Mapping[str, Any]) -> list[Block]:
     table = Table(
         columns, rows, f"Correlation with outside ratings, {found['n']} pairs, {found['unmatched']} unmatched"
     )
-    if not points:
-        return [table]
-    return [
-        Chart(interval_chart(points, title="correlation with the ratings", scale=None), "Agreement with ratings"),
-        table,
-    ]
+    chart = points and interval_chart(points, title="correlation with the ratings", scale=None)
+    return _drawn(chart, "Agreement with ratings", table)
 
 
 def _length(found: Mapping[str, Any]) -> list[Block]:
@@ -237,18 +224,11 @@ def _length(found: Mapping[str, Any]) -> list[Block]:
         ]
         for name, one in models.items()
     ]
-    columns = [
-        Column("model", numeric=False),
-        Column("responses"),
-        Column("mean words"),
-        Column("r"),
-        Column("95 % interval"),
-    ]
-    table = Table([*columns, Column("p")], rows, "Correlation of a response's length with its gated score")
-    if not points:
-        return [table]
-    chart = interval_chart(points, title="r of length and score", scale=None, zero=True)
-    return [Chart(chart, "Length and score by model"), table]
+    titles = ("responses", "mean words", "r", "95 % interval", "p")
+    columns = [Column("model", numeric=False), *map(Column, titles)]
+    table = Table(columns, rows, "Correlation of a response's length with its gated score")
+    chart = points and interval_chart(points, title="r of length and score", scale=None, zero=True)
+    return _drawn(chart, "Length and score by model", table)
 
 
 def _judges(found: Mapping[str, Any]) -> list[Block]:
@@ -314,12 +294,12 @@ def _ranked(models: Mapping[str, Any]) -> list[str]:
 
 
 def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
-    cells: list[Cell] = [figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS]
-    cells.append(figures.measured(model["reliability_gap"], f"{place}/reliability_gap"))
-    cells.append(figures.scored_of(model, place))
-    cells.append(figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1))
-    cells.append(figures.failures(model["failures"], f"{place}/failures"))
-    return cells
+    return [
+        *(figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS),
+        figures.scored_of(model, place),
+        figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1),
+        figures.failures(model["failures"], f"{place}/failures"),
+    ]
 
 
 def _correlation(one: Mapping[str, float] | None) -> Cell:

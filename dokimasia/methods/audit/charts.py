@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dokimasia.report.charts import PALETTE, Figure, label
 
 _AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+_LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
 
 
 def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
@@ -59,7 +60,7 @@ def lines_chart(series: Mapping[str, Sequence[float]], at: Sequence[float], *, x
         }
         for number, (name, values) in enumerate(series.items())
     ]
-    layout = _layout(x, y) | {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
+    layout = _layout(x, y) | _LEGEND
     return {"data": traces, "layout": layout}
 
 
@@ -85,10 +86,9 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
         for number, domain in enumerate(domains)
     ]
     layout = _layout(title, "") | {
+        **_LEGEND,
         "barmode": "stack",
         "height": 120 + 34 * len(names),
-        "showlegend": True,
-        "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
     }
     layout["yaxis"] = {**_AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
     return {"data": traces, "layout": layout}

@@ -1,15 +1,14 @@
 """From the judged rubrics of an audit to its table: gated scores, both streams, the gate, domains (tables 2 and 4)."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import bootstrap_interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.runs.figures import counted
+from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, rounded, spread
 
-LEVEL = 0.95
-DIGITS = 6
 BLIND_MARK = "#blind"
 Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
 OUTCOMES: tuple[Outcome, ...] = ("overall", "gate_pass", "easy_wrong_mean")
@@ -68,7 +67,8 @@ class Judged:
 
     def mean(self, outcome: Outcome) -> float | None:
         """The mean of a figure over the sample's scored repeats; None where it has none."""
-        return mean_of(getattr(self, outcome))
+        values: list[float] = getattr(self, outcome)
+        return sum(values) / len(values) if values else None
 
 
 def judged_samples(rows: Iterable[AuditRow]) -> dict[str, dict[str, Judged]]:
@@ -120,7 +120,7 @@ def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
     gap = _gap(scored, items["must_right_item"], means["gate_pass"])
     domains = sorted({sample.domain for sample in samples})
     return {
-        **counts(samples),
+        **coverage(len(scored), len(samples)),
         **means,
         **items,
         "reliability_gap": gap,
@@ -130,8 +130,8 @@ def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
             "easy_wrong_item": _item_bounds(samples, 1),
         },
         "spread": spread([sample.overall for sample in scored]),
-        "failures": _counted(sample.failures[0] for sample in samples if not sample.overall),
-        "failed_answers": _counted(kind for sample in samples for kind in sample.failures),
+        "failures": counted(sample.failures[0] for sample in samples if not sample.overall),
+        "failed_answers": counted(kind for sample in samples for kind in sample.failures),
         "by_domain": {
             domain: _domain([sample for sample in samples if sample.domain == domain], seed=seed) for domain in domains
         },
@@ -141,60 +141,23 @@ def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
 def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> dict[str, float] | None:
     """Return the mean of a figure over samples with its interval; None where no sample has it."""
     having = [(value, sample.cluster) for sample in samples if (value := sample.mean(outcome)) is not None]
-    if not having:
-        return None
     values, clusters = [value for value, _ in having], [cluster for _, cluster in having]
-    low, high = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(0.0, 100.0))
-    return {"mean": rounded(sum(values) / len(values)), "low": rounded(low), "high": rounded(high)}
+    return mean_interval(values, clusters, seed=seed, bounds=(0.0, 100.0))
 
 
 def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, float] | None:
     """Return the share of hits in percent with its interval, clustered; None without any."""
     if not hits:
         return None
-    low, high = rate_interval(hits, clusters=clusters, level=LEVEL)
-    return {
-        "mean": rounded(100 * sum(hits) / len(hits)),
-        "low": rounded(100 * low),
-        "high": rounded(100 * high),
-        "n": len(hits),
-    }
-
-
-def counts(samples: Sequence[Judged]) -> dict[str, Any]:
-    """Return how many samples there are, how many have a judgement, and their share."""
-    n_scored = sum(bool(sample.overall) for sample in samples)
-    return {
-        "n": len(samples),
-        "n_scored": n_scored,
-        "coverage": rounded(n_scored / len(samples)) if samples else None,
-    }
-
-
-def spread(repeats: Iterable[Sequence[float]]) -> float | None:
-    """Return the mean standard deviation over repeats; None where nothing has two."""
-    deviations: list[float] = []
-    for scores in repeats:
-        if len(scores) > 1:
-            mean = sum(scores) / len(scores)
-            deviations.append((sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)) ** 0.5)
-    return rounded(sum(deviations) / len(deviations)) if deviations else None
-
-
-def mean_of(values: Sequence[float]) -> float | None:
-    """Return the mean, or None of nothing."""
-    return sum(values) / len(values) if values else None
-
-
-def rounded(value: float) -> float:
-    """Return a figure as it is written: six decimals, so that the same rows give the same bytes anywhere."""
-    return round(value, DIGITS)
+    low, high = rate_interval(hits, clusters=clusters)
+    shares = {"mean": 100 * sum(hits) / len(hits), "low": 100 * low, "high": 100 * high}
+    return {name: rounded(share) for name, share in shares.items()} | {"n": len(hits)}
 
 
 def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
     scored = [sample for sample in samples if sample.overall]
     return {
-        **counts(samples),
+        **coverage(len(scored), len(samples)),
         "overall": average(scored, "overall", seed=seed),
         "bounds": _bounds(samples, "overall"),
     }
@@ -212,9 +175,8 @@ def _gap(
         gates = [value for place in places if (value := samples[place].mean("gate_pass")) is not None]
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
-    low, high = jackknife_interval(
-        gap, len(samples), clusters=[sample.cluster for sample in samples], level=LEVEL, bounds=(-100.0, 100.0)
-    )
+    clusters = [sample.cluster for sample in samples]
+    low, high = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
     if low == high:
         low, high = item["low"] - passed["high"], item["high"] - passed["low"]
     return {"mean": rounded(item["mean"] - passed["mean"]), "low": rounded(low), "high": rounded(high)}
@@ -224,19 +186,13 @@ def _bounds(samples: Sequence[Judged], outcome: Outcome) -> dict[str, float] | N
     """Return what a mean over all samples would be if those without a judgement had 0, or 100."""
     having = [value for sample in samples if (value := sample.mean(outcome)) is not None]
     lacking = sum(not sample.overall and (outcome != "easy_wrong_mean" or sample.rubrics[1] > 0) for sample in samples)
-    n = len(having) + lacking
-    if not n:
-        return None
-    return {"low": rounded(sum(having) / n), "high": rounded((sum(having) + 100 * lacking) / n)}
+    return bounds(sum(having), sum(having) + 100 * lacking, len(having) + lacking)
 
 
 def _item_bounds(samples: Sequence[Judged], group: int) -> dict[str, float] | None:
     hits = [hit for sample in samples for hit in sample.hits[group]]
     lacking = sum(sample.rubrics[group] * max(1, len(sample.failures)) for sample in samples if not sample.overall)
-    n = len(hits) + lacking
-    if not n:
-        return None
-    return {"low": rounded(100 * sum(hits) / n), "high": rounded(100 * (sum(hits) + lacking) / n)}
+    return bounds(100 * sum(hits), 100 * (sum(hits) + lacking), len(hits) + lacking)
 
 
 def _each(samples: Sequence[Judged], group: int) -> list[str]:
@@ -255,7 +211,3 @@ def _surviving(full: dict[str, Judged], blind: dict[str, Judged]) -> dict[str, A
     total = sum(seen for seen, _ in pairs)
     share = None if not total else rounded(sum(unseen for _, unseen in pairs) / total)
     return {"n": len(pairs), "share": share}
-
-
-def _counted(kinds: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(kinds).items()))

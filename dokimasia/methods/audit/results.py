@@ -8,8 +8,8 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.figures import paid, shown_name, simulated, summed
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.figures import heading, paid, rows_shown, shown_name, summed
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
@@ -20,12 +20,7 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics": "text",
     "must_right": "integers",
     "easy_wrong": "integers",
-    "response": "text",
-    "flags": "texts",
-    "judge": "text",
-    "prompt": "text",
-    "prompt_version": "integer",
-    "prompt_hash": "text",
+    **ANSWERED,
 }
 """What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
 
@@ -43,17 +38,12 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
     pool = sorted({name for one in every for name in one.pool})
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "samples": samples,
-        "open_items": samples * len(list(plan.items(""))) - len(rows),
-        "skipped": run.options["skipped"],
+        "open_items": samples * plan.per_sample - len(rows),
         "without_rubrics": run.options["without_rubrics"],
-        "judge": plan.judge.ref.name,
         "repeats": plan.repeats,
         "show_image": plan.show_image,
-        "seed": run.seed,
-        "simulated": simulated((plan.judge, *plan.candidates)),
         "rubrics": {
             "id": plan.rubrics,
             "must_right": sum(len(one.must_right) for one in every),
@@ -76,12 +66,24 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     lengths = _lengths(home, run.id)
     rows = results(home, run.id)
     judged = _judgements(home, rows)
-    return [
-        _row(
-            row, sets[row.sample_id], clusters[row.sample_id], judged.get(row.item), lengths.get(row.response_id or "")
+    found: list[AuditRow] = []
+    for row in rows:
+        rubrics, judgement = sets[row.sample_id], judged.get(row.item)
+        found.append(
+            AuditRow(
+                sample_id=row.sample_id,
+                cluster=clusters[row.sample_id],
+                domain=rubrics.domain or "unknown",
+                model=shown_name(row.model, row.arm),
+                repeat=row.repeat,
+                rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
+                judged=None if judgement is None else (judgement.group_a, judgement.group_b),
+                failure=row.failure,
+                words=lengths.get(row.response_id or ""),
+                response=row.response_id or "",
+            )
         )
-        for row in rows
-    ]
+    return found
 
 
 def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
@@ -94,7 +96,7 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
     plan = AuditPlan.model_validate(run.options["plan"])
     sets = rubric_sets(home, plan)
-    rows = [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
+    rows = rows_shown(home, run, sample)
     judged = _judgements(home, rows)
     for row in rows:
         rubrics = sets[row.sample_id]
@@ -120,34 +122,20 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     sets = rubric_sets(home, plan)
     judged = _judgements(home, rows)
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
-    return [
-        {
-            **dict.fromkeys(COLUMNS),
-            "domain": sets[row.sample_id].domain,
-            "rubrics": plan.sets[row.sample_id],
-            "judge": plan.judge.ref.name,
-            **_answered(responses.get(row.response_id or "")),
-            **_decided(judged.get(row.item)),
-        }
-        for row in rows
-    ]
-
-
-def _answered(response: Response | None) -> dict[str, Any]:
-    return {} if response is None else {"response": response.text, "flags": list(response.flags)}
-
-
-def _decided(judgement: RubricJudgement | None) -> dict[str, Any]:
-    if judgement is None:
-        return {}
-    origin = judgement.provenance
-    return {
-        "must_right": list(map(int, judgement.group_a)),
-        "easy_wrong": list(map(int, judgement.group_b)),
-        "prompt": origin.prompt,
-        "prompt_version": origin.prompt_version,
-        "prompt_hash": origin.prompt_hash,
-    }
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        judgement = judged.get(row.item)
+        origin = None if judgement is None else judgement.provenance
+        found.append(
+            {
+                "domain": sets[row.sample_id].domain,
+                "rubrics": plan.sets[row.sample_id],
+                "must_right": None if judgement is None else list(map(int, judgement.group_a)),
+                "easy_wrong": None if judgement is None else list(map(int, judgement.group_b)),
+                **answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin),
+            }
+        )
+    return found
 
 
 def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, Any]]:
@@ -155,23 +143,6 @@ def _said(rubrics: tuple[Any, ...], holds: tuple[bool, ...]) -> list[dict[str, A
         {"statement": rubric.statement, "holds": holds[place] if holds else None}
         for place, rubric in enumerate(rubrics)
     ]
-
-
-def _row(
-    row: ResultRow, rubrics: RubricSet, cluster: str, judgement: RubricJudgement | None, words: int | None
-) -> AuditRow:
-    return AuditRow(
-        sample_id=row.sample_id,
-        cluster=cluster,
-        domain=rubrics.domain or "unknown",
-        model=shown_name(row.model, row.arm),
-        repeat=row.repeat,
-        rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
-        judged=None if judgement is None else (judgement.group_a, judgement.group_b),
-        failure=row.failure,
-        words=words,
-        response=row.response_id or "",
-    )
 
 
 def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:

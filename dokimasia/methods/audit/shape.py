@@ -3,21 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import (
-    Bounds,
-    Calls,
-    Cost,
-    Count,
-    Counts,
-    Coverage,
-    Failures,
-    Heading,
-    Interval,
-    Judge,
-    OpenItems,
-    Seed,
-    Skipped,
-)
+from dokimasia.runs.shapes import Bounds, Count, Counts, Coverage, DataFigures, Failures, Interval, Judge, Used
 
 
 class RubricRate(Interval):
@@ -46,7 +32,7 @@ class AuditedDomain(Value):
     bounds: Bounds | None = Field(description="of the gated score over all n, percent")
 
 
-class AuditedModel(Value):
+class AuditedModel(Used):
     """One model's figures, in percent, higher is better but for the gap; intervals clustered by image."""
 
     n: Count = Field(description="samples")
@@ -65,8 +51,6 @@ class AuditedModel(Value):
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
     failed_answers: Failures = Field(description="responses that failed, by kind of failure")
     by_domain: dict[str, AuditedDomain]
-    calls: Calls
-    cost: Cost
 
 
 class AuditRubrics(Value):
@@ -86,17 +70,14 @@ class BlindScore(Value):
     share: float | None = Field(ge=0, description="of the gated score; null where it is 0")
 
 
-class AuditFigures(Heading):
+class AuditFigures(Used, DataFigures):
     """The figures of an audit."""
 
     samples: Count = Field(description="samples of the run")
-    open_items: OpenItems
-    skipped: Skipped
     without_rubrics: tuple[str, ...] = Field(description="samples of the data for which there are no rubrics")
     judge: Judge
     repeats: int = Field(ge=1, description="responses and judgements a sample")
     show_image: bool = Field(description="whether the judge sees the image")
-    seed: Seed
     rubrics: AuditRubrics
     in_pool: tuple[str, ...] = Field(description="audited models that the easy-wrong rubrics were mined from")
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
@@ -104,5 +85,3 @@ class AuditFigures(Heading):
     blind: dict[str, BlindScore] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
-    calls: Calls
-    cost: Cost

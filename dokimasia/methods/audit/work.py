@@ -6,8 +6,10 @@ from typing import Any
 
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item
 from dokimasia.graphs.rubrics import rubric_audit
-from dokimasia.methods.audit.request import AuditItem, AuditPlan
+from dokimasia.methods.audit.request import AuditPlan
+from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow
 
@@ -22,13 +24,12 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
             await job.finish(*await _walk(job, sample, list(items), attempt))
         job.progress.samples_done += 1
 
-    items = job.progress.samples * len(list(job.plan.items("")))
-    yield Stage(job.samples(), do, items=items)
+    yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
 
-async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AuditItem], attempt: int) -> list[ResultRow]:
+async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int) -> list[ResultRow]:
     """Walk answers to one sample that are asked under one attempt through the graph, and return their rows."""
-    entered = [{"model": item.model, "arm": item.arm, "repeat": item.repeat} for item in items]
+    entered = [item.place for item in items]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}
     name = f"audit/{sample.id}/{digest('items', [attempt, entered])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context
@@ -36,14 +37,12 @@ async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AuditItem], att
     return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
 
 
-def _row(job: Job[AuditPlan], sample: Sample, item: AuditItem, ended: rubric_audit.Item) -> ResultRow:
+def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: Item) -> ResultRow:
     judged: dict[str, Any] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
     return job.row(
         sample,
         item.name,
-        model=item.model,
-        arm=item.arm,
-        repeat=item.repeat,
+        **item.place,
         response_id=ended.get("response") or None,
         calls=tuple(ended.get("calls", ())),
         **judged,

@@ -71,27 +71,29 @@ def decide(
         InputError: an edit that changes nothing or leaves nothing, or deletes what is not there.
     """
     settings = settings or load_settings()
-    checked = _item_of(settings, item) if isinstance(item, str) else item
+    if isinstance(item, str):
+        with Home.open(settings.home, write=False) as home:
+            item = standing(home, item).item
     who = who.strip()[:100]
     if not who:
         raise InputError("a decision needs the name of who made it")
     if delete:
         try:
-            text = without_sentences(checked.text, delete)
+            text = without_sentences(item.text, delete)
         except ValueError as error:
-            raise InputError(f"item {checked.id}: {error}") from None
-    left = Left(item=checked, who=who, at=at or now(), action=action, text=text)
-    if action == "edit" and not difference(checked.text, text.strip()):
-        raise InputError(f"item {checked.id}: the edit changes nothing: accept the text instead")
+            raise InputError(f"item {item.id}: {error}") from None
+    left = Left(item=item, who=who, at=at or now(), action=action, text=text)
+    if action == "edit" and not difference(item.text, text.strip()):
+        raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
     try:
         home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
     except HomeLocked:
         leave(settings.home, left)
-        clear_draft(settings.home, checked.id, who)
+        clear_draft(settings.home, item.id, who)
         return None
     with home:
         decision = _finish(_decided(home, left))
-    clear_draft(settings.home, checked.id, who)
+    clear_draft(settings.home, item.id, who)
     return decision
 
 
@@ -146,8 +148,3 @@ async def _opened(home: Home, run_id: str) -> None:
 
     async with open_saver(home) as saver:
         await open_threads(home, saver, run_id)
-
-
-def _item_of(settings: Settings, id: str) -> CheckItem:
-    with Home.open(settings.home, write=False) as home:
-        return standing(home, id).item

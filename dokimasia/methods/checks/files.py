@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from dokimasia.domain.decision import Action, Standing
 from dokimasia.errors import DataError, DokimasiaError
@@ -24,8 +24,6 @@ class Imported(NamedTuple):
 
 
 class _Made(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     who: str
     action: Action
     text: str = ""
@@ -33,8 +31,6 @@ class _Made(BaseModel):
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     item: str
     action: Action | Literal["delete", ""] | None = None
     new_text: str | None = None
@@ -83,20 +79,17 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     counts = {"decided": 0, "left": 0, "empty": 0}
     for number, line in lines:
         item = every[line.item].item
-        made: list[tuple[str, Action, str, tuple[int, ...], str]] = [
-            (one.who, one.action, one.text, (), one.at) for one in line.decisions
-        ]
+        made = [one.model_dump() for one in line.decisions]
+        if line.action == "delete" and not line.delete:
+            raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
         if line.action:
-            action: Action = "edit" if line.action == "delete" else line.action
-            deleted = tuple(line.delete) if line.action == "delete" else ()
-            if line.action == "delete" and not deleted:
-                raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
-            made.append((line.who or who, action, line.new_text or "", deleted, ""))
+            decided = {"who": line.who or who, "action": line.action, "text": line.new_text or ""}
+            made.append(decided | ({"action": "edit", "delete": line.delete} if line.action == "delete" else {}))
         if not made:
             counts["empty"] += 1
-        for name, action, text, deleted, at in made:
+        for one in made:
             try:
-                decision = decide(item, action, who=name, text=text, delete=deleted, at=at, settings=settings)
+                decision = decide(item, **one, settings=settings)
             except DokimasiaError as error:
                 raise DataError(f"{path}, line {number}: {error}") from error
             counts["left" if decision is None else "decided"] += 1

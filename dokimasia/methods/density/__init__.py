@@ -1,8 +1,8 @@
 """The density filter: images that hold enough to be perceived (PerceptionRubrics, 3.2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from dokimasia.domain.density import DensityRating
 from dokimasia.graphs.versions import versions_of
@@ -10,17 +10,13 @@ from dokimasia.methods.density.figures import filter_figures
 from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
-from dokimasia.runs.figures import paid, simulated
-from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.figures import rows_shown
+from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import results
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 RATING_TOKENS = 150
 
@@ -38,54 +34,21 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
     asked = (Asking(judge, 2, INSTRUCTION_TOKENS + size.images, RATING_TOKENS) for size in found.sizes_of_images)
-    return Accepted(
-        plan=plan,
-        estimate=added_up(asked, len(found.known)),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
-
-
-async def stages(job: "Job[FilterPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the one stage: every image is rated."""
-    from dokimasia.graphs.density import density_filter
-    from dokimasia.runs.work import Item
-
-    yield job.each(density_filter, lambda sample: [Item(f"image/{sample.id}")])
-
-
-def figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a run of the filter, ready for JSON; the same stored rows give the same bytes."""
-    plan, _ = METHOD.read(run)
-    return {
-        "run": run.id,
-        "status": run.status,
-        "judge": plan.judge.ref.name,
-        "seed": run.seed,
-        "skipped": run.options["skipped"],
-        "simulated": simulated([plan.judge]),
-        "thresholds": {name: one.model_dump(mode="json") for name, one in sorted(plan.thresholds.items())},
-        **filter_figures(home, run.id),
-        **paid(home, results(home, run.id)),
-    }
+    return found.accepted(plan, added_up(asked, len(found.known)))
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each sample with its rating or its failure, ready for JSON; with `sample`, only that one."""
     ratings = {made.sample_id: rating for made, rating in made_values(home, run.id, DensityRating)}
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            rating = ratings.get(row.sample_id)
-            yield {
-                "sample": row.sample_id,
-                "failure": row.failure,
-                "reason": row.reason,
-                "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
-                "calls": list(row.calls),
-            }
+    for row in rows_shown(home, run, sample):
+        rating = ratings.get(row.sample_id)
+        yield {
+            "sample": row.sample_id,
+            "failure": row.failure,
+            "reason": row.reason,
+            "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
+            "calls": list(row.calls),
+        }
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
@@ -100,9 +63,9 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     request=FilterRequest,
     plan=FilterPlan,
     accept=accept,
-    stages=stages,
+    stages=one_walk("density.density_filter"),
     drawing=later("dokimasia.methods.density.blocks", "DRAWING"),
-    figures=figures,
+    figures=filter_figures,
     shape=later("dokimasia.methods.density.shape", "FilterFigures"),
     graphs=versions_of("density_filter"),
     items=items,

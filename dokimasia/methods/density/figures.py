@@ -3,56 +3,48 @@
 from collections import Counter
 from typing import Any
 
-from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.domain.density import DOMAIN_TITLES, HIGHEST, LOWEST, DensityRating
-from dokimasia.runs.reading.rates import share
+from dokimasia.methods.density.request import FilterPlan
+from dokimasia.runs.figures import failures, heading, paid
+from dokimasia.runs.reading.rates import mean_interval, rounded, share
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import result_failures, results
+from dokimasia.storage.results import results
 from dokimasia.storage.reviews import Made, made_values
-from dokimasia.storage.runs import run_samples
-
-DIGITS = 6
+from dokimasia.storage.runs import Run, run_samples
 
 
-def filter_figures(home: Home, run_id: str) -> dict[str, Any]:
-    """Return the figures of a run of the filter, ready for JSON.
-
-    Returns:
-        What `shape.FilterFigures` describes, less what all runs say.
-    """
-    places = run_samples(home, run_id)
-    rated = made_values(home, run_id, DensityRating)
-    failures = dict(result_failures(home, run_id))
-    unrated = len(results(home, run_id)) - len(rated)
+def filter_figures(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of a run of the filter, ready for JSON; the same stored rows give the same bytes."""
+    plan = FilterPlan.model_validate(run.options["plan"])
+    rows = results(home, run.id)
+    n = len(run_samples(home, run.id))
+    rated = made_values(home, run.id, DensityRating)
     counted = Counter(rating.domain for _, rating in rated)
     return {
-        "n": len(places),
+        **heading(run, plan),
+        "thresholds": {name: one.model_dump(mode="json") for name, one in sorted(plan.thresholds.items())},
+        "n": n,
         "n_rated": len(rated),
-        "open_items": len(places) - len(rated) - unrated,
-        "coverage": round(len(rated) / len(places), DIGITS) if places else None,
-        "failures": failures,
-        **_measure(rated, unknown=len(places) - len(rated)),
+        "open_items": n - len(rows),
+        "coverage": rounded(len(rated) / n) if n else None,
+        "failures": failures(rows),
+        **_measure(rated, unknown=n - len(rated)),
         "domains": {
             domain: _measure([one for one in rated if one[1].domain == domain], unknown=0)
             | {"title": title, "given": sum(one.domain_provenance is None for _, one in rated if one.domain == domain)}
             for domain, title in DOMAIN_TITLES.items()
             if counted[domain]
         },
+        **paid(home, rows),
     }
 
 
 def _measure(rated: list[tuple[Made, DensityRating]], *, unknown: int) -> dict[str, Any]:
     clusters = [made.cluster for made, _ in rated]
-    return {
-        "kept": share([rating.kept for _, rating in rated], clusters, unknown=unknown),
-        "visual_complexity": _mean([rating.density.visual_complexity for _, rating in rated], clusters),
-        "informativeness": _mean([rating.density.informativeness for _, rating in rated], clusters),
+    ratings = {
+        name: mean_interval(
+            [getattr(rating.density, name) for _, rating in rated], clusters, seed=0, bounds=(LOWEST, HIGHEST)
+        )
+        for name in ("visual_complexity", "informativeness")
     }
-
-
-def _mean(values: list[int], clusters: list[str]) -> dict[str, float] | None:
-    if not values:
-        return None
-    interval = bootstrap_interval(values, clusters=clusters, seed=0, bounds=(LOWEST, HIGHEST))
-    mean = sum(values) / len(values)
-    return {"mean": round(mean, DIGITS), "low": round(interval.low, DIGITS), "high": round(interval.high, DIGITS)}
+    return {"kept": share([rating.kept for _, rating in rated], clusters, unknown=unknown), **ratings}

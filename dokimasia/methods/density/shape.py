@@ -4,20 +4,7 @@ from pydantic import Field
 
 from dokimasia.domain.density import Domain, Threshold
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import (
-    Calls,
-    Cost,
-    Count,
-    Coverage,
-    Failures,
-    Heading,
-    Interval,
-    Judge,
-    OpenItems,
-    Seed,
-    Share,
-    Skipped,
-)
+from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Interval, Judge, Share, Used
 
 
 class Kept(Value):
@@ -35,18 +22,13 @@ class DomainKept(Kept):
     given: Count = Field(description="samples whose domain the data gave")
 
 
-class FilterFigures(Kept, Heading):
+class FilterFigures(Kept, Used, DataFigures):
     """The figures of a run of the density filter."""
 
     judge: Judge
-    seed: Seed
-    skipped: Skipped
     thresholds: dict[Domain, Threshold] = Field(description="of the domains that have one")
     n: Count = Field(description="samples")
     n_rated: Count = Field(description="samples with a rating")
-    open_items: OpenItems
     coverage: Coverage
     failures: Failures
     domains: dict[Domain, DomainKept] = Field(description="of the domains that have a rated sample")
-    calls: Calls
-    cost: Cost

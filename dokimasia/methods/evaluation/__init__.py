@@ -4,10 +4,9 @@ from functools import partial
 
 from dokimasia.methods.evaluation.accepting import accept, resumable
 from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
-from dokimasia.methods.evaluation.figures import summary_of
+from dokimasia.methods.evaluation.figures import COLUMNS, cells, summary_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
-from dokimasia.methods.evaluation.rows import COLUMNS, cells
 from dokimasia.methods.evaluation.taken_over import reached
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method

@@ -9,13 +9,12 @@ from dokimasia.methods.evaluation.expected import estimate
 from dokimasia.methods.evaluation.plan import EvaluationPlan, prompts_of_evaluation
 from dokimasia.methods.evaluation.request import (
     EvaluationRequest,
-    Responses,
     answered_by,
     check_collection,
     read_answers,
 )
 from dokimasia.runs.method import Accepted
-from dokimasia.runs.session import Entries, Session
+from dokimasia.runs.session import Session
 from dokimasia.storage.runs import Run
 from dokimasia.tools.registry import named
 
@@ -28,37 +27,6 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     """
     responses, hashed = read_answers(request)
     found = await asyncio.to_thread(session.entries, request)
-    plan = _plan(request, session, found, responses, hashed)
-    if plan.criteria is not None:
-        check_collection(session.opened, plan.criteria, found.places)
-    return Accepted(
-        plan=plan,
-        estimate=estimate(plan, found.sizes),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
-
-
-def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
-    """Check that the file of answers is the one that the run was accepted with.
-
-    Raises:
-        DataError: it has changed.
-    """
-    if read_answers(request)[1] != plan.responses:
-        raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
-
-
-def _plan(
-    request: EvaluationRequest,
-    session: Session,
-    found: Entries,
-    responses: Responses | None,
-    hashed: str | None,
-) -> EvaluationPlan:
     if not found.known:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
@@ -69,7 +37,7 @@ def _plan(
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
     tools = named(request.tools)
     judge = session.judge(request.judge)
-    return EvaluationPlan(
+    plan = EvaluationPlan(
         data=found.hash,
         judge=judge,
         candidates=candidates,
@@ -84,3 +52,16 @@ def _plan(
         responses=hashed,
         prompts=prompts_of_evaluation(session.library, structured_output=takes_schema(judge), tools=bool(tools)),
     )
+    if plan.criteria is not None:
+        check_collection(session.opened, plan.criteria, found.places)
+    return found.accepted(plan, estimate(plan, found.sizes))
+
+
+def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
+    """Check that the file of answers is the one that the run was accepted with.
+
+    Raises:
+        DataError: it has changed.
+    """
+    if read_answers(request)[1] != plan.responses:
+        raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")

@@ -1,15 +1,22 @@
-"""A run's stored rows as figures: what `show`, `evaluate` and the report all print."""
+"""A run's stored rows as figures, and as an export's: what `show`, `evaluate` and the report all print."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
-from dokimasia.runs.figures import forked_from, shown_name, simulated
+from dokimasia.runs.figures import forked_from, heading, shown_name
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run
-from dokimasia.storage.usage import ScoredAnswer, count_items, scored_answers, usage_of
+from dokimasia.storage.results import ResultRow
+from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.usage import count_items, scored_answers, usage_of
+
+COLUMNS: dict[str, ColumnType] = {"criteria_scores": "integers", "weights": "integers", **ANSWERED}
+"""What an export says of an answer beside what it says of every row: criteria, response, judge and prompt."""
 
 
 def summary_of(home: Home, run: Run) -> dict[str, Any]:
@@ -22,43 +29,46 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         used = using.result()
     usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "samples": samples,
-        "open_items": _open_items(run, plan, samples, done=rows),
-        "skipped": run.options.get("skipped", []),
-        "judge": plan.judge.ref.name,
+        "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
         "forked_from": forked_from(run),
-        "seed": run.seed,
-        "simulated": simulated(plan.models.values()),
-        **summarise(
-            answers,
-            seed=run.seed,
-            usage=usage,
-            preparation=used.get(("replay", "", "")),
-        ),
+        **summarise(answers, seed=run.seed, usage=usage, preparation=used.get(("replay", "", ""))),
     }
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the values of the columns for each answer.
+
+    Raises:
+        StorageError: a value is missing or damaged.
+    """
+    judge = EvaluationPlan.model_validate(run.options["plan"]).judge_name
+    store = SqliteRunStore(home, run.id)
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        response = None if row.response_id is None else await store.get(Response, row.response_id)
+        criteria = None if row.criteria_id is None else await store.get(CriteriaSet, row.criteria_id)
+        judgement = None if row.judgement_id is None else await store.get(CheckpointScores, row.judgement_id)
+        found.append(
+            {
+                "criteria_scores": None if judgement is None else list(judgement.scores),
+                "weights": None if criteria is None else list(criteria.weights),
+                **answer_cells(judge, response, None if judgement is None else judgement.provenance),
+            }
+        )
+    return found
 
 
 def scored_rows(home: Home, run: Run) -> Iterator[Row]:
     """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
-    return map(_row, scored_answers(home, run.id))
-
-
-def _open_items(run: Run, plan: EvaluationPlan, samples: int, *, done: int) -> int:
-    """How many chains and answers of a run have no result yet; 0 for a finished run."""
-    if run.status == "done":
-        return 0
-    return max(0, samples * (1 + sum(1 for _ in plan.items(""))) - done)
-
-
-def _row(answer: ScoredAnswer) -> Row:
-    return Row(
-        sample_id=answer.sample_id,
-        cluster=answer.cluster,
-        category=answer.category,
-        model=shown_name(answer.model, answer.arm),
-        repeat=answer.repeat,
-        score=answer.score,
-        failure=answer.failure,
-    )
+    for answer in scored_answers(home, run.id):
+        yield Row(
+            sample_id=answer.sample_id,
+            cluster=answer.cluster,
+            category=answer.category,
+            model=shown_name(answer.model, answer.arm),
+            repeat=answer.repeat,
+            score=answer.score,
+            failure=answer.failure,
+        )

@@ -1,6 +1,6 @@
 """An evaluation forked at one of its steps: what comes before the step is taken over and not asked again."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from dokimasia.agents.schemas import takes_schema
@@ -11,11 +11,11 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan, Fork, prompts_of_e
 from dokimasia.methods.evaluation.request import EvaluationRequest
 from dokimasia.methods.evaluation.steps import JUDGED, NAMES, STEPS, before_step, from_step, redone
 from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
-from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
 from dokimasia.runs.session import Session
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run
 
 Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]
 
@@ -31,7 +31,6 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     """
     after = from_step(request.node)
     node = after[0].name
-    home = session.opened
     old = EvaluationPlan.model_validate(parent.options["plan"])
     accepted = EvaluationRequest.model_validate(parent.options["request"])
     changed_prompts = _changed_prompts(old, session.library.identity(), node)
@@ -50,7 +49,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
     again = redone({node, *changed})
-    taken = taken_over(home, parent.id, again)
+    taken = taken_over(session.opened, parent.id, again)
     plan = old.model_copy(
         update={
             "judge": judges["score"],
@@ -82,20 +81,12 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         }
     )
     plan = reached_now(plan, session.settings)
-    accepted_fork = Accepted(
-        plan=plan,
-        estimate=estimate(plan, session.entries(asked).sizes),
-        data_name=parent.data_name,
-        data_hash=parent.data_hash,
-        places=run_samples(home, parent.id),
-        needs=(parent.id,),
-        skipped=[str(one) for one in _listed(parent.options.get("skipped"))],
-    )
-    return asked, accepted_fork, {"steps": _steps(plan), "taken_over": len(taken)}
+    found = session.entries(asked)
+    accepted_fork = found.accepted(plan, estimate(plan, found.sizes), needs=(parent.id,))
+    return asked, accepted_fork, {"steps": _steps(plan, again), "taken_over": len(taken)}
 
 
-def _steps(plan: EvaluationPlan) -> list[dict[str, Any]]:
-    again = set(plan.fork.redone) if plan.fork else set[str]()
+def _steps(plan: EvaluationPlan, again: Collection[str]) -> list[dict[str, Any]]:
     asks = {
         "judge": lambda name: [plan.judge_of(name).ref.name],
         "candidate": lambda name: [spec.ref.name for spec in plan.candidates],
@@ -105,10 +96,6 @@ def _steps(plan: EvaluationPlan) -> list[dict[str, Any]]:
         {"step": one.name, "does": one.does, "again": one.name in again, "asks": asks[one.asks](one.name)}
         for one in STEPS
     ]
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value or ())
 
 
 def _changed_prompts(old: EvaluationPlan, now: Mapping[str, str], node: str) -> set[str]:
@@ -148,9 +135,7 @@ def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, nod
 
 
 def _nothing_changes(old: EvaluationPlan, request: ForkRequest, node: str) -> str:
-    if request.judge is None and not request.models and not request.prompts:
-        return (
-            "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
-        )
+    if request.names_nothing:
+        return NOTHING_NAMED
     said = f"the judge is {old.judge_of(node if node in JUDGED else 'score').ref.name} already"
     return f"nothing would change: {said if request.judge else 'models and prompts are those of the run'}"

@@ -1,20 +1,17 @@
 """What a run is: everything that decides its results, hashed into its id, and the work items that it consists of."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Collection
+from typing import ClassVar
 
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, GraphOptions
-from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.evaluation.steps import JUDGED
-from dokimasia.runs.plans import AnyOrder, DataPlan, model_identity, prompts_used
+from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 
@@ -31,7 +28,7 @@ class Fork(Value):
     taken: str
 
 
-class EvaluationPlan(DataPlan):
+class EvaluationPlan(AnswersPlan):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
@@ -40,11 +37,8 @@ class EvaluationPlan(DataPlan):
     and `fork` says what the run branched off.
     """
 
-    judge: ModelSpec
-    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
-    repeats: int = 1
-    no_image: bool = False
-    show_image: bool = False
+    KIND: ClassVar[str] = "score"
+
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
@@ -78,10 +72,7 @@ class EvaluationPlan(DataPlan):
             given = self.responses is not None and other in self.candidates
             schemas = other not in self.candidates
             if not given and model_identity(other, schemas=schemas) != model_identity(spec, schemas=schemas):
-                raise ConfigError(
-                    f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them another "
-                    "name in dokimasia.toml"
-                )
+                raise two_of_one_name(spec)
             found[spec.ref.name] = spec
         return found
 
@@ -107,33 +98,6 @@ class EvaluationPlan(DataPlan):
         given = {"answer"} if self.responses is not None else set[str]()
         steps = {*JUDGED, "answer"} - imported - given
         return frozenset(steps if self.fork is None else steps & set(self.fork.redone))
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The arms of every candidate: with the image, and with `no_image` also without."""
-        return ("", BLIND) if self.no_image else ("",)
-
-    def items(self, sample_id: str) -> Iterator["ScoreItem"]:
-        """The answers that are asked and scored for one sample, in a fixed order."""
-        for candidate in self.candidates:
-            for arm in self.arms:
-                for repeat in range(self.repeats):
-                    yield ScoreItem(sample_id, candidate.ref.name, arm, repeat)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreItem:
-    """One answer of one candidate to one sample, to be scored."""
-
-    sample_id: str
-    model: str
-    arm: str
-    repeat: int
-
-    @property
-    def name(self) -> str:
-        """The item's name, unique in its run."""
-        return f"score/{self.sample_id}/{self.model}/{self.arm}/{self.repeat}"
 
 
 def replay_item(sample_id: str) -> str:

@@ -1,16 +1,18 @@
 """What the page of an evaluation shows beside its figures: differences, repeats, and some samples whole, failures first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
+from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.evaluation.figures import scored_rows
-from dokimasia.methods.evaluation.repeats import means_by_repeat
-from dokimasia.methods.evaluation.rivals import rival_differences
 from dokimasia.methods.evaluation.sample_view import view_of
+from dokimasia.methods.evaluation.scores import Row
 from dokimasia.report.data import ReportData
-from dokimasia.runs.reading.differences import Answer, Place, Side
+from dokimasia.runs.reading.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
@@ -40,6 +42,46 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
         samples=views,
         pictures=pictures_of(home, images),
     )
+
+
+def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: int) -> list[dict[str, Any]]:
+    """Return the paired differences of every two models, the first in the order minus the second, ready for JSON.
+
+    Args:
+        sides: each model's answers, by its shown name.
+        order: the models to compare, best first, so that differences of means lean to the positive.
+        seed: of the bootstrap and of the permutations.
+
+    Returns:
+        One mapping a pair, in the order of the models: `better` and `worse` (the names), what
+        `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
+        `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without).
+    """
+    pairs = [
+        {"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0), "adjusted": None}
+        for better, worse in combinations([name for name in order if name in sides], 2)
+    ]
+    tested = [pair for pair in pairs if pair["p_value"] is not None]
+    adjusted = false_discovery_rate([pair["p_value"] for pair in tested])
+    for pair, value in zip(tested, adjusted, strict=True):
+        pair["adjusted"] = rounded(value)
+    return pairs
+
+
+def means_by_repeat(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
+    """Return, by model, each repeat with n, n_scored and the mean over its scored answers (1 to 5; None without any)."""
+    found: dict[str, dict[int, list[float | None]]] = {}
+    for row in rows:
+        found.setdefault(row.model, {}).setdefault(row.repeat, []).append(row.score)
+    return {
+        model: [_one_repeat(repeat, scores) for repeat, scores in sorted(repeats.items())]
+        for model, repeats in found.items()
+    }
+
+
+def _one_repeat(repeat: int, scores: list[float | None]) -> dict[str, Any]:
+    known = [score for score in scores if score is not None]
+    return {"repeat": repeat, "n": len(scores), "n_scored": len(known), "mean": mean(known)}
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:

@@ -9,10 +9,10 @@ from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.coverage import sample_coverage
-from dokimasia.runs.figures import shown_name
+from dokimasia.runs.figures import rows_shown, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteRunStore
 
@@ -20,7 +20,7 @@ from dokimasia.storage.runs import Run, SqliteRunStore
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
-    rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
+    rows = rows_shown(home, run, sample_id)
     earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample_id]
     return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
 

@@ -1,16 +1,16 @@
 """From the stored rows of an evaluation to its table: scores with intervals, coverage, failures by kind, calls and cost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
-from dokimasia.algorithms.statistics import bootstrap_interval
-from dokimasia.runs.reading.differences import ATOMS, LEVEL
+from dokimasia.runs.figures import counted
+from dokimasia.runs.reading.differences import ATOMS
+from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, rounded, spread
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = ATOMS
-DIGITS = 6
 
 
 class Row(NamedTuple):
@@ -39,6 +39,10 @@ class _Samples:
             self.scores.setdefault(row.sample_id, []).append(row.score)
         elif row.failure is not None:
             self.failures.setdefault(row.sample_id, []).append(row.failure)
+
+    def mean(self, id: str) -> float:
+        """The mean over a sample's scored repeats."""
+        return sum(self.scores[id]) / len(self.scores[id])
 
 
 @dataclass(slots=True)
@@ -88,7 +92,7 @@ def summarise(
                 **_measure(samples, seed=seed),
                 **_usage((usage or {}).get(name)),
                 "by_category": {
-                    category: _measure(one, seed=seed) for category, one in sorted(categories[name].items()) if category
+                    category: _measure(one, seed=seed) for category, one in sorted(categories[name].items())
                 },
             }
             for name, samples in models.items()
@@ -108,65 +112,30 @@ def summarise(
 def _measure(samples: _Samples, *, seed: int) -> dict[str, Any]:
     ids = list(samples.clusters)
     scored = [id for id in ids if id in samples.scores]
-    means = [sum(samples.scores[id]) / len(samples.scores[id]) for id in scored]
+    means = list(map(samples.mean, scored))
     unscored = [samples.failures[id][0] for id in ids if id not in samples.scores]
     total = sum(means)
-    n = len(ids)
     return {
-        "n": n,
-        "n_scored": len(scored),
-        "coverage": _round(len(scored) / n) if n else None,
-        "score": _interval(means, [samples.clusters[id] for id in scored], seed=seed),
-        "bounds": {
-            "low": _round((total + LOWEST * len(unscored)) / n),
-            "high": _round((total + HIGHEST * len(unscored)) / n),
-        }
-        if n
-        else None,
-        "spread": _spread([samples.scores[id] for id in scored]),
-        "failures": _count(unscored),
-        "failed_answers": _count(kind for kinds in samples.failures.values() for kind in kinds),
+        **coverage(len(scored), len(ids)),
+        "score": mean_interval(means, [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS),
+        "bounds": bounds(total + LOWEST * len(unscored), total + HIGHEST * len(unscored), len(ids)),
+        "spread": spread(samples.scores[id] for id in scored),
+        "failures": counted(unscored),
+        "failed_answers": counted(kind for kinds in samples.failures.values() for kind in kinds),
     }
-
-
-def _interval(values: Sequence[float], clusters: Sequence[str], *, seed: int) -> dict[str, float] | None:
-    """Mean with its interval; one lone cluster says nothing of the spread, so its interval is the whole scale."""
-    if not values:
-        return None
-    interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(LOWEST, HIGHEST))
-    return {"mean": _round(sum(values) / len(values)), "low": _round(interval.low), "high": _round(interval.high)}
-
-
-def _spread(repeats: Sequence[Sequence[float]]) -> float | None:
-    """Mean over samples of the standard deviation over their scored repeats; None where no sample has two."""
-    deviations: list[float] = []
-    for scores in repeats:
-        if len(scores) > 1:
-            mean = sum(scores) / len(scores)
-            deviations.append((sum((score - mean) ** 2 for score in scores) / (len(scores) - 1)) ** 0.5)
-    return _round(sum(deviations) / len(deviations)) if deviations else None
 
 
 def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
     """Share of the normalised score (0 at 1, 100 at 5) that survives without the image, over samples scored in both."""
     both = [id for id in full.scores if id in blind.scores]
-
-    def mean(one: _Samples) -> float:
-        return sum(normalise(sum(one.scores[id]) / len(one.scores[id])) for id in both) / len(both)
-
-    if not both or mean(full) == 0:
+    seen, unseen = (sum(normalise(one.mean(id)) for id in both) for one in (full, blind))
+    if not seen:
         return {"n": len(both), "share": None, "difference": None}
-    gaps = [sum(full.scores[id]) / len(full.scores[id]) - sum(blind.scores[id]) / len(blind.scores[id]) for id in both]
+    gaps = [full.mean(id) - blind.mean(id) for id in both]
     clusters = [full.clusters[id] for id in both]
-    difference = None
-    if len(set(clusters)) > 1:
-        interval = bootstrap_interval(gaps, clusters=clusters, level=LEVEL, seed=seed)
-        difference = {
-            "mean": _round(sum(gaps) / len(gaps)),
-            "low": _round(interval.low),
-            "high": _round(interval.high),
-        }
-    return {"n": len(both), "share": _round(mean(blind) / mean(full)), "difference": difference}
+    difference = mean_interval(gaps, clusters, seed=seed) if len(set(clusters)) > 1 else None
+    share = (unseen / len(both)) / (seen / len(both))
+    return {"n": len(both), "share": rounded(share), "difference": difference}
 
 
 def _usage(used: Used | None) -> dict[str, Any]:
@@ -175,16 +144,5 @@ def _usage(used: Used | None) -> dict[str, Any]:
     return {
         "calls": used.calls,
         "tokens": {"input": used.input_tokens, "output": used.output_tokens, "unknown": used.unknown},
-        "cost": None if used.cost is None else _round(used.cost),
+        "cost": None if used.cost is None else rounded(used.cost),
     }
-
-
-def _count(kinds: Iterable[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for kind in kinds:
-        counts[kind] = counts.get(kind, 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def _round(value: float) -> float:
-    return round(value, DIGITS)

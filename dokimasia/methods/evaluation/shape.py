@@ -3,20 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import (
-    Bounds,
-    Calls,
-    Cost,
-    Count,
-    Coverage,
-    Failures,
-    Heading,
-    Interval,
-    Judge,
-    OpenItems,
-    Seed,
-    Skipped,
-)
+from dokimasia.runs.shapes import Bounds, Count, Coverage, DataFigures, Failures, Interval, Judge, Used
 
 
 class Scores(Value):
@@ -40,12 +27,10 @@ class Tokens(Value):
     unknown: Count = Field(description="calls whose use was not reported")
 
 
-class Usage(Value):
+class Usage(Used):
     """What calls used, each counted once."""
 
-    calls: Calls
     tokens: Tokens
-    cost: Cost
 
 
 class ModelScores(Usage, Scores):
@@ -71,15 +56,12 @@ class ForkedFrom(Value):
     node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
-class EvaluationFigures(Heading):
+class EvaluationFigures(DataFigures):
     """The figures of an evaluation."""
 
     samples: Count = Field(description="samples of the run")
-    open_items: OpenItems
-    skipped: Skipped
     judge: Judge
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
-    seed: Seed
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     preparation: Usage = Field(description="what chains and criteria used")
     blind: dict[str, Surviving] = Field(

@@ -6,12 +6,14 @@ from typing import Any, cast
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.methods.evaluation.plan import EvaluationPlan, ScoreItem, replay_item
+from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.methods.evaluation.request import read_answers
 from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
 from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
+from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
@@ -31,7 +33,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     yield Stage(
         job.samples(),
         EvaluationWork(job).sample,
-        items=count * (1 + len(list(job.plan.items("")))),
+        items=count * (1 + job.plan.per_sample),
         width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
     )
@@ -54,12 +56,8 @@ class EvaluationWork:
             Interrupted: the gateway was drained; everything finished is committed.
             StorageError: a result could not be kept.
         """
-        await self._sample(sample)
-        self._job.progress.samples_done += 1
-
-    async def _sample(self, sample: Sample) -> None:
         replay = await self._replay(sample)
-        open_items: list[tuple[ScoreItem, checkpoint_scoring.Item]] = []
+        open_items: list[tuple[AnswerItem, Item]] = []
         rows: list[ResultRow] = []
         for item in self._plan.items(sample.id):
             begun = await self._begin_score(sample, item, replay)
@@ -72,8 +70,9 @@ class EvaluationWork:
             for (item, _), ended in zip(open_items, state["items"], strict=True):
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await self._job.finish(*rows)
+        self._job.progress.samples_done += 1
 
-    async def _score(self, sample: Sample, replay: ResultRow, items: list[checkpoint_scoring.Item]) -> dict[str, Any]:
+    async def _score(self, sample: Sample, replay: ResultRow, items: list[Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample."""
         inputs = {"sample": value_id(sample), "criteria": replay.criteria_id, "items": items}
         name = f"score/{sample.id}/{digest('items', items)[:8]}"
@@ -99,13 +98,11 @@ class EvaluationWork:
         retried = retried_replay(job.retries.get(item), SqliteLedger(job.home))
         inputs = {"sample": value_id(sample), **begun.inputs, **retried}
         state = await job.walk(REPLAY, inputs, item, context=job.context)
-        made = {} if state.get("failed") else {"criteria_id": state["criteria"]}
         row = job.row(
             sample,
             item,
             kind="replay",
             **await self._made(state),
-            **made,
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
             calls=tuple(state.get("calls", ())),
@@ -116,13 +113,11 @@ class EvaluationWork:
     async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""
         if not state.get("failed"):
-            return {"outcome": "made"}
+            return {"outcome": "made", "criteria_id": state["criteria"]}
         failed = await self._job.context.store.get(Failed, state["why"])
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
-    async def _begin_score(
-        self, sample: Sample, item: ScoreItem, replay: ResultRow
-    ) -> "ResultRow | checkpoint_scoring.Item | None":
+    async def _begin_score(self, sample: Sample, item: AnswerItem, replay: ResultRow) -> "ResultRow | Item | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
             return None
@@ -133,34 +128,29 @@ class EvaluationWork:
         if begun.row is not None:
             return begun.row
         entered: dict[str, Any] = {
-            "model": item.model,
-            "arm": item.arm,
-            "repeat": item.repeat,
+            **item.place,
             **begun.inputs,
             **{name: value for name, value in retried_score(self._job.retries.get(item.name)).items() if value},
         }
         if self._responses is not None and "response" not in entered:
-            text = self._responses.get((item.sample_id, item.model, item.repeat))
+            text = self._responses.get((sample.id, item.model, item.repeat))
             if text is None:
                 self._job.progress.items -= 1
                 return None
             entered["response"] = await self._job.context.store.put(
-                Response(sample=sample.digest, model=item.model, arm=item.arm, repeat=item.repeat, text=text)
+                Response(sample=sample.digest, **item.place, text=text)
             )
-        return cast("checkpoint_scoring.Item", entered)
+        return cast("Item", entered)
 
-    async def _scored_row(
-        self, sample: Sample, item: ScoreItem, replay: ResultRow, ended: checkpoint_scoring.Item
-    ) -> ResultRow:
-        score: dict[str, Any] = {}
+    async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: Item) -> ResultRow:
         judged: dict[str, Any] = {}
         if not ended.get("failed"):
             judgement = await self._job.context.store.get(CheckpointScores, ended["judgement"])
-            score, judged = {"score": judgement.score}, {"judgement_id": ended["judgement"]}
+            ended, judged = {**ended, "score": judgement.score}, {"judgement_id": ended["judgement"]}
         return self._row(
             sample,
             item,
-            **ending({**ended, **score}),
+            **ending(ended),
             **judged,
             criteria_id=replay.criteria_id,
             response_id=ended.get("response") or None,
@@ -168,9 +158,8 @@ class EvaluationWork:
             calls=tuple(ended.get("calls", ())),
         )
 
-    def _row(self, sample: Sample, item: ScoreItem, **fields: Any) -> ResultRow:
-        names = {"model": item.model, "arm": item.arm, "repeat": item.repeat}
-        return self._job.row(sample, item.name, kind="score", **names, **fields)
+    def _row(self, sample: Sample, item: AnswerItem, **fields: Any) -> ResultRow:
+        return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> Beginning:
         """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""

@@ -10,7 +10,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.methods.graph.request import GraphPlan, GraphRequest, graph_of, library_of_graph
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later
 from dokimasia.runs.session import Session
@@ -38,15 +38,7 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    return Accepted(
-        plan=plan,
-        estimate=Estimate(samples=len(found.known), models={}),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
+    return found.accepted(plan, Estimate(samples=len(found.known), models={}))
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:
@@ -85,16 +77,11 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
     rows = results(home, run.id)
     samples, named = len(run_samples(home, run.id)), _names(plan)
     return {
-        "run": run.id,
+        **heading(run, plan),
         "graph": plan.graph,
         "version": plan.version,
-        "status": run.status,
         "samples": samples,
-        "skipped": run.options["skipped"],
         "open_items": samples * len(named) - len(rows),
-        "judge": plan.judge.ref.name,
-        "simulated": simulated(plan.models.values()),
-        "seed": run.seed,
         "models": {name: _counts([row for row in rows if row.model == name]) for name in named},
         **paid(home, rows),
     }
@@ -102,18 +89,13 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished item with its outcome and the values that it made, ready for JSON; with `sample`, only its."""
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            yield {
-                "sample": row.sample_id,
-                "model": row.model,
-                "outcome": row.outcome,
-                "failure": row.failure,
-                "reason": row.reason,
-                "score": row.score,
-                "values": [find_value(home, id) for id in row.value_ids],
-                "calls": list(row.calls),
-            }
+    for row in rows_shown(home, run, sample):
+        yield {
+            "sample": row.sample_id,
+            **row.model_dump(include={"model", "outcome", "failure", "reason", "score"}),
+            "values": [find_value(home, id) for id in row.value_ids],
+            "calls": list(row.calls),
+        }
 
 
 def _names(plan: GraphPlan) -> list[str]:

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Calls, Cost, Count, Failures, Heading, Judge, OpenItems, Seed, Skipped
+from dokimasia.runs.shapes import Count, DataFigures, Failures, Judge, Used
 
 
 class Walked(Value):
@@ -15,18 +15,13 @@ class Walked(Value):
     failures: Failures
 
 
-class GraphFigures(Heading):
+class GraphFigures(Used, DataFigures):
     """The figures of a run of a plug-in's graph; scores are listed with the items, since their meaning is the graph's."""
 
     graph: str = Field(description="the graph's name")
     version: int = Field(description="the graph's version")
     samples: Count = Field(description="samples of the run")
-    skipped: Skipped
-    open_items: OpenItems
     judge: Judge
-    seed: Seed
     models: dict[str, Walked] = Field(
         description="by name, which is empty where a sample is walked once, whatever the models"
     )
-    calls: Calls
-    cost: Cost

@@ -1,9 +1,9 @@
 """Circular peer review: a panel agrees on a description of each image (PerceptionRubrics, 3.3.1)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import ConfigError
@@ -12,18 +12,14 @@ from dokimasia.methods.checks import open_checks
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
-from dokimasia.runs.figures import paid, simulated
+from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
 """By rule of thumb: captions of the paper have 569 words in the median."""
@@ -53,15 +49,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         request=request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST,
         prompts=prompts_used(session.library, ("describe", "peer_review", "peer_vote", "repair")),
     )
-    return Accepted(
-        plan=plan,
-        estimate=expected(plan, found.sizes_of_images, samples=len(found.known)),
-        data_name=request.data.name,
-        data_hash=plan.data,
-        places=found.places,
-        skipped=found.skipped,
-        first=found.first,
-    )
+    return found.accepted(plan, expected(plan, found.sizes_of_images, samples=len(found.known)))
 
 
 def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
@@ -79,41 +67,13 @@ def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> 
     return added_up(asked, samples)
 
 
-async def stages(job: "Job[ReviewPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the one stage: every image is reviewed."""
-    from dokimasia.graphs.review import peer_review
-    from dokimasia.runs.work import Item
-
-    yield job.each(peer_review, lambda sample: [Item(f"image/{sample.id}")])
-
-
-def figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
-    plan, _ = METHOD.read(run)
-    return {
-        "run": run.id,
-        "status": run.status,
-        "panel": list(plan.names),
-        "cycles": plan.cycles,
-        "accept": plan.accept,
-        "request": plan.request,
-        "seed": run.seed,
-        "skipped": run.options["skipped"],
-        "simulated": simulated(plan.panel),
-        **review_figures(home, run.id, panel=plan.names, seed=run.seed),
-        **paid(home, results(home, run.id)),
-    }
-
-
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each reviewed sample with its record and golden caption, ready for JSON; with `sample`, that one whole.
 
     Whole means with every candidate, comparison and vote, in the order in which they were made.
     """
     states = caption_states(home, run.id)
-    for row in results(home, run.id):
-        if sample is not None and row.sample_id != sample:
-            continue
+    for row in rows_shown(home, run, sample):
         values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
         golden = next((one for one in values if one["type"] == "GoldenCaption"), None)
         item = {
@@ -132,10 +92,10 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     request=ReviewRequest,
     plan=ReviewPlan,
     accept=accept,
-    stages=stages,
+    stages=one_walk("review.peer_review"),
     ended=open_checks,
     drawing=later("dokimasia.methods.review.blocks", "DRAWING"),
-    figures=figures,
+    figures=review_figures,
     shape=later("dokimasia.methods.review.shape", "ReviewFigures"),
     graphs=versions_of("peer_review"),
     items=items,

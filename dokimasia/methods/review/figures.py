@@ -13,22 +13,22 @@ from dokimasia.algorithms.self_preference import (
     place_rates,
     self_preference,
 )
+from dokimasia.algorithms.statistics import Interval
 from dokimasia.domain.review import Candidate, GoldenCaption, PeerReview, PeerVote, ReviewRecord
-from dokimasia.runs.reading.rates import share
+from dokimasia.methods.review.request import ReviewPlan
+from dokimasia.runs.figures import counted, heading, paid
+from dokimasia.runs.reading.rates import rounded, share
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
 from dokimasia.storage.reviews import Made, golden_captions, made_values
-from dokimasia.storage.runs import run_samples
-
-DIGITS = 6
+from dokimasia.storage.runs import Run, run_samples
 
 
-def review_figures(home: Home, run_id: str, *, panel: Sequence[str], seed: int) -> dict[str, Any]:
-    """Return the figures of a review, ready for JSON.
-
-    Returns:
-        What `shape.ReviewFigures` describes, less what all runs say.
-    """
+def review_figures(home: Home, run: Run) -> dict[str, Any]:
+    """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
+    plan = ReviewPlan.model_validate(run.options["plan"])
+    run_id, panel = run.id, plan.names
     places = run_samples(home, run_id)
     clusters = {place.sample_id: place.cluster for place in places}
     records = made_values(home, run_id, ReviewRecord)
@@ -40,61 +40,61 @@ def review_figures(home: Home, run_id: str, *, panel: Sequence[str], seed: int) 
     golden = [row.caption for row in golden_captions(home, run_id)]
     votes = made_values(home, run_id, PeerVote)
     return {
+        **heading(run, plan),
+        "panel": list(panel),
+        "cycles": plan.cycles,
+        "accept": plan.accept,
+        "request": plan.request,
         "n": len(places),
         "n_complete": len(complete),
         "open_items": len(places) - len(records),
-        "coverage": round(len(complete) / len(places), DIGITS) if places else None,
+        "coverage": rounded(len(complete) / len(places)) if places else None,
         "verdicts": {name: verdicts[name] for name in ("accepted", "discarded", "incomplete")},
         "accepted": share([record.verdict == "accepted" for _, record in complete], by_image, unknown=unknown),
         "discarded": share([record.verdict == "discarded" for _, record in complete], by_image, unknown=unknown),
-        "agreement": dict(sorted(Counter(one.agreement for one in golden).items())),
-        "accepted_by_cycle": {str(cycle): n for cycle, n in sorted(Counter(one.cycle for one in golden).items())},
-        "failures": dict(sorted(Counter(record.failure for record in failed if record.failure).items())),
-        "failed_members": dict(sorted(Counter(one.failed_member for one in failed if one.failed_member).items())),
+        "agreement": counted(one.agreement for one in golden),
+        "accepted_by_cycle": counted(one.cycle for one in golden),
+        "failures": counted(one.failure for one in failed if one.failure),
+        "failed_members": counted(one.failed_member for one in failed if one.failed_member),
         "self_preference": {
-            "votes": _preferences(vote_rounds(home, run_id), panel, seed=seed),
-            "first_ranks": _preferences(rank_rounds(home, run_id), panel, seed=seed),
+            "votes": _preferences(vote_rounds(home, run_id), panel, seed=run.seed),
+            "first_ranks": _preferences(rank_rounds(home, run_id), panel, seed=run.seed),
         },
         "places": {
             "panel": _places(votes),
             "members": {name: _places([one for one in votes if one[1].voter == name]) for name in panel},
         },
-        "golden": _golden(golden, panel) | {"checked": _counted_states(home, run_id)},
+        "golden": _golden(golden, panel) | {"checked": counted(caption_states(home, run_id).values())},
+        **paid(home, results(home, run_id)),
     }
 
 
 def vote_rounds(home: Home, run_id: str) -> list[Round]:
     """Return the votes of a run, a round for each sample and cycle in which every member voted, texts by content."""
-    texts = _texts(home, run_id)
-    found: dict[tuple[str, int], dict[str, PeerVote]] = {}
-    where: dict[str, str] = {}
-    for made, vote in made_values(home, run_id, PeerVote):
-        found.setdefault((made.sample_id, vote.cycle), {})[vote.voter] = vote
-        where[made.sample_id] = made.cluster
-    rounds: list[Round] = []
-    for (sample_id, _), votes in found.items():
-        shown = next(iter(votes.values())).shown
-        if len(votes) == len(shown):
-            choices = {voter: texts[vote.choice].text for voter, vote in sorted(votes.items())}
-            rounds.append(Round(choices, _authors(shown, texts), where[sample_id]))
-    return rounds
+    made = made_values(home, run_id, PeerVote)
+    return _rounds(home, run_id, [(one, vote.voter, vote, vote.choice) for one, vote in made])
 
 
 def rank_rounds(home: Home, run_id: str) -> list[Round]:
     """Return the rankings of a run as choices of what stands first, a round for each sample and cycle."""
-    texts = _texts(home, run_id)
-    found: dict[tuple[str, int], dict[str, PeerReview]] = {}
-    where: dict[str, str] = {}
-    for made, review in made_values(home, run_id, PeerReview):
-        found.setdefault((made.sample_id, review.cycle), {})[review.reviewer] = review
-        where[made.sample_id] = made.cluster
-    rounds: list[Round] = []
-    for (sample_id, _), reviews in found.items():
-        shown = next(iter(reviews.values())).shown
-        if len(reviews) == len(shown):
-            choices = {reviewer: texts[one.ranking[0]].text for reviewer, one in sorted(reviews.items())}
-            rounds.append(Round(choices, _authors(shown, texts), where[sample_id]))
-    return rounds
+    made = made_values(home, run_id, PeerReview)
+    return _rounds(home, run_id, [(one, review.reviewer, review, review.ranking[0]) for one, review in made])
+
+
+def _rounds(home: Home, run_id: str, chosen: Sequence[tuple[Made, str, PeerVote | PeerReview, str]]) -> list[Round]:
+    """Return what members chose as rounds, from each choice with who made it, and what it is a part of."""
+    texts = {made.id: candidate for made, candidate in made_values(home, run_id, Candidate)}
+    found: dict[tuple[str, str, int], dict[str, str]] = {}
+    shown: dict[tuple[str, str, int], tuple[str, ...]] = {}
+    for made, member, value, choice in chosen:
+        place = (made.sample_id, made.cluster, value.cycle)
+        found.setdefault(place, {})[member] = texts[choice].text
+        shown.setdefault(place, value.shown)
+    return [
+        Round(dict(sorted(choices.items())), _authors(shown[place], texts), place[1])
+        for place, choices in found.items()
+        if len(choices) == len(shown[place])
+    ]
 
 
 def caption_states(home: Home, run_id: str) -> dict[str, str]:
@@ -102,14 +102,6 @@ def caption_states(home: Home, run_id: str) -> dict[str, str]:
     checked = {one.item.subject: one.state for one in standings(home, run_id, kind="caption")}
     states = {row.id: checked.get(row.id, "waiting") for row in golden_captions(home, run_id)}
     return {id: "unverified" if state == "waiting" else state for id, state in states.items()}
-
-
-def _counted_states(home: Home, run_id: str) -> dict[str, int]:
-    return dict(sorted(Counter(caption_states(home, run_id).values()).items()))
-
-
-def _texts(home: Home, run_id: str) -> dict[str, Candidate]:
-    return {made.id: candidate for made, candidate in made_values(home, run_id, Candidate)}
 
 
 def _authors(shown: Sequence[str], texts: dict[str, Candidate]) -> dict[str, list[str]]:
@@ -132,23 +124,16 @@ def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) ->
 
 
 def _own_votes(found: OwnVotes) -> dict[str, Any]:
-    return {
-        "share": _rounded(found.share),
-        "low": _rounded(found.interval.low if found.interval else None),
-        "high": _rounded(found.interval.high if found.interval else None),
-        "n": found.n,
-    }
+    return {"share": _rounded(found.share), **_limits(found.interval), "n": found.n}
 
 
 def _preference(found: SelfPreference) -> dict[str, Any]:
-    return {
-        "own": _rounded(found.own),
-        "others": _rounded(found.others),
-        "difference": _rounded(found.difference),
-        "low": _rounded(found.interval.low if found.interval else None),
-        "high": _rounded(found.interval.high if found.interval else None),
-        "n": found.n,
-    }
+    rates = {name: _rounded(getattr(found, name)) for name in ("own", "others", "difference")}
+    return {**rates, **_limits(found.interval), "n": found.n}
+
+
+def _limits(interval: Interval | None) -> dict[str, float | None]:
+    return {end: None if interval is None else _rounded(getattr(interval, end)) for end in ("low", "high")}
 
 
 def _places(votes: Sequence[tuple[Made, PeerVote]]) -> list[dict[str, Any]]:
@@ -162,8 +147,7 @@ def _places(votes: Sequence[tuple[Made, PeerVote]]) -> list[dict[str, Any]]:
             "place": one.place,
             "chosen": _rounded(one.chosen),
             "expected": _rounded(one.expected),
-            "low": _rounded(one.interval.low),
-            "high": _rounded(one.interval.high),
+            **_limits(one.interval),
             "n": one.n,
         }
         for one in rates
@@ -189,4 +173,4 @@ def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str]) -> dict[str
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS) + 0.0
+    return None if value is None else rounded(value) + 0.0

@@ -6,20 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.review import Rule, Verdict
-from dokimasia.runs.shapes import (
-    Calls,
-    Cost,
-    Count,
-    Counts,
-    Coverage,
-    Failures,
-    Fraction,
-    Heading,
-    OpenItems,
-    Seed,
-    Share,
-    Skipped,
-)
+from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
 
 
 class Preference(Value):
@@ -108,18 +95,15 @@ class Golden(Value):
     )
 
 
-class ReviewFigures(Heading):
+class ReviewFigures(Used, DataFigures):
     """The figures of a peer review."""
 
     panel: tuple[str, ...] = Field(description="names of the members")
     cycles: int = Field(ge=0, description="cycles of comparing, ranking and rewriting, at most")
     accept: Rule = Field(description="what accepts a caption: all votes, or after the last cycle most of them")
     request: str = Field(description="what a description was asked for")
-    seed: Seed
-    skipped: Skipped
     n: Count = Field(description="samples")
     n_complete: Count = Field(description="samples whose review was accepted or discarded")
-    open_items: OpenItems
     coverage: Coverage
     verdicts: dict[Verdict, Count] = Field(description="samples by how their review ended")
     accepted: Share = Field(description="of the complete reviews; clustered by image")
@@ -131,5 +115,3 @@ class ReviewFigures(Heading):
     self_preference: SelfPreferences
     places: Places
     golden: Golden
-    calls: Calls
-    cost: Cost

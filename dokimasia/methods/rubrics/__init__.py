@@ -1,9 +1,9 @@
 """Gated rubrics made from golden captions (PerceptionRubrics, 3.3.2)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import ConfigError
@@ -14,9 +14,9 @@ from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets
 from dokimasia.methods.rubrics.request import PROMPTS, RubricPlan, RubricRequest
 from dokimasia.methods.rubrics.sources import Captions, read_captions
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later
+from dokimasia.runs.method import Accepted, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.runs.session import Session, hash_of
@@ -24,9 +24,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
-
-if TYPE_CHECKING:
-    from dokimasia.runs.work import Job, Stage
 
 CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS = 900, 500, 200
 
@@ -68,8 +65,6 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
     return Accepted(
         plan=plan,
         estimate=expected(plan, found),
-        data_name=found.source.name,
-        data_hash=plan.data,
         samples=found.samples,
         values=found.sources,
         skipped=found.skipped,
@@ -92,31 +87,18 @@ def expected(plan: RubricPlan, found: Captions) -> Estimate:
     return added_up(asked, len(found.samples))
 
 
-async def stages(job: "Job[RubricPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the one stage: every caption's rubrics are made."""
-    from dokimasia.graphs.rubrics import rubric_making
-    from dokimasia.runs.work import Item
-
-    yield job.each(rubric_making, lambda sample: [Item(f"image/{sample.id}")])
-
-
 def figures(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of a run that makes rubrics, ready for JSON; the same stored rows give the same bytes."""
     plan, _ = METHOD.read(run)
     rows = results(home, run.id)
     samples = len(run_samples(home, run.id))
     return {
-        "run": run.id,
-        "status": run.status,
+        **heading(run, plan),
         "samples": samples,
         "open_items": samples - len(rows),
-        "skipped": run.options["skipped"],
-        "judge": plan.judge.ref.name,
         "pool": [spec.ref.name for spec in plan.pool],
         "panel": [spec.ref.name for spec in plan.panel],
         "request": plan.request,
-        "seed": run.seed,
-        "simulated": simulated(plan.models.values()),
         "failures": failures(rows),
         **set_figures(sets_of_run(home, run) if _made(rows) else []),
         **paid(home, rows),
@@ -125,15 +107,9 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each sample's set with what was dropped, or its failure, ready for JSON; with `sample`, that one alone."""
-    for row in results(home, run.id):
-        if sample is None or row.sample_id == sample:
-            values = [find_value(home, id) for id in row.value_ids]
-            yield {
-                "sample": row.sample_id,
-                "failure": row.failure,
-                "reason": row.reason,
-                "set": values[0]["value"] if values else None,
-            }
+    for row in rows_shown(home, run, sample):
+        made = find_value(home, row.value_ids[0])["value"] if row.value_ids else None
+        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": made}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
@@ -168,7 +144,7 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     request=RubricRequest,
     plan=RubricPlan,
     accept=accept,
-    stages=stages,
+    stages=one_walk("rubrics.rubric_making"),
     ended=open_checks,
     drawing=later("dokimasia.methods.rubrics.blocks", "DRAWING"),
     figures=figures,

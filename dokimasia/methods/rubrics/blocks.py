@@ -70,12 +70,9 @@ def sample(item: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _title(item: Mapping[str, Any]) -> str:
-    made = item["set"]
-    return (
-        f"{item['sample']} ({made['domain']})"
-        if made
-        else f"{item['sample']}: {item['failure']}: {item['reason'] or ''}"
-    )
+    if item["set"]:
+        return f"{item['sample']} ({item['set']['domain']})"
+    return f"{item['sample']}: {item['failure']}: {item['reason'] or ''}"
 
 
 def _rubrics(item: Mapping[str, Any], *, evidence: bool = False) -> Iterator[Block]:

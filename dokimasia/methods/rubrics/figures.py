@@ -1,13 +1,12 @@
 """What a collection of rubric sets is made of: how many, of which kinds, resting on what (PerceptionRubrics, table 1, A.2)."""
 
-from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
 from dokimasia.domain.rubric import Rubric, RubricSet
-
-DIGITS = 6
+from dokimasia.runs.figures import counted
+from dokimasia.runs.reading.rates import mean
 
 
 def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
@@ -28,22 +27,19 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
     return {
         "sets": len(sets),
         **{name: sum(counts) for name, counts in streams.items()},
-        "per_image": {name: _mean(counts) for name, counts in streams.items()},
-        "distribution": {
-            name: {str(count): number for count, number in sorted(Counter(counts).items())}
-            for name, counts in streams.items()
-        },
+        "per_image": {name: mean(counts) for name, counts in streams.items()},
+        "distribution": {name: counted(counts) for name, counts in streams.items()},
         "caption_words": {
-            "mean": _mean(lengths),
+            "mean": mean(lengths),
             "median": median(lengths) if lengths else None,
             "longest": max(lengths, default=None),
         },
-        "domains": _counted([one.domain or "unknown" for one in sets]),
-        "kinds": _counted([rubric.kind or "unknown" for rubric in rubrics]),
+        "domains": counted(one.domain or "unknown" for one in sets),
+        "kinds": counted(rubric.kind or "unknown" for rubric in rubrics),
         "negative": sum(rubric.polarity == "negative" for rubric in rubrics),
         "repaired": sum(rubric.repaired for rubric in rubrics),
-        "evidence": _mean([float(stands_in(rubric, one.caption)) for rubric, one in quoted]),
-        "support": _mean(supported),
+        "evidence": mean([float(stands_in(rubric, one.caption)) for rubric, one in quoted]),
+        "support": mean(supported),
         "dropped": {by: sum(gone.by == by for one in sets for gone in one.dropped) for by in ("rules", "panel")},
         "unheard": sum(len(one.unheard) for one in sets),
         "verified": sum(one.verified for one in sets),
@@ -54,11 +50,3 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
 def stands_in(rubric: Rubric, caption: str) -> bool:
     """Return whether a rubric's evidence stands in the caption word for word, but for spaces and case."""
     return " ".join(rubric.evidence.split()).casefold() in " ".join(caption.split()).casefold()
-
-
-def _counted(names: Sequence[str]) -> dict[str, int]:
-    return dict(sorted(Counter(names).items()))
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(sum(values) / len(values), DIGITS) if values else None

@@ -53,6 +53,11 @@ class RubricLine(Value):
     panel: tuple[str, ...] = ()
 
 
+_ENTRY = set(RubricEntry.model_fields)
+_WHOLE = RubricLine.model_fields.keys() & RubricSet.model_fields.keys()
+"""What of a rubric, and of a set, stands in a file as it is."""
+
+
 def schema() -> dict[str, Any]:
     """Return the JSON schema of one line of a file of rubrics."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **RubricLine.model_json_schema()}
@@ -64,15 +69,9 @@ def encode_sets(sets: Iterable[RubricSet]) -> bytes:
         {
             "format": FORMAT,
             "id": one.sample_id,
-            "images": list(one.images),
-            "domain": one.domain,
-            "caption": one.caption,
-            "verified": one.verified,
-            "checked": one.checked,
-            "must_right": [_entry(rubric) for rubric in one.must_right],
-            "easy_wrong": [_entry(rubric) for rubric in one.easy_wrong],
-            "pool": list(one.pool),
-            "panel": list(one.panel),
+            **one.model_dump(mode="json", include=_WHOLE),
+            "must_right": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in one.must_right],
+            "easy_wrong": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in one.easy_wrong],
         }
         for one in sets
     )
@@ -161,16 +160,6 @@ def _decided(id: str, one: RubricSet, standings: dict[str, Any]) -> RubricSet:
     return one.model_copy(update={"rubrics": rubrics, "verdicts": verdicts, "checked": decided and bool(one.rubrics)})
 
 
-def _entry(rubric: Rubric) -> dict[str, Any]:
-    return {
-        "statement": rubric.statement,
-        "polarity": rubric.polarity,
-        "kind": rubric.kind,
-        "evidence": rubric.evidence,
-        "support": list(rubric.support),
-    }
-
-
 def _read_line(line: bytes, where: str) -> RubricSet:
     try:
         entry = orjson.loads(line)
@@ -190,17 +179,7 @@ def _read_line(line: bytes, where: str) -> RubricSet:
     )
     if not rubrics:
         raise DataError(f"{where}: sample {read.id!r} has no rubric in either stream")
-    return RubricSet(
-        sample_id=read.id,
-        images=read.images,
-        domain=read.domain,
-        caption=read.caption,
-        verified=read.verified,
-        checked=read.checked,
-        rubrics=rubrics,
-        pool=read.pool,
-        panel=read.panel,
-    )
+    return RubricSet(sample_id=read.id, rubrics=rubrics, **read.model_dump(include=_WHOLE))
 
 
 def _rubric(stream: Stream, entry: RubricEntry | str, where: str) -> Rubric:
@@ -208,11 +187,6 @@ def _rubric(stream: Stream, entry: RubricEntry | str, where: str) -> Rubric:
     if isinstance(one, str):
         raise DataError(f"{where}: {stream}: an empty statement")
     statement = " ".join(one.statement.split())
-    return Rubric(
-        stream=stream,
-        statement=statement,
-        polarity=one.polarity or polarity_of(statement),
-        kind=one.kind,
-        evidence=one.evidence,
-        support=one.support,
-    )
+    said: dict[str, Any] = one.model_dump()
+    said |= {"statement": statement, "polarity": one.polarity or polarity_of(statement)}
+    return Rubric(stream=stream, **said)

@@ -3,19 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import (
-    Calls,
-    Cost,
-    Count,
-    Counts,
-    Failures,
-    Fraction,
-    Heading,
-    Judge,
-    OpenItems,
-    Seed,
-    Skipped,
-)
+from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Used
 
 
 class PerImage(Value):
@@ -49,17 +37,14 @@ class Dropped(Value):
     panel: Count = Field(description="by the panel's votes")
 
 
-class RubricsFigures(Heading):
+class RubricsFigures(Used, DataFigures):
     """The figures of a run that makes gated rubrics."""
 
     samples: Count = Field(description="captions to make rubrics from")
-    open_items: OpenItems
-    skipped: Skipped
     judge: Judge
     pool: tuple[str, ...] = Field(description="models whose responses easy-wrong rubrics are mined from")
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")
     request: str = Field(description="what the pool's descriptions were asked for")
-    seed: Seed
     failures: Failures
     sets: Count = Field(description="sets made, one an image")
     rubrics: Count
@@ -83,5 +68,3 @@ class RubricsFigures(Heading):
     unheard: Count = Field(description="times that a member of pool or panel had nothing to say")
     verified: Count = Field(description="sets whose caption a person stands behind")
     checked: Count = Field(description="sets whose rubrics a person decided on")
-    calls: Calls
-    cost: Cost

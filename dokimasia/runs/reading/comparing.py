@@ -5,7 +5,7 @@ from typing import Any
 
 from dokimasia.errors import InputError
 from dokimasia.runs.figures import shown_name, simulated
-from dokimasia.runs.plans import RunPlan, identity
+from dokimasia.runs.plans import identity
 from dokimasia.runs.reading.differences import Answer, Place, Side, compare, match_places
 from dokimasia.runs.reading.exporting import exported
 from dokimasia.runs.registry import method_of
@@ -54,6 +54,8 @@ def compare_runs(
     _check(first, second, names, models)
     wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
     seed = first.seed if seed is None else seed
+    versions = [{"versions": run.options["versions"]} for run in (first, second)]
+    identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
     sides = {run.id: _sides(home, run, rows[run.id]) for run in (first, second)} if method.scale else {}
     return {
         **{
@@ -62,7 +64,7 @@ def compare_runs(
         },
         "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
         "seed": seed,
-        "differs": list(_differences(*map(_identity, (first, second), plans))),
+        "differs": list(_differences(*identities)),
         "pairs": [
             {
                 "first_model": one,
@@ -80,10 +82,6 @@ def compare_runs(
             "second": [name for name in names[1] if name not in {other for _, other in wanted}],
         },
     }
-
-
-def _identity(run: Run, plan: RunPlan) -> dict[str, Any]:
-    return {**identity(plan), "versions": run.options["versions"]}
 
 
 def _models(rows: Sequence[ResultRow]) -> list[str]:
@@ -128,19 +126,16 @@ def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
                 criteria_scores=scores.get(row.judgement_id or "", ()),
             )
         )
-    return {
-        name: Side.of(_taken_up(run, places, listed) if places else _items(listed), listed)
-        for name, listed in sorted(answers.items())
-    }
-
-
-def _items(answers: Sequence[Answer]) -> list[Place]:
-    """Return the items of a run that has no samples, which are paired by their names."""
-    return [Place(one.sample_id, one.sample_id, one.sample_id) for one in answers]
+    return {name: Side.of(_taken_up(run, places, listed), listed) for name, listed in sorted(answers.items())}
 
 
 def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:
-    """Return the samples that have items of a model: in a run that is done all others were not asked about."""
+    """Return the samples that have items of a model: in a run that is done all others were not asked about.
+
+    The items of a run that has no samples are paired by their names.
+    """
+    if not places:
+        return [Place(one.sample_id, one.sample_id, one.sample_id) for one in answers]
     if run.status != "done":
         return places
     named = {answer.sample_id for answer in answers}
@@ -170,7 +165,8 @@ def _contents(
         alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
         same += alike
         if not alike:
-            different.append({"sample": sample or row.item, "first": _came_to(row), "second": _came_to(other)})
+            ends = [one.failure or one.outcome for one in (row, other)]
+            different.append({"sample": sample or row.item, "first": ends[0], "second": ends[1]})
     return {
         "n_shared": same + len(different),
         "same": same,
@@ -181,10 +177,6 @@ def _contents(
         },
         "items": different[:LISTED],
     }
-
-
-def _came_to(row: ResultRow) -> str:
-    return row.failure or row.outcome
 
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-
-DIGITS = 6
-LEVEL = 0.95
+from dokimasia.runs.reading.rates import rounded
 
 Scale = tuple[float, float]
 """The lowest and the highest score."""
@@ -165,7 +163,7 @@ def match_places(
 def _significance(differences: Sequence[float], clusters: Sequence[str], *, widest: float, seed: int) -> dict[str, Any]:
     if not differences:
         return {"difference": None, "p_value": None, "permutations": None}
-    interval = bootstrap_interval(differences, clusters=clusters, level=LEVEL, seed=seed, bounds=(-widest, widest))
+    interval = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-widest, widest))
     test = sign_flip_test(differences, clusters=clusters, seed=seed)
     return {
         "difference": {"mean": _mean(differences), "low": _round(interval.low), "high": _round(interval.high)},
@@ -213,7 +211,7 @@ def _agreement(first: Side, second: Side, pairs: Sequence[Pair], *, seed: int) -
     if not gaps:
         return {**shares, "agreement": None}
     exact = [float(gap == 0) for gap in gaps]
-    interval = bootstrap_interval(exact, clusters=clusters, level=LEVEL, seed=seed, bounds=(0.0, 1.0))
+    interval = bootstrap_interval(exact, clusters=clusters, seed=seed, bounds=(0.0, 1.0))
     return {
         **shares,
         "agreement": {
@@ -235,4 +233,4 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _round(value: float) -> float:
-    return round(value, DIGITS) + 0.0
+    return rounded(value) + 0.0

@@ -1,10 +1,11 @@
 """A run's results as a table for other tools: one row an item, in the run's order, without times."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
+from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -33,8 +34,21 @@ FIRST: dict[str, ColumnType] = {
 }
 """What every row begins with; where there is no value it is null."""
 
+_SAID = FIRST.keys() & ResultRow.model_fields.keys()
+"""What of it a result row says under the same name."""
+
 MADE: dict[str, ColumnType] = {"made": "texts"}
 """What stands between where a method names no columns of its own: the values that an item made, as JSON."""
+
+ANSWERED: dict[str, ColumnType] = {
+    "response": "text",
+    "flags": "texts",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What methods that judge answers say of one, and of the prompt that it was judged by."""
 
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
@@ -49,12 +63,11 @@ LAST: dict[str, ColumnType] = {
 _UNKNOWN = CallFigures(None, None, None, "", "")
 
 
-class Export:
-    """A run's rows with their columns, in order."""
+class Export(NamedTuple):
+    """A run's rows with their columns, in order; the values of a row go by the columns' names."""
 
-    def __init__(self, columns: Mapping[str, ColumnType], rows: Sequence[Mapping[str, Any]]) -> None:
-        """Hold rows whose values go by the columns' names."""
-        self.columns, self.rows = dict(columns), list(rows)
+    columns: Mapping[str, ColumnType]
+    rows: Sequence[Mapping[str, Any]]
 
 
 async def export_rows(home: Home, run: Run) -> Export:
@@ -79,23 +92,19 @@ async def export_rows(home: Home, run: Run) -> Export:
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     rows = exported(method, results(home, run.id))
     figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
-    own = await _cells(method, home, run, rows)
+    if method.cells is None:
+        own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+    else:
+        own = await method.cells(home, run, rows)
     return Export(
         {**FIRST, **(method.columns or MADE), **LAST},
         [
             {
                 "run": run.id,
                 "sample": row.sample_id,
-                "sample_digest": row.sample_digest,
                 "category": categories.get(row.sample_id),
-                "model": row.model,
-                "arm": row.arm,
-                "repeat": row.repeat,
                 "attempt": attempts.get(row.item, 0),
-                "outcome": row.outcome,
-                "failure": row.failure,
-                "reason": row.reason,
-                "score": row.score,
+                **row.model_dump(include=_SAID),
                 **cells,
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
@@ -111,10 +120,11 @@ def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[Result
     return [row for row in rows if row.kind == kind]
 
 
-async def _cells(method: Method[Any, Any], home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    if method.cells is not None:
-        return await method.cells(home, run, rows)
-    return [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
+def answer_cells(judge: str, response: Response | None, origin: Provenance | None) -> dict[str, Any]:
+    """Return the values of `ANSWERED`: the answer, who judged it, and by which prompt; what there is not is null."""
+    answer = {} if response is None else {"response": response.text, "flags": list(response.flags)}
+    prompt = {} if origin is None else origin.model_dump(include={"prompt", "prompt_version", "prompt_hash"})
+    return dict.fromkeys(ANSWERED) | {"judge": judge} | answer | prompt
 
 
 def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, Any]:

@@ -50,13 +50,12 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 """By the field of a plan: what a reader is told of it, and how. What is not set is not told."""
 
 
-def facts_of(run: Run, plan: Value, *, roles: Mapping[str, Role] = ROLES, graphs: Mapping[str, int] | None) -> RunFacts:
+def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None) -> RunFacts:
     """Return what ran: models with their roles, prompts, and the other options in words.
 
     Args:
         run: the run as it was accepted.
         plan: its plan.
-        roles: by the plan's field, what its models are asked for.
         graphs: the graphs' versions; None where this program's are not those of the run.
     """
     fields: Mapping[str, Any] = dict(plan)
@@ -70,17 +69,17 @@ def facts_of(run: Run, plan: Value, *, roles: Mapping[str, Role] = ROLES, graphs
         seed=run.seed,
         accepted_by=run.version,
         written_by=__version__,
-        models=tuple(_models(fields, roles)),
+        models=tuple(_models(fields)),
         prompts=tuple(PromptFacts(name, *one.partition(":")[::2]) for name, one in sorted(prompts.items())),
         graphs=graphs,
         settings=tuple(_settings(plan)),
     )
 
 
-def _models(fields: Mapping[str, Any], roles: Mapping[str, Role]) -> Iterator[ModelFacts]:
+def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
     """Yield each model once for everything that it is asked for; a peer that is a candidate, too, is a candidate."""
     named: set[tuple[str, bool]] = set()
-    for field, role in roles.items():
+    for field, role in ROLES.items():
         found: Any = fields.get(field)
         several: Any = found if isinstance(found, tuple) else (found,)
         for spec in several:
@@ -90,7 +89,7 @@ def _models(fields: Mapping[str, Any], roles: Mapping[str, Role]) -> Iterator[Mo
             if role != "peer" or one not in named:
                 yield _model(role, spec)
             named.add(one)
-    for field in fields.keys() - roles.keys():
+    for field in fields.keys() - ROLES.keys():
         found = fields[field]
         yield from (
             _model("model", spec) for spec in (found if isinstance(found, tuple) else ()) if isinstance(spec, ModelSpec)

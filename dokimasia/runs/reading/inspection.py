@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.errors import NotFound
+from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
 
@@ -34,30 +34,24 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
         view = {**method.figures(home, run), "items": items}
-    return {**view, "calls": raw_calls(home, run, sample_id)} if raw else view
+    return {**view, "calls": _calls(home, run, sample_id)} if raw else view
 
 
 def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, Any]]:
     """Yield the results of a sample as they are stored, each with the values that were made."""
-    for row in results(home, run.id):
-        if row.sample_id == sample_id:
-            yield {
-                "sample": row.sample_id,
-                "item": row.item,
-                "model": row.model,
-                "outcome": row.outcome,
-                "score": row.score,
-                "failure": row.failure,
-                "reason": row.reason,
-                "values": [find_value(home, id) for id in row.value_ids],
-            }
+    for row in rows_shown(home, run, sample_id):
+        yield {
+            "sample": row.sample_id,
+            **row.model_dump(include={"item", "model", "outcome", "score", "failure", "reason"}),
+            "values": [find_value(home, id) for id in row.value_ids],
+        }
 
 
-def raw_calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+def _calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
     """Return every call that a sample took, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
-    rows = [row for row in results(home, run.id) if row.sample_id == sample_id]
-    return [_call(ledger, key) for key in dict.fromkeys(key for row in rows for key in row.calls)]
+    keys = dict.fromkeys(key for row in rows_shown(home, run, sample_id) for key in row.calls)
+    return [_call(ledger, key) for key in keys]
 
 
 def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Shares as figures for JSON: a count, a share, its interval, and the bounds that what failed leaves open."""
+"""Means and shares as figures for JSON: with their intervals, their spread, and the bounds that what failed leaves open."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from dokimasia.algorithms.statistics.shares import rate_interval
+from dokimasia.algorithms.statistics import bootstrap_interval, rate_interval
 
 DIGITS = 6
 
@@ -24,11 +24,46 @@ def share(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, u
     known: dict[str, Any] = {"share": None, "low": None, "high": None}
     if n:
         interval = rate_interval(hits, clusters=clusters)
-        known = {
-            "share": round(k / n, DIGITS),
-            "low": round(interval.low, DIGITS),
-            "high": round(interval.high, DIGITS),
-        }
-    total = n + unknown
-    bounds = {"low": round(k / total, DIGITS), "high": round((k + unknown) / total, DIGITS)} if total else None
-    return {"k": k, "n": n, **known, "bounds": bounds}
+        known = {"share": rounded(k / n), "low": rounded(interval.low), "high": rounded(interval.high)}
+    return {"k": k, "n": n, **known, "bounds": bounds(k, k + unknown, n + unknown)}
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean; None of nothing."""
+    return rounded(sum(values) / len(values)) if values else None
+
+
+def mean_interval(
+    values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, bounds: tuple[float, float] | None = None
+) -> dict[str, float] | None:
+    """Return `mean` with its 95 % interval `low` and `high`, clusters resampled whole; None of nothing."""
+    if not values:
+        return None
+    low, high = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
+    return {"mean": rounded(sum(values) / len(values)), "low": rounded(low), "high": rounded(high)}
+
+
+def bounds(low: float, high: float, n: int) -> dict[str, float] | None:
+    """Return the bounds of a mean over n from the sums that it may have; None where n is 0."""
+    return {"low": rounded(low / n), "high": rounded(high / n)} if n else None
+
+
+def coverage(known: int, n: int) -> dict[str, Any]:
+    """Return `n`, how many of them have an outcome as `n_scored`, and their share as `coverage`; None where n is 0."""
+    return {"n": n, "n_scored": known, "coverage": rounded(known / n) if n else None}
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of two values or more."""
+    mean = sum(values) / len(values)
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+
+
+def spread(repeats: Iterable[Sequence[float]]) -> float | None:
+    """Return the mean standard deviation over repeats; None where nothing has two."""
+    return mean([deviation(values) for values in repeats if len(values) > 1])
+
+
+def rounded(value: float) -> float:
+    """Return a figure as it is written: six decimals, so that the same rows give the same bytes anywhere."""
+    return round(value, DIGITS)

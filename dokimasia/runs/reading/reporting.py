@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError, StorageError
-from dokimasia.report.data import Added, Picture, ReportData, RunFacts, Selection
+from dokimasia.report.data import Added, Picture, ReportData, Selection
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.reading.export_formats import write_whole
@@ -201,15 +201,9 @@ def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     fields = ("summary", "differences", "repeats", "reasons", "samples")
     changed: dict[str, Any] = {name: _redacted(getattr(data, name), redact) for name in fields}
     changed["added"] = {name: Added(_redacted(one.value, redact), one.section) for name, one in data.added.items()}
-    return replace(data, facts=_redacted_facts(data.facts, redact), **changed)
-
-
-def _redacted_facts(facts: RunFacts, redact: Redact) -> RunFacts:
-    return replace(
-        facts,
-        command=redact(facts.command),
-        models=tuple(
-            replace(model, endpoint=redact(model.endpoint), sampling=_redacted(model.sampling, redact))
-            for model in facts.models
-        ),
+    models = tuple(
+        replace(model, endpoint=redact(model.endpoint), sampling=_redacted(model.sampling, redact))
+        for model in data.facts.models
     )
+    facts = replace(data.facts, command=redact(data.facts.command), models=models)
+    return replace(data, facts=facts, **changed)

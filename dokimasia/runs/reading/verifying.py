@@ -1,5 +1,6 @@
 """A home verified for people: what was checked, what is wrong, which runs it touches, and the way out."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -50,21 +51,16 @@ class Verification(Value):
 def verify(home: Home) -> Verification:
     """Check a whole home and return what came of it; reads everything once and changes nothing."""
     checks = list(verify_home(home))
-    if not any(check.findings for check in checks):
-        parts = tuple(Part(name=check.name, checked=check.checked, wrong=()) for check in checks)
-        return Verification(ok=True, runs=(), parts=parts)
     touched = _touched(home, [finding for check in checks for finding in check.findings])
     parts = tuple(_part(check, touched) for check in checks)
     runs = sorted({run for part in parts for wrong in part.wrong for run in wrong.runs})
-    return Verification(ok=False, runs=tuple(runs), parts=parts)
+    return Verification(ok=not any(part.wrong for part in parts), runs=tuple(runs), parts=parts)
 
 
 def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
     wrong = tuple(
         Wrong(
-            where=finding.where,
-            key=finding.key,
-            what=finding.what,
+            **finding._asdict(),
             runs=tuple(sorted(touched.get((finding.where, finding.key), ()))),
             way_out=_way_out(finding),
         )
@@ -93,9 +89,7 @@ def _way_out(finding: Finding) -> str:
 
 def _touched(home: Home, findings: Iterable[Finding]) -> dict[tuple[str, str], set[str]]:
     """Return, by place and key of what is wrong, the runs that it touches."""
-    wanted: dict[str, set[str]] = {}
-    for finding in findings:
-        wanted.setdefault(finding.where, set()).add(finding.key)
+    wanted = _grouped((finding.where, finding.key) for finding in findings)
     touched: dict[tuple[str, str], set[str]] = {}
 
     def touch(where: str, key: str, runs: Iterable[str]) -> None:
@@ -127,9 +121,9 @@ def _touched(home: Home, findings: Iterable[Finding]) -> dict[tuple[str, str], s
 
 
 def _grouped(pairs: Iterable[tuple[Any, ...]]) -> dict[str, set[str]]:
-    grouped: dict[str, set[str]] = {}
+    grouped: defaultdict[str, set[str]] = defaultdict(set)
     for key, run in pairs:
-        grouped.setdefault(key, set()).add(run)
+        grouped[key].add(run)
     return grouped
 
 

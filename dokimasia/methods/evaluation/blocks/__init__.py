@@ -8,7 +8,6 @@ from dokimasia.methods.evaluation.blocks import (
     differences,
     overview,
     repeats,
-    samples,
     scores,
     whole_sample,
 )
@@ -26,7 +25,7 @@ DRAWING = Drawing(
         repeats.section,
         blind.section,
         cost.section,
-        samples.section,
+        whole_sample.section,
         skipped.section,
         provenance.section,
     ),

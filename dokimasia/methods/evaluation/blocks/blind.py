@@ -35,12 +35,9 @@ def section(data: ReportData) -> Section | None:
     if pairs:
         chart = paired_chart(pairs, ("with the image", "without"), title="mean score, 1 to 5")
         blocks.append(Chart(chart, "Mean scores with and without the image, by model"))
-    blocks.append(Table(COLUMNS, [_row(models, blind, name) for name in names], "Scores with and without the image"))
-    blocks.append(
-        Paragraph(
-            "A large share that survives means that the data do not need sight of the image to be solved.", "note"
-        )
-    )
+    note = "A large share that survives means that the data do not need sight of the image to be solved."
+    rows = [_row(models, blind, name) for name in names]
+    blocks += [Table(COLUMNS, rows, "Scores with and without the image"), Paragraph(note, "note")]
     return Section("blind", "Without the image", blocks, menu="Blind arm")
 
 

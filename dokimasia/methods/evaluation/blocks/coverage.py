@@ -50,17 +50,8 @@ def section(data: ReportData) -> Section:
             [Span(kind, "bad"), MEANINGS.get(kind, ""), Span(data.reasons[kind], "code")]
             for kind in sorted(data.reasons)
         ]
-        blocks.append(
-            Table(
-                (
-                    Column("kind", numeric=False),
-                    Column("what it means", numeric=False),
-                    Column("an example", numeric=False),
-                ),
-                kinds,
-                "Kinds of failure, with an example of each",
-            )
-        )
+        titles = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
+        blocks.append(Table(titles, kinds, "Kinds of failure, with an example of each"))
         text = (
             "A failure is never a number: it leaves the mean, is counted under its kind, and opens bounds. The bounds "
             "are about what was not measured, the interval about what other samples would have brought."

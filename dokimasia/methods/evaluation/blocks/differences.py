@@ -28,7 +28,7 @@ def section(data: ReportData) -> Section | None:
     if not pairs:
         return None
     measured = [pair for pair in pairs if pair["difference"] is not None]
-    drawn = measured[:MOST_DRAWN] if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
+    drawn = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
     blocks: list[Block] = []
     if drawn:
         every = len(drawn) == len(measured)

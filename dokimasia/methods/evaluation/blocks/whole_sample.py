@@ -1,14 +1,18 @@
-"""One sample of an evaluation whole: question, chain, criteria, every answer with its scores."""
+"""The browser of samples, and one sample of an evaluation whole: question, chain, criteria, every answer with its scores."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table, Texts
+from dokimasia.report.blocks import Block, Browser, Bullets, Cell, Column, Facts, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.browser import looks_of
+from dokimasia.report.data import Cut, ReportData
 from dokimasia.report.overlay import look_text, region_text
 
-Cut = Callable[[str], str]
+
+def section(data: ReportData) -> Section | None:
+    """Return the browser; None where no sample is to be shown."""
+    return Section("samples", "Samples", (Browser(data.selection.text),)) if data.selection.total else None
 
 
 def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:

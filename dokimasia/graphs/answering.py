@@ -1,0 +1,52 @@
+"""Answers of candidates to one sample, asked for all at once: the first step of the graphs that judge answers."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from dokimasia.agents.candidate import answer_question
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.reasking import each
+
+
+class Item(Failure, TypedDict, total=False):
+    """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
+
+    `attempt` counts how often the item failed and was asked anew, where each attempt is a draw of its own. `looks` are
+    what the judge looked at with its tools, `score` is the judgement's where it stands in the state.
+    """
+
+    model: str
+    arm: str
+    repeat: int
+    attempt: int
+    response: str
+    judgement: str
+    score: float
+    calls: list[str]
+    looks: list[str]
+
+
+async def answered(sample: str, items: Sequence[Item], context: Context) -> list[Item]:
+    """Put a sample's question to each candidate whose response is not there yet."""
+    asked_about = await context.store.get(Sample, sample)
+
+    async def one(item: Item) -> Item:
+        what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0))
+        asked = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
+        item = with_calls(item, asked.calls)
+        if asked.value is None:
+            return {**item, **failed_update(asked.failure)}
+        return {**item, "response": await context.store.put(asked.value)}
+
+    return await each(items, one, lambda item: not item.get("response"))
+
+
+def unjudged(item: Item) -> bool:
+    """Return whether an item was answered and is still to be judged."""
+    return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
+
+
+def with_calls(item: Item, calls: Sequence[str]) -> Item:
+    """Return an item with the calls that it has taken since."""
+    return {**item, "calls": [*item.get("calls", []), *calls]}
