@@ -105,33 +105,31 @@ async def threads_steps(
             if bool(state.get("failed")) != (way == "failed"):
                 raise BenchmarkFailed(f"the replay should have gone the way called {way}: {state}")
             if way == "failed":
-                return await weigh(saver, "replay"), None
+                return weigh(saver, "replay"), None
             scoring = drive.compiled(checkpoint_scoring, saver)
             items = [{"model": name, "arm": "", "repeat": 0} for name in workload.candidates(models)]
             scored = {"sample": inputs["sample"], "criteria": state["criteria"], "items": items}
             await drive.start_or_resume(scoring, scored, context=context, thread="scoring")
-            return await weigh(saver, "replay"), await weigh(saver, "scoring")
+            return weigh(saver, "replay"), weigh(saver, "scoring")
 
 
-async def weigh(saver: Saver, thread: str) -> Steps:
+def weigh(saver: Saver, thread: str) -> Steps:
     """Return the bytes of a thread's steps as they lie in the database."""
     steps = Steps([], [])
-    rows = await saver.conn.execute_fetchall(
+    rows = saver.conn.execute(
         "SELECT checkpoint_id, type, checkpoint, length(checkpoint) + length(metadata) FROM checkpoints "
         "WHERE thread_id = ? ORDER BY checkpoint_id",
         (thread,),
     )
-    for checkpoint_id, kind, blob, size in rows:
-        found = list(
-            await saver.conn.execute_fetchall(
-                "SELECT coalesce(sum(length(value) + length(channel)), 0) FROM writes "
-                "WHERE thread_id = ? AND checkpoint_id = ?",
-                (thread, checkpoint_id),
-            )
-        )
+    for checkpoint_id, kind, blob, size in rows.fetchall():
+        (written,) = saver.conn.execute(
+            "SELECT coalesce(sum(length(value) + length(channel)), 0) FROM writes "
+            "WHERE thread_id = ? AND checkpoint_id = ?",
+            (thread, checkpoint_id),
+        ).fetchone()
         checkpoint: dict[str, Any] = saver.serde.loads_typed((kind, blob))
         steps.values.append(len(saver.serde.dumps_typed(checkpoint["channel_values"])[1]))
-        steps.whole.append(size + found[0][0])
+        steps.whole.append(size + written)
     if not steps.whole:
         raise BenchmarkFailed(f"thread {thread} has no checkpoint")
     return steps

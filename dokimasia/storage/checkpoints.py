@@ -1,24 +1,67 @@
 """LangGraph's checkpoints in a home: the steps of unfinished threads, in a database of their own."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, closing
+from typing import Any
 
-import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from dokimasia.errors import StorageError
 from dokimasia.storage.connection import BUSY_TIMEOUT, SAFE_AND_SMALL
 from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
 
-Saver = AsyncSqliteSaver
-"""The kind of saver that a home gives; other rooms name it without importing LangGraph."""
+
+class Saver(SqliteSaver):
+    """LangGraph's saver, whose asynchronous methods write in the event loop's own thread.
+
+    A step is some hundred bytes in a write-ahead log, which is written in less time than two hops to another thread take
+    (`AsyncSqliteSaver` makes four to six a step).
+    """
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the step that a configuration names, or a thread's last."""
+        return self.get_tuple(config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Yield steps, the newest first."""
+        for one in self.list(config, filter=filter, before=before, limit=limit):
+            yield one
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a step."""
+        return self.put(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a task wrote."""
+        self.put_writes(config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete the steps of a thread."""
+        self.delete_thread(thread_id)
 
 
 @asynccontextmanager
-async def open_saver(home: Home) -> AsyncIterator[AsyncSqliteSaver]:
+async def open_saver(home: Home) -> AsyncIterator[Saver]:
     """Open the saver of a home that is open for writing, and close it at the end.
 
     The serializer knows LangGraph's own types and plain values only. Another type that a checkpoint names is never
@@ -30,37 +73,33 @@ async def open_saver(home: Home) -> AsyncIterator[AsyncSqliteSaver]:
     """
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
-    connection = aiosqlite.connect(home.checkpoints, timeout=BUSY_TIMEOUT)
     doing = "opening the checkpoints"
     try:
-        await connection
-        for pragma in ("journal_mode=WAL", *SAFE_AND_SMALL):
-            await connection.execute_fetchall(f"PRAGMA {pragma}")
-        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-        await saver.setup()
-        doing = "keeping the steps of unfinished items"
-        yield saver
+        with closing(sqlite3.connect(home.checkpoints, timeout=BUSY_TIMEOUT, check_same_thread=False)) as connection:
+            for pragma in ("journal_mode=WAL", *SAFE_AND_SMALL):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
+            saver = Saver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+            saver.setup()
+            doing = "keeping the steps of unfinished items"
+            yield saver
     except sqlite3.Error as error:  # raised inside LangGraph; the home's own reads and writes raise StorageError
         raise checkpoints_error(error, path=home.checkpoints, doing=doing) from error
-    finally:
-        await connection.close()
 
 
-async def delete_thread(saver: AsyncSqliteSaver, thread_id: str) -> None:
+async def delete_thread(saver: Saver, thread_id: str) -> None:
     """Delete the steps of a thread, whose result is committed; a thread that has none is no error."""
     await saver.adelete_thread(thread_id)
 
 
-async def sweep_orphans(saver: AsyncSqliteSaver, live_thread_ids: Collection[str]) -> int:
+async def sweep_orphans(saver: Saver, live_thread_ids: Collection[str]) -> int:
     """Delete the steps of every thread that is not live, as a kill between commit and clearing leaves them.
 
     Returns:
         How many threads were deleted.
     """
-    async with saver.lock:
-        rows = await saver.conn.execute_fetchall("SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes")
+    with saver.cursor() as cursor:
+        rows = cursor.execute("SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes").fetchall()
         orphans = [(id,) for (id,) in rows if id not in live_thread_ids]
         for table in ("checkpoints", "writes"):
-            await saver.conn.executemany(f"DELETE FROM {table} WHERE thread_id = ?", orphans)
-        await saver.conn.commit()
+            cursor.executemany(f"DELETE FROM {table} WHERE thread_id = ?", orphans)
     return len(orphans)

@@ -216,7 +216,7 @@ async def test_checkpoints_are_kept_on_request(settings: Settings, request_of: R
     for one in (settings, plain):
         with Home.open(one.home, write=True) as home:
             async with open_saver(home) as saver:
-                rows = await saver.conn.execute_fetchall("SELECT thread_id FROM checkpoints")
+                rows = saver.conn.execute("SELECT thread_id FROM checkpoints").fetchall()
                 steps[one.home.name] = [row[0] for row in rows]
     assert steps["plain"] == []
     assert len(set(steps["home"])) == 14 + kept.summary["models"]["sim/weak"]["n_scored"]

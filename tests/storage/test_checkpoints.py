@@ -7,11 +7,10 @@ from typing import TypedDict
 import ormsgpack
 import pytest
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 
 from dokimasia.errors import StorageError
-from dokimasia.storage.checkpoints import delete_thread, open_saver, sweep_orphans
+from dokimasia.storage.checkpoints import Saver, delete_thread, open_saver, sweep_orphans
 from dokimasia.storage.home import Home
 
 
@@ -26,7 +25,7 @@ def grow(state: State) -> State:
     return {"number": state.get("number", 0) + 1}
 
 
-async def run(saver: AsyncSqliteSaver, thread_id: str) -> dict[str, int]:
+async def run(saver: Saver, thread_id: str) -> dict[str, int]:
     """Run a graph of two steps on a thread."""
     graph = StateGraph(State)
     graph.add_node("first", grow)
@@ -39,7 +38,7 @@ async def run(saver: AsyncSqliteSaver, thread_id: str) -> dict[str, int]:
     return await compiled.ainvoke({"number": 0}, config, durability="sync")
 
 
-async def steps(saver: AsyncSqliteSaver, thread_id: str) -> int:
+async def steps(saver: Saver, thread_id: str) -> int:
     """Return how many checkpoints a thread has."""
     return len([step async for step in saver.alist({"configurable": {"thread_id": thread_id}})])
 
@@ -63,7 +62,7 @@ async def test_orphans_are_swept(home: Home) -> None:
             await run(saver, thread_id)
         assert await sweep_orphans(saver, {"b", "never begun"}) == 2
         assert [await steps(saver, thread_id) for thread_id in ("a", "b", "c")] == [0, 4, 0]
-        assert await saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM writes") == [("b",)]
+        assert saver.conn.execute("SELECT DISTINCT thread_id FROM writes").fetchall() == [("b",)]
         assert await sweep_orphans(saver, {"b"}) == 0
 
 
@@ -88,7 +87,7 @@ async def test_the_log_is_set_as_the_database_is(home: Home) -> None:
     """The checkpoints use a write-ahead log, survive a kill at each step, and wait for other readers."""
     async with open_saver(home) as saver:
         for pragma, value in (("journal_mode", "wal"), ("synchronous", 1), ("busy_timeout", 10_000)):
-            assert list(await saver.conn.execute_fetchall(f"PRAGMA {pragma}")) == [(value,)]
+            assert saver.conn.execute(f"PRAGMA {pragma}").fetchall() == [(value,)]
 
 
 async def test_damaged_checkpoints_may_be_deleted(home: Home) -> None:
