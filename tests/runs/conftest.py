@@ -1,4 +1,4 @@
-"""A planted world, and for each kind of run a home with what it rests on, copied for every test."""
+"""A planted world, and for each kind of run a home with what it rests on, or with one finished, copied for every test."""
 
 import shutil
 from collections.abc import Callable
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_world
-from tests.runs.kinds import KINDS, SAMPLES, made
+from tests.runs.kinds import KINDS, SAMPLES, Kind, made
 
-Prepare = Callable[[str, Path], Settings]
+Prepared = Callable[..., Settings]
+"""Takes a kind and a name for the home."""
+Finished = Callable[..., tuple[Settings, RunResult]]
 
 
 @pytest.fixture(scope="session")
@@ -22,21 +25,50 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def prepare(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Prepare:
-    """Puts a home with the runs that a kind rests on at a path; each is made once."""
-    homes: dict[str, Path] = {}
+class Homes:
+    """A home for each kind of run, with one that is finished and what it rests on; each is made once, then copied."""
 
-    def at(name: str, path: Path) -> Settings:
-        on = KINDS[name].on
-        if on and on not in homes:
-            homes[on] = tmp_path_factory.mktemp(on) / "home"
+    def __init__(self, world: Path, folder: Path) -> None:
+        """Begin without any."""
+        self._world, self._folder = world, folder
+        self._made: dict[str, RunResult] = {}
+
+    def prepared(self, kind: Kind, path: Path) -> Settings:
+        """Put a home at a path that has what a kind of run rests on, and none of the kind; return its settings."""
+        if kind.on:
+            self.finished(KINDS[kind.on], path)
+        return _settings(path)
+
+    def finished(self, kind: Kind, path: Path) -> tuple[Settings, RunResult]:
+        """Put a home with a finished run of the kind at a path; return its settings and what came of the run."""
+        home = self._folder / kind.name
+        if kind.name not in self._made:
+            settings = self.prepared(kind, home)
             with ThreadPoolExecutor(1) as aside:  # a test may have a loop of its own
-                aside.submit(made, Settings(home=homes[on]), world, KINDS[on]).result()
-        if on:
-            shutil.copytree(homes[on], path)
-        config = path.with_suffix(".toml")
-        config.write_text("[defaults]\nmax_concurrency = 2\n")
-        return load_settings(config=config, home=path, env={})
+                self._made[kind.name] = aside.submit(made, settings, self._world, kind).result()
+        shutil.copytree(home, path)
+        return _settings(path), self._made[kind.name]
 
-    return at
+
+def _settings(home: Path) -> Settings:
+    config = home.with_suffix(".toml")
+    config.write_text("[defaults]\nmax_concurrency = 2\n")
+    return load_settings(config=config, home=home, env={})
+
+
+@pytest.fixture(scope="session")
+def homes(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Homes:
+    """The homes of all kinds."""
+    return Homes(world, tmp_path_factory.mktemp("homes"))
+
+
+@pytest.fixture
+def prepared(homes: Homes, tmp_path: Path) -> Prepared:
+    """Settings with a home of the test's own that has what a kind of run rests on."""
+    return lambda kind, name="home": homes.prepared(kind, tmp_path / name)
+
+
+@pytest.fixture
+def finished(homes: Homes, tmp_path: Path) -> Finished:
+    """Settings with a home of the test's own that has a finished run of a kind, and what came of that."""
+    return lambda kind, name="finished": homes.finished(kind, tmp_path / name)

@@ -29,16 +29,10 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import earlier_outcomes
 from dokimasia.storage.runs import Run, get_run, list_runs
-from tests.runs.conftest import Prepare
+from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, Kind, make
 
 EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-
-
-@pytest.fixture
-def prepared(prepare: Prepare, tmp_path: Path) -> Callable[[Kind, str], Settings]:
-    """Settings with a home that has what a kind of run rests on."""
-    return lambda kind, name="home": prepare(kind.name, tmp_path / name)
 
 
 def row_of(settings: Settings, run: str) -> Run:
@@ -77,9 +71,9 @@ async def to_the_end(
 
 
 @EVERY
-async def test_stopped_again_and_again(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_stopped_again_and_again(kind: Kind, world: Path, prepared: Prepared, finished: Finished) -> None:
     """Interrupted every few calls, a run comes to the same figures, and no call that came back is sent again."""
-    whole = await make(prepared(kind, "whole"), world, kind)
+    _, whole = finished(kind)
     assert whole.complete
     settings = prepared(kind)
     done, used = await to_the_end(
@@ -100,9 +94,9 @@ def _held(home: Home, run: str) -> list[Any]:
 
 
 @EVERY
-async def test_killed(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_killed(kind: Kind, world: Path, prepared: Prepared, finished: Finished) -> None:
     """A process that dies in the middle leaves a run that goes on to the same figures."""
-    whole = await make(prepared(kind, "whole"), world, kind)
+    _, whole = finished(kind)
     deaths = iter([kind.step, 3 * kind.step, 4 * kind.step])
 
     def transport(stop: Stop) -> CountingTransport:
@@ -120,10 +114,9 @@ async def test_killed(kind: Kind, world: Path, prepared: Any) -> None:
 
 
 @EVERY
-async def test_finished_asks_nothing_and_fresh_is_another_run(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_finished_asks_nothing_and_fresh_is_another_run(kind: Kind, world: Path, finished: Finished) -> None:
     """A finished run again, or resumed, sends nothing; --fresh makes a new run, which the ledger answers."""
-    settings = prepared(kind)
-    first = await make(settings, world, kind)
+    settings, first = finished(kind)
     silent = watched()
     services = {"transports": {"sim": silent}}
     again = await make(settings, world, kind, services=services)
@@ -141,9 +134,9 @@ def _apart(kind: Kind) -> dict[str, Any]:
 
 
 @EVERY
-async def test_out_of_money(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_out_of_money(kind: Kind, world: Path, prepared: Prepared, finished: Finished) -> None:
     """What a budget leaves open is open and no score; a resume without a limit completes it to the same figures."""
-    whole = await make(prepared(kind, "whole"), world, kind)
+    _, whole = finished(kind)
     settings = prepared(kind)
     transport = watched()
     part = await make(settings, world, kind, services={"transports": {"sim": transport}}, max_calls=kind.step)
@@ -156,7 +149,7 @@ async def test_out_of_money(kind: Kind, world: Path, prepared: Any) -> None:
 
 
 @EVERY
-async def test_failures_are_asked_anew(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_failures_are_asked_anew(kind: Kind, world: Path, prepared: Prepared) -> None:
     """--retry-failed asks what failed as a new draw, keeps what was good and every earlier outcome; or says why it cannot."""
     settings = prepared(kind)
     faulty = SimTransport(faults=parse_faults(kind.faults))
@@ -181,7 +174,7 @@ async def test_failures_are_asked_anew(kind: Kind, world: Path, prepared: Any) -
 
 
 @EVERY
-async def test_refused_while_another_writes(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_refused_while_another_writes(kind: Kind, world: Path, prepared: Prepared) -> None:
     """While another process writes to the home, a run is refused with its name, and nothing is sent."""
     settings = prepared(kind)
     source = (await make(settings, world, KINDS[kind.on])).run if kind.on else ""
@@ -192,7 +185,7 @@ async def test_refused_while_another_writes(kind: Kind, world: Path, prepared: A
 
 
 @EVERY
-async def test_other_prompts_are_refused(kind: Kind, world: Path, prepared: Any, tmp_path: Path) -> None:
+async def test_other_prompts_are_refused(kind: Kind, world: Path, prepared: Prepared, tmp_path: Path) -> None:
     """An unfinished run goes on under the prompts alone that it was accepted with."""
     import dokimasia.prompts
 
@@ -210,7 +203,7 @@ async def test_other_prompts_are_refused(kind: Kind, world: Path, prepared: Any,
 
 
 @EVERY
-async def test_a_dry_run_says_what_it_would_be(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_a_dry_run_says_what_it_would_be(kind: Kind, world: Path, prepared: Prepared) -> None:
     """A dry run keeps nothing, names the run that the same request then makes, and its estimate is an upper bound."""
     settings = prepared(kind)
     source = (await make(settings, world, KINDS[kind.on])).run if kind.on else ""
@@ -234,10 +227,9 @@ def _runs(settings: Settings) -> list[str]:
 
 
 @EVERY
-async def test_forked(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_forked(kind: Kind, world: Path, finished: Finished) -> None:
     """With another judge or model a run is done again without its data file; or a sentence says what to do instead."""
-    settings = prepared(kind)
-    parent = await make(settings, world, kind)
+    settings, parent = finished(kind)
     row = row_of(settings, parent.run)
     if kind.forked is None:
         with pytest.raises(InputError, match="is not forked: "):
@@ -255,10 +247,9 @@ async def test_forked(kind: Kind, world: Path, prepared: Any) -> None:
 
 
 @EVERY
-async def test_exported_in_every_format(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_exported_in_every_format(kind: Kind, world: Path, finished: Finished) -> None:
     """Every kind of run is exported as JSON lines, CSV and Parquet, and each cost is of calls in the ledger."""
-    settings = prepared(kind)
-    done = await make(settings, world, kind)
+    settings, done = finished(kind)
     with Home.open(settings.home, write=False) as home:
         export = await export_rows(home, get_run(home, done.run))
         known = SqliteLedger(home).calls_for(key for row in export.rows for key in row.get("call_keys", ()))
@@ -269,10 +260,9 @@ async def test_exported_in_every_format(kind: Kind, world: Path, prepared: Any) 
 
 
 @EVERY
-async def test_compared(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_compared(kind: Kind, world: Path, finished: Finished) -> None:
     """Two runs of a kind are compared, and what differs between them is named; or a sentence says what to do instead."""
-    settings = prepared(kind)
-    first = await make(settings, world, kind)
+    settings, first = finished(kind)
     second = await make(settings, world, kind, seed=1, **_apart(kind))
     with Home.open(settings.home, write=False) as home:
         rows = [get_run(home, one.run) for one in (first, second)]
@@ -286,10 +276,9 @@ async def test_compared(kind: Kind, world: Path, prepared: Any) -> None:
 
 
 @EVERY
-async def test_deleted(kind: Kind, world: Path, prepared: Any) -> None:
+async def test_deleted(kind: Kind, world: Path, finished: Finished) -> None:
     """A deleted run is gone; the same again costs nothing."""
-    settings = prepared(kind)
-    done = await make(settings, world, kind)
+    settings, done = finished(kind)
     with Home.open(settings.home, write=True) as home:
         deleted = await delete_whole_run(home, done.run)
         assert deleted.run == done.run

@@ -1,7 +1,6 @@
 """The published shape of every method's figures: it takes exactly what a run prints, whatever state the run is in."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,8 @@ from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from tests.runs.conftest import Prepare
+from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import JUDGE, KINDS, OTHER, Kind, made
-
-
-@pytest.fixture
-def prepared(prepare: Prepare, tmp_path: Path) -> Callable[..., Settings]:
-    """Settings with a home that has what a kind of run rests on."""
-    return lambda kind, name="home": prepare(kind.name, tmp_path / name)
 
 
 def holds(name: str, figures: Any) -> None:
@@ -37,7 +30,7 @@ def holds(name: str, figures: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_the_figures_have_their_shape(kind: Kind, world: Path, prepared: Any, capsys: Any) -> None:
+def test_the_figures_have_their_shape(kind: Kind, world: Path, prepared: Prepared, capsys: Any) -> None:
     """Of a run that asked nothing, one that was stopped, a finished one and one with failures; printed with its items."""
     settings = prepared(kind)
     for limit in (0, kind.step):
@@ -57,7 +50,7 @@ def test_the_figures_have_their_shape(kind: Kind, world: Path, prepared: Any, ca
     holds(kind.name, printed)
 
 
-def test_what_only_some_runs_say_has_its_shape(world: Path, prepared: Any) -> None:
+def test_what_only_some_runs_say_has_its_shape(world: Path, prepared: Prepared, finished: Finished) -> None:
     """Arms without images, repeats, forks, a threshold, a tree to refine by and one to grow on."""
     for name in ("evaluate", "audit"):
         kind = KINDS[name]
@@ -65,8 +58,7 @@ def test_what_only_some_runs_say_has_its_shape(world: Path, prepared: Any) -> No
         assert blind.summary["blind"]
         holds(name, blind.summary)
 
-    settings = prepared(KINDS["evaluate"])
-    parent = made(settings, world, KINDS["evaluate"])
+    settings, parent = finished(KINDS["evaluate"])
     forked = _forked(settings, parent)
     assert forked.summary["forked_from"] == {"run": parent.run, "node": "score"}
     holds("evaluate", forked.summary)

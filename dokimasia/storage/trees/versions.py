@@ -78,8 +78,8 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
     made = next(tree for tree in list_trees(home) if tree.name == name)
     if made.run_id != run_id:
         raise ConfigError(
-            f"there is a tree {name!r} already, grown by run {made.run_id or '(none)'}: take another --name, grow it on "
-            f"with --onto {name}, or delete it"
+            f"there is a tree {name!r} already, grown by run {made.run_id or '(none)'}: take another --name, or "
+            f"grow it on with --onto {name}"
         )
     return made
 
