@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -123,6 +123,17 @@ class PromptLibrary:
     def names(self) -> list[str]:
         """The prompts' names, sorted."""
         return sorted(self._prompts)
+
+    def with_system(self, text: str) -> Sequence[Prompt]:
+        """The prompts whose instructions are that text, those with a fence before those without."""
+        return self._by_system.get(text, ())
+
+    @cached_property
+    def _by_system(self) -> dict[str, list[Prompt]]:
+        found: dict[str, list[Prompt]] = {}
+        for prompt in sorted(map(self.get, self.names()), key=lambda prompt: not prompt.has_fence):
+            found.setdefault(prompt.system, []).append(prompt)
+        return found
 
     def identity(self) -> Mapping[str, str]:
         """Name to `version:hash`, for a run's identity."""

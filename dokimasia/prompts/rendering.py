@@ -124,8 +124,7 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
         problem = repair["problem"]
         messages = messages[:-2]
     messages = without_looking(without_form(messages, library=known), library=known)
-    prompts = sorted(map(known.get, known.names()), key=lambda prompt: not prompt.has_fence)
-    for prompt in prompts:
+    for prompt in known.with_system(_instructions(messages)[0]):
         inputs = _match(prompt, messages)
         if inputs is not None:
             images = tuple(image for message in messages for image in message.images)
@@ -160,7 +159,7 @@ def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
 def _without_instructions(messages: Sequence[Message], name: str, known: PromptLibrary) -> tuple[Message, ...]:
     """Return the messages without a prompt's text at the end of their instructions; others as they are."""
     head, rest = _instructions(messages)
-    if not head or name not in known.names():
+    if not head or name not in known.names() or _SLOT.split(known.get(name).user)[0] not in head:
         return tuple(messages)
     found = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get(name), ()), head, re.DOTALL)
     if found is None:
