@@ -13,11 +13,11 @@ CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 60
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
     """Return what a plan will ask over samples of these sizes."""
-    known = list(sizes)
-    return added_up((asking for size in known for asking in _of_sample(plan, size)), len(known))
+    known, options = list(sizes), plan.options
+    return added_up((asking for size in known for asking in _of_sample(plan, options, size)), len(known))
 
 
-def _of_sample(plan: EvaluationPlan, size: SampleSize) -> Iterator[Asking]:
+def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) -> Iterator[Asking]:
     asks, judge_of = plan.asks, plan.judge_of
     shown = INSTRUCTION_TOKENS + size.text + size.images
     looking = bool(plan.tools and size.images)
@@ -35,7 +35,7 @@ def _of_sample(plan: EvaluationPlan, size: SampleSize) -> Iterator[Asking]:
             if "answer" in asks:
                 yield Asking(candidate, plan.repeats, size.text + (0 if arm else size.images), ANSWER_TOKENS)
             if "score" in asks:
-                yield from scoring(judge_of("score"), plan.options, size, times=plan.repeats)
+                yield from scoring(judge_of("score"), options, size, times=plan.repeats)
 
 
 def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.refinement import Arm
 from dokimasia.methods.evaluation import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.refinement.plan import RefinementPlan
@@ -33,29 +34,32 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
     ]
     failed = [answer for answer in taken if plan.threshold is None or answer.score < plan.threshold]
     peers = peers_for(failed, source, plan) if "peer" in plan.arms else {}
+    options = plan.options
 
     def asked() -> Iterator[Asking]:
         for answer in taken:
             yield from _checked(plan, sizes[answer.sample_id], times=1)
         for answer in failed:
             size = sizes[answer.sample_id]
-            yield from scoring(plan.judge, plan.options, size, times=plan.judgements)
+            yield from scoring(plan.judge, options, size, times=plan.judgements)
             for arm in plan.arms[1:]:
-                yield from _of_arm(plan, answer, size, arm)
+                yield from _of_arm(plan, options, answer, size, arm)
             for order in peers.get(answer.key, {}).values():
                 yield from _hinted(plan, size, [name for name, _ in order])
 
     return added_up(asked(), len(sizes))
 
 
-def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
+def _of_arm(
+    plan: RefinementPlan, options: GraphOptions, answer: SourceAnswer, size: SampleSize, arm: Arm
+) -> Iterator[Asking]:
     """Yield the calls of all rounds of an arm, but for the hints."""
     told = len(shown_atoms(answer, plan)) if arm in ("self", "peer") else 0
     sent = size.text + size.images + told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
     earlier = ANSWER_TOKENS if plan.show_answer else 0
-    yield Asking(plan.models[answer.model], plan.rounds, sent + earlier, ANSWER_TOKENS)
+    yield Asking(options.models[answer.model], plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
-    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements)
+    yield from scoring(plan.judge, options, size, times=plan.rounds * plan.judgements)
     if plan.leak_judge and told:
         pieces = 2 * told if arm == "peer" else told
         yield _looked(plan, size, POINT_TOKENS, times=plan.rounds * told)
