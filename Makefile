@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
-WORKERS ?= 3
+WORKERS ?= 2
 ROOM ?=
 ROOMS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/[a-z]*/))))
 ifneq ($(filter-out $(ROOMS),$(ROOM)),)
