@@ -1,8 +1,8 @@
 """LangGraph's checkpoints in a home: the steps of unfinished threads, in a database of their own."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -23,6 +23,12 @@ class Saver(SqliteSaver):
     (`AsyncSqliteSaver` makes four to six a step).
     """
 
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
+        """Give a cursor; what is written by it is kept as a whole, or not at all where an error is raised."""
+        with self.lock, self.conn, closing(self.conn.cursor()) as cursor:
+            yield cursor
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the step that a configuration names, or a thread's last."""
         return self.get_tuple(config)
@@ -35,8 +41,8 @@ class Saver(SqliteSaver):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Yield steps, the newest first."""
-        for one in self.list(config, filter=filter, before=before, limit=limit):
+        """Yield steps, the newest first; all are read before, since a reader may write while it goes through them."""
+        for one in tuple(self.list(config, filter=filter, before=before, limit=limit)):
             yield one
 
     async def aput(

@@ -1,6 +1,7 @@
 """Checkpoints keep the steps of unfinished threads, refuse foreign types, and are swept."""
 
 import pickle
+import sqlite3
 from pathlib import Path
 from typing import TypedDict
 
@@ -53,6 +54,28 @@ async def test_steps_are_kept_until_the_thread_is_deleted(home: Home) -> None:
         await delete_thread(saver, "a")
         await delete_thread(saver, "a")
         assert (await steps(saver, "a"), await steps(saver, "b")) == (0, 4)
+
+
+async def test_what_a_task_wrote_is_kept_whole_or_not_at_all(home: Home) -> None:
+    """An error at the second value of a task takes the first one back: half a task would count as done on a resume."""
+    config: RunnableConfig = {"configurable": {"thread_id": "a", "checkpoint_ns": "", "checkpoint_id": "1"}}
+    async with open_saver(home) as saver:
+        saver.conn.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON writes WHEN NEW.idx = 1 BEGIN SELECT RAISE(FAIL, 'full'); END"
+        )
+        with pytest.raises(sqlite3.Error, match="full"):
+            await saver.aput_writes(config, [("x", 1), ("y", 2)], "task")
+    async with open_saver(home) as saver:
+        assert saver.conn.execute("SELECT count(*) FROM writes").fetchone() == (0,)
+
+
+async def test_steps_can_be_written_while_others_are_gone_through(home: Home) -> None:
+    """Who goes through the steps of one thread may write those of another meanwhile."""
+    async with open_saver(home) as saver:
+        await run(saver, "a")
+        async for _ in saver.alist({"configurable": {"thread_id": "a"}}):
+            await run(saver, "b")
+        assert await steps(saver, "b") > 4
 
 
 async def test_orphans_are_swept(home: Home) -> None:
