@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, carry_out
+from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, take_looks
 from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.look import Look
@@ -64,7 +64,7 @@ async def look_and_reply(
         if looking is None or refused or isinstance(answer, Failed) or asking is None:
             return answer, tuple(earlier), tuple(looks)
         left = looking.limit - len(looks)
-        messages, images, looked = await carry_out(
+        messages, images, looked = await take_looks(
             call.messages, asking, images, looking, left=left, call=answer.key, prompt=rendered.name
         )
         call = call.model_copy(update={"messages": messages})

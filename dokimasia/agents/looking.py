@@ -53,7 +53,7 @@ def as_shown(messages: Sequence[Message]) -> tuple[Shown, ...]:
     return tuple(Shown(image, Region(image=image.sha256, box=WHOLE)) for image in images)
 
 
-async def carry_out(
+async def take_looks(
     messages: Sequence[Message],
     reply: ChatReply,
     images: tuple[Shown, ...],
@@ -63,7 +63,7 @@ async def carry_out(
     call: str,
     prompt: str,
 ) -> tuple[tuple[Message, ...], tuple[Shown, ...], tuple[Look, ...]]:
-    """Carry out the tool calls of a reply, as many as are left; the model is told of the others that they were not.
+    """Take the looks that a reply asks for, as many as are left; the model is told of the others that they were not.
 
     Whatever is wrong with a call, the model is told, and the work goes on.
 
