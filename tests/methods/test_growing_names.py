@@ -8,10 +8,13 @@ import pytest
 
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.domain.call import Chat, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.capability import TreeEdit
+from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree.request import GrowthRequest
+from dokimasia.prompts import recognise
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.observer import Silent
@@ -239,3 +242,27 @@ def test_the_level_is_an_option() -> None:
     assert "--level parent" in request.command
     with pytest.raises(ValueError, match="level"):
         GrowthRequest(judge="J", run="last", level="leaf")  # type: ignore[arg-type]
+
+
+async def test_parents_are_judged_beside_leaves(settings: Settings) -> None:
+    """No list of parents is waited for by itself: each is asked while a list of leaves is."""
+    waiting: list[str] = []
+    beside: list[bool] = []
+
+    class Slow(JudgeTransport):
+        async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+            """Answer a call, and see what else is waited for meanwhile."""
+            request = recognise(call.messages) if isinstance(call, Chat) else None
+            assert request is not None
+            layers = {row["path"].count("<") for row in json.loads(request.inputs.get("capabilities", "[]"))}
+            kind = {(2,): "parents", (3,): "leaves"}.get(tuple(layers), request.name)
+            beside.extend(["leaves" in waiting] if kind == "parents" else [])
+            waiting.append(kind)
+            reply = await super().send(call, spec, api_key=api_key, blobs=blobs)
+            waiting.remove(kind)
+            return reply
+
+    judge = Slow(delay=lambda number: 0.05 if judge.asked[number] == "tree_merge" else 0.0)
+    await grown(settings, judge)
+    assert len(beside) == 2, "one list in each round: only Perception has two parents"
+    assert all(beside)
