@@ -7,7 +7,7 @@ in `problems`, and the rest is taken.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.capability import DEEPEST, Proposal
@@ -23,8 +23,21 @@ T = TypeVar("T")
 SHOWN_EXAMPLE = 160
 """Characters of an example that are shown; criteria, their ground truths and the samples' questions are shown whole."""
 
-Row = tuple[str, int, Sequence[str]]
-"""A capability as a merger sees it: its path, its support, and some of its criteria."""
+
+class Row(NamedTuple):
+    """A capability, or a parent of some, as a merger sees it.
+
+    Attributes:
+        path: its id.
+        support: how many criteria it was proposed for.
+        examples: some of these criteria.
+        below: the names of a parent's capabilities.
+    """
+
+    path: str
+    support: int
+    examples: Sequence[str] = ()
+    below: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +92,7 @@ def propose_capabilities(
 
 
 def judge_merges(rows: Sequence[Row]) -> Ask[Judged]:
-    """A judge says which capabilities, or parents of some, are one and the same, and which are vague.
-
-    Args:
-        rows: each one's path, its support, and some of its criteria (may be none).
-    """
+    """A judge says which capabilities, or parents of some, are one and the same, and which are vague."""
     return Ask(
         "tree_merge",
         {"capabilities": capability_lines(rows)},
@@ -128,16 +137,14 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
 
 
 def capability_lines(rows: Iterable[Row]) -> str:
-    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, `path`, `support`, and `examples`.
-
-    Args:
-        rows: each capability's path, its support, and some of its criteria (where there is none, none is shown).
-    """
+    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, and the fields of `Row` that say something."""
     shown: list[dict[str, object]] = []
-    for number, (path, support, examples) in enumerate(rows, start=1):
-        row: dict[str, object] = {"n": number, "path": path, "support": support}
-        if examples:
-            row["examples"] = [short(one, SHOWN_EXAMPLE) for one in examples]
+    for number, one in enumerate(rows, start=1):
+        row: dict[str, object] = {"n": number, "path": one.path, "support": one.support}
+        if one.below:
+            row["below"] = list(one.below)
+        if one.examples:
+            row["examples"] = [short(each, SHOWN_EXAMPLE) for each in one.examples]
         shown.append(row)
     return lines_text(shown)
 

@@ -6,7 +6,15 @@ import pytest
 
 from dokimasia.agents import ask
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import criteria_lines, judge_merges, map_criteria, propose_capabilities, read_proposed
+from dokimasia.agents.tree import (
+    Row,
+    capability_lines,
+    criteria_lines,
+    judge_merges,
+    map_criteria,
+    propose_capabilities,
+    read_proposed,
+)
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.judgement import Failed
@@ -92,7 +100,11 @@ def test_the_whole_question_is_shown_once() -> None:
 async def test_a_merger_and_embeddings() -> None:
     """Groups come back by number; an endpoint that answers an embedding with a chat is a failure and no vector."""
     gateway = FunctionGateway(lambda call: "same: 2, 1")
-    rows = [(NODES[2], 3, ["How many?"]), ("<Perception><Enumeration><Tallying>", 1, [])]
+    rows = [Row(NODES[2], 3, ["How many?"]), Row("<Perception><Enumeration>", 4, (), ["Counting"])]
+    assert json.loads(capability_lines(rows)) == [
+        {"n": 1, "path": NODES[2], "support": 3, "examples": ["How many?"]},
+        {"n": 2, "path": "<Perception><Enumeration>", "support": 4, "below": ["Counting"]},
+    ]
     asked = await ask(judge_merges(rows), gateway=gateway, model=JUDGE)
     assert asked.value is not None
     assert asked.value.merges.same == ((2, 1),)

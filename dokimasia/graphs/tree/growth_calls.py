@@ -8,10 +8,10 @@ from typing import Any
 
 from dokimasia.agents import Ask, Asked
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import Mapped, judge_merges, map_criteria, propose_capabilities
+from dokimasia.agents.tree import Mapped, Row, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.taxonomy import deepest, leaves
 from dokimasia.algorithms.trees.growth import options_below
-from dokimasia.algorithms.trees.places import members_below
+from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.domain.capability import ROOT, Proposal
 from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
@@ -25,8 +25,8 @@ LISTED = 200
 SHOWN_LEAVES = 400
 """Leaves of a tree that a proposer is shown; of more, those with most support."""
 
-EXAMPLES = 3
-"""Criteria of a node, each of another sample, that a merger is shown."""
+EXAMPLES, BELOW = 3, 10
+"""Criteria of a node, of several samples where it has any, and capabilities below a parent, that a merger is shown."""
 
 EMBEDDED = 128
 """Texts that one embedding call takes."""
@@ -118,12 +118,16 @@ async def all_merges(
     """
     known, held = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
-    def row(node: str) -> tuple[str, int, list[str]]:
-        examples: dict[str, str] = {}
-        for one in (known[key] for key in held[node] if key in known):
-            examples.setdefault(one.sample_id, one.text)
-        support = max(len(held[node]), int(tree.nodes[node]["support"]))
-        return node, support, list(examples.values())[:EXAMPLES]
+    def row(node: str) -> Row:
+        members = [known[key] for key in held[node] if key in known]
+        first = {one.sample_id: one for one in reversed(members)}
+        members.sort(key=lambda one: first[one.sample_id] is not one)
+        return Row(
+            node,
+            max(len(held[node]), int(tree.nodes[node]["support"])),
+            [one.text for one in members[:EXAMPLES]],
+            [place_of(child).name for child in sorted(tree.successors(node))[:BELOW]],
+        )
 
     groups: list[tuple[str, ...]] = []
     names: dict[str, Counter[str]] = {}
