@@ -47,7 +47,7 @@ def together(text: str, errors: Sequence[Sequence[Change]], most: int) -> list[l
             continue
         fitting = next((one for one in groups if not one[1] & touched), None)
         if fitting is None and len(groups) < most:
-            fitting = ([], set[int]())
+            fitting = (list[int](), set[int]())
             groups.append(fitting)
         if fitting is not None:
             fitting[0].append(place)

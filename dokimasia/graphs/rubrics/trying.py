@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.agents import Asked
-from dokimasia.agents.perturbation import plant_errors
+from dokimasia.agents.perturbation import dimensions, plant_errors
 from dokimasia.agents.rubrics import assess_response
 from dokimasia.algorithms.perturbations import together
 from dokimasia.algorithms.rubric_checks import dimension_of
@@ -20,7 +20,6 @@ from dokimasia.domain.rubric import MEASURED_ERRORS, TRIAL_CAPTIONS, Rubric, Rub
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import gathered
-from dokimasia.prompts.dimensions import dimensions
 
 
 class Heard(NamedTuple):

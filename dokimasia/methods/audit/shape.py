@@ -80,8 +80,7 @@ class AuditFigures(Used, DataFigures):
     show_image: bool = Field(description="whether the judge sees the image")
     rubrics: AuditRubrics
     in_pool: tuple[str, ...] = Field(
-        description="audited models whose other answers chose rubrics: easy-wrong ones were mined from them, and rubrics that "
-        "they passed were replaced"
+        description="audited models whose other answers had a hand in choosing the rubrics"
     )
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
     domains: Counts = Field(description="samples by domain")
