@@ -38,9 +38,6 @@ TRIAL_CAPTIONS = 4
 MEASURED_ERRORS = 4
 """Errors, at most, that are planted in a golden caption to measure what its set catches."""
 
-Protocol = Literal["ours", "published"]
-"""Whether rubrics are tried before they are accepted, or made as in the paper."""
-
 _SUBJECT = r"(?:the|a|an|any|every)\s+(?:response|caption|description|answer)"
 _MUST = r"(?:must|may|should|shall|can|ought\s+to|has\s+to|needs\s+to)"
 _FORBIDS = re.compile(
@@ -220,7 +217,6 @@ class RubricJudgement(Value):
 class RubricOptions(GraphOptions):
     """Options of making rubrics: pool and panel by shown names, and each sample's source, its id by the sample's name."""
 
-    protocol: Protocol = "ours"
     pool: tuple[str, ...] = ()
     panel: tuple[str, ...] = ()
     sources: dict[str, str] = Field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.density import Domain
-from dokimasia.domain.rubric import Protocol, RubricOptions, RubricSet, RubricSource
+from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import FunctionGateway, Reply
@@ -73,7 +73,7 @@ def ordinary(prompt: str, inputs: Mapping[str, str]) -> Reply:
         return assessed(inputs)
     if prompt.startswith("must_right"):
         return json.dumps(GOOD)
-    if prompt == "candidate":
+    if prompt == "candidate_plain":
         return POOL_TEXT
     if prompt == "easy_wrong":
         return json.dumps([rubric("not mention a dog", responses=[1, 2])])
@@ -92,7 +92,7 @@ async def made(
     pool: tuple[str, ...] = ("p1", "p2"),
     domain: Domain | None = "natural",
     caption: str = CAPTION,
-    protocol: Protocol = "ours",
+    published: bool = False,
 ) -> tuple[dict[str, Any], RubricSet | None, FunctionGateway]:
     """Make the sample's rubrics with models that say what a function says, or what is ordinary."""
     asked: dict[tuple[str, str], int] = {}
@@ -114,7 +114,7 @@ async def made(
         pool=pool,
         panel=panel,
         sources={"s": await store.put(source)},
-        protocol=protocol,
+        published=published,
     )
     graph = drive.compiled(cast("GraphFile", rubric_making))
     inputs = {"sample": await store.put(SAMPLE)}
@@ -136,8 +136,8 @@ async def test_the_straight_way() -> None:
     assert made_set.panel == ("m1", "m2", "m3")
     assert labels(gateway) == [
         "must_right_natural",
-        "candidate",
-        "candidate",
+        "candidate_plain",
+        "candidate_plain",
         "easy_wrong",
         "perturbation",
         *["rubric_assessment"] * 4,
@@ -176,7 +176,7 @@ async def test_a_rubric_that_asks_two_things_is_mended_once() -> None:
             return json.dumps([{"n": 4, **rubric("say that the fridge is white")}])
         return None
 
-    _, made_set, gateway = await made(say, protocol="published")
+    _, made_set, gateway = await made(say, published=True)
     assert made_set is not None
     assert labels(gateway).count("rubric_repair") == 1
     last = made_set.rubrics[-1]
@@ -206,7 +206,7 @@ async def test_what_stays_broken_is_dropped_with_the_reason() -> None:
         return "I would rather not." if prompt == "rubric_repair" else still(prompt, inputs, name, count)
 
     for say, repairs in ((still, 1), (given_up, 1), (unreadable, 2)):
-        _, made_set, gateway = await made(say, protocol="published")
+        _, made_set, gateway = await made(say, published=True)
         assert made_set is not None
         assert len(made_set.rubrics) == 3
         assert [(one.by, one.reason) for one in made_set.dropped] == [("rules", "it asks for more than one thing")]
@@ -222,7 +222,7 @@ async def test_duplicates_and_contradictions_between_the_streams() -> None:
             return json.dumps(rows)
         return '[{"n": 4, "drop": true}, {"n": 5, "drop": true}]' if prompt == "rubric_repair" else None
 
-    _, made_set, _ = await made(say, protocol="published")
+    _, made_set, _ = await made(say, published=True)
     assert made_set is not None
     assert [one.reason for one in made_set.dropped] == ["it says the same as rubric 1", "it contradicts rubric 2"]
 
@@ -277,7 +277,7 @@ async def test_of_a_pool_those_count_who_answer() -> None:
     """A member of the pool that fails is left out and named; numbers of responses are those of who answered."""
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "candidate" and name == "p1":
+        if prompt == "candidate_plain" and name == "p1":
             return CallFailed("api_error", "it is down")
         return json.dumps([rubric("not mention a dog", responses=[1])]) if prompt == "easy_wrong" else None
 
@@ -290,8 +290,8 @@ async def test_of_a_pool_those_count_who_answer() -> None:
 async def test_failures_that_end_the_sample() -> None:
     """No pool, no must-right rubrics, no money: a kind of failure and no set; money spares no half pool."""
     for prompt, name, failure, kind in (
-        ("candidate", "", CallFailed("api_error", "down"), "api_error"),
-        ("candidate", "p2", CallFailed("budget", "spent"), "budget"),
+        ("candidate_plain", "", CallFailed("api_error", "down"), "api_error"),
+        ("candidate_plain", "p2", CallFailed("budget", "spent"), "budget"),
         ("must_right_natural", "", "[]", "unparsable"),
         ("easy_wrong", "", "hm", "unparsable"),
         ("rubric_cross_check", "m2", CallFailed("budget", "spent"), "budget"),

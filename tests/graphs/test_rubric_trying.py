@@ -22,7 +22,7 @@ async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None
     problems: list[str] = []
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "candidate":
+        if prompt == "candidate_plain":
             return "A cat on a grey stove with two cups."
         if prompt == "rubric_repair":
             problems.append(inputs["problems"])
@@ -55,7 +55,7 @@ async def test_what_a_golden_caption_with_an_error_of_its_kind_passes_is_replace
         if prompt.startswith("must_right"):
             mention = rubric("mention the cups", kind="count", evidence="Two cups")
             return json.dumps([mention, rubric("mention a fridge"), rubric("say that the magnet is a banana")])
-        if prompt == "candidate":
+        if prompt == "candidate_plain":
             return "A dog on a grey stove."
         if prompt == "perturbation" and '"about"' in inputs["errors"]:
             errors = json.loads(inputs["errors"])
@@ -79,9 +79,9 @@ async def test_the_published_protocol_tries_nothing_and_lets_the_gate_forbid() -
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
         if prompt.startswith("must_right"):
             return json.dumps([rubric("not mention a bird"), rubric("mention a fridge"), rubric("mention a cat")])
-        return "A cat on a fridge." if prompt == "candidate" else None
+        return "A cat on a fridge." if prompt == "candidate_plain" else None
 
-    _, made_set, gateway = await made(say, protocol="published")
+    _, made_set, gateway = await made(say, published=True)
     assert made_set is not None
     assert (len(made_set.must_right), made_set.dropped) == (3, ())
     assert labels(gateway).count("perturbation") == 1
@@ -115,7 +115,7 @@ async def test_power_is_measured_on_what_did_not_choose() -> None:
     shown: list[str] = []
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "candidate":
+        if prompt == "candidate_plain":
             return f"{POOL_TEXT} Seen by {name}."
         if prompt == "rubric_assessment":
             shown.append(inputs["response"])

@@ -106,7 +106,7 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
-    what = answer_question(sample, repeat=POOL_DRAW)
+    what = answer_question(sample, repeat=POOL_DRAW, plain=True)
     asked = await gathered(context.ask(what, model=name) for name in options.pool)
     calls = [call for one in asked for call in one.calls]
     answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
@@ -148,7 +148,7 @@ async def try_out(state: State, runtime: Runtime[Context]) -> State:
     """Try every rubric on one half of the pool, and on the golden caption with an error of its own kind planted in it."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
-    if _published(context) or not draft.rubrics:
+    if context.options.published or not draft.rubrics:
         return {}
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
@@ -168,7 +168,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     if not state.get("mended"):
         return {}
     draft = await context.store.get(RubricDraft, state["draft"])
-    draft = kept_by_rules(draft, silent_gate=_published(context))
+    draft = kept_by_rules(draft, silent_gate=context.options.published)
     return {"draft": await context.store.put(draft)}
 
 
@@ -176,7 +176,7 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     """Send what breaks a rule or tests nothing back to the judge, once; a judge that fails at it leaves it as it is."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
-    texts = faults(draft, silent_gate=_published(context))
+    texts = faults(draft, silent_gate=context.options.published)
     if not texts:
         return {"mended": True}
     sample = await context.store.get(Sample, state["sample"])
@@ -284,10 +284,6 @@ def build() -> StateGraph[State, Context]:
 
 def _options(context: Context) -> RubricOptions:
     return own_options(context, RubricOptions, "the making of rubrics")
-
-
-def _published(context: Context) -> bool:
-    return _options(context).protocol == "published"
 
 
 async def _responses(state: State, context: Context, sample: Sample, *, chosen_by: bool) -> dict[str, str]:

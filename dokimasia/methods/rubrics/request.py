@@ -1,7 +1,7 @@
 """What the making of rubrics is asked, and what decides its results."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -9,13 +9,16 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import DOMAINS
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.review import DESCRIBE_REQUEST
-from dokimasia.domain.rubric import Protocol, RubricOptions
+from dokimasia.domain.rubric import RubricOptions
 from dokimasia.runs.plans import JudgedPlan
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
 
+Protocol = Literal["ours", "published"]
+"""Whether rubrics are tried before they are accepted, or made as in the paper."""
+
 PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),
-    "candidate",
+    "candidate_plain",
     "domain",
     "easy_wrong",
     "perturbation",
@@ -81,5 +84,5 @@ class RubricPlan(JudgedPlan):
             pool=tuple(spec.ref.name for spec in self.pool),
             panel=tuple(spec.ref.name for spec in self.panel),
             sources=dict(self.sources),
-            protocol=self.protocol,
+            published=self.protocol == "published",
         )
