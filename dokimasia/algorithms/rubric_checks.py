@@ -131,8 +131,8 @@ def dimension_of(rubric: Rubric) -> ErrorKind:
     --------
     >>> def must(text):
     ...     return Rubric(stream="must_right", statement=f"The response must {text}.", polarity="positive")
-    >>> [dimension_of(must(text)) for text in ("quote 'Exit'", "mention two cups", "put it on the left", "name a cup")]
-    ['text', 'count', 'position', 'object']
+    >>> dimension_of(must("mention two cups")), dimension_of(must("name a cup"))
+    ('count', 'object')
     """
     if rubric.kind is not None:
         return rubric.kind

@@ -1,6 +1,7 @@
 """Rubrics, mended rubrics and a panel's verdicts are read whole, or refused with a reason that a judge can act on."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,3 +150,21 @@ def test_verdicts_that_are_refused(text: str, reason: str) -> None:
     """A rubric that a member did not answer is no verdict on it."""
     with pytest.raises(UnparsableReply, match=reason):
         parse_cross_check(text, 2)
+
+
+def test_what_real_models_wrote_is_read(shared_data: Path) -> None:
+    """Rubrics and verdicts of real models, small and hasty ones too, are read whole, under the earlier form as well."""
+    path = shared_data / "rehearsal" / "exchanges.jsonl"
+    if not path.exists():
+        pytest.skip("the exchanges with real models are not here")
+    read: dict[str, list[int]] = {}
+    for line in path.read_text().splitlines():
+        exchange = json.loads(line)
+        system = exchange["messages"][0]["text"]
+        if system.startswith("You write gating rubrics"):
+            read.setdefault("must-right", []).append(len(parse_must_right(exchange["reply"])))
+        elif system.startswith("You turn the errors that models really make"):
+            read.setdefault("easy-wrong", []).append(len(parse_easy_wrong(exchange["reply"], 2)))
+        elif system.startswith("You check rubrics by which"):
+            read.setdefault("verdicts", []).append(len(parse_cross_check(exchange["reply"], 6)))
+    assert read == {"must-right": [4], "easy-wrong": [2], "verdicts": [6, 6]}
