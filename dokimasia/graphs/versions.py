@@ -12,7 +12,7 @@ VERSIONS: dict[str, int] = {
     "peer_review": 2,
     "refinement": 2,
     "rubric_audit": 2,
-    "rubric_making": 1,
+    "rubric_making": 2,
     "taxonomy_growth": 2,
     "verification": 1,
 }
