@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.perturbation import Change
-from dokimasia.domain.rubric import MEASURED_ERRORS, Rubric, RubricSet, Tried
+from dokimasia.domain.rubric import MEASURED_ERRORS, STREAMS, Rubric, RubricSet, Tried
 from dokimasia.methods.rubrics.power import power_figures
 
 IMAGES = 40
@@ -39,7 +39,7 @@ def _set(name: str, rate: float, generator: np.random.Generator) -> RubricSet:
     """Draw a set, and of each text which rubrics fail it; the golden caption passes all."""
     rubrics = tuple(
         Rubric(stream=stream, statement=f"The response must say {number}.", polarity="positive")
-        for stream, count in (("must_right", GATE), ("easy_wrong", FINE))
+        for stream, count in zip(STREAMS, (GATE, FINE), strict=True)
         for number in range(count)
     )
 
