@@ -38,9 +38,8 @@ def rubric_power(seed: int) -> Seed:
 def _set(name: str, rate: float, generator: np.random.Generator) -> RubricSet:
     """Draw a set, and of each text which rubrics fail it; the golden caption passes all."""
     rubrics = tuple(
-        Rubric(stream=stream, statement=f"The response must say {number}.", polarity="positive")
-        for stream, count in zip(STREAMS, (GATE, FINE), strict=True)
-        for number in range(count)
+        Rubric(stream=stream, statement="The response must say so.", polarity="positive")
+        for stream in (*STREAMS[:1] * GATE, *STREAMS[1:] * FINE)
     )
 
     def passes(count: int) -> tuple[bool, ...]:
