@@ -18,6 +18,7 @@ from benchmarks.calibration import (
     planted_trees,
     refinements,
     reviews,
+    rubric_power,
     samples,
     speaking,
     taxonomies,
@@ -42,6 +43,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
     "reviews": reviews.reviews,
+    "rubrics": rubric_power.rubric_power,
 }
 
 
