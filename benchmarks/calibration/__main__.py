@@ -20,6 +20,7 @@ from benchmarks.calibration import (
     reviews,
     rubric_power,
     samples,
+    speaking,
     taxonomies,
 )
 from benchmarks.calibration.trials import Seed
@@ -29,6 +30,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "evaluation": evaluations.evaluation,
     "comparison": evaluations.comparison,
     "clusters": evaluations.clusters,
+    "speaking": speaking.speaking,
+    "both speaking": speaking.both_speaking,
+    "equal skill": speaking.equal_skill,
     "means": samples.means,
     "rates": samples.rates,
     "correlations": samples.correlations,
