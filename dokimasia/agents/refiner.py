@@ -8,14 +8,10 @@ from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.refinement import ARMS, Answered, Arm, Feedback, Point
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.prompts import lines_text
 
 EARLIER_LIMIT = 20_000
 """Characters of a model's earlier answer that it, or who writes it a hint, is shown again."""
-
-ANSWER_LIMIT = 20_000
-"""Characters from a response's end that are compared where it states no final answer on a line of its own."""
 
 VERDICTS: dict[Answered, str] = {
     "wrong": "The final answer is wrong.",
@@ -44,11 +40,6 @@ def later_draw(repeat: int, round: int, number: int = 0) -> int:
 def arm_draw(repeat: int, round: int, arm: Arm) -> int:
     """Return the repeat index under which an arm asks for its answer of a round: no two arms share one."""
     return later_draw(repeat, round, ARMS.index(arm))
-
-
-def stated_answer(text: str) -> str:
-    """Return what a response states as its final answer; the response itself, or its end, where it has no such line."""
-    return parse_final_answer(text) or text.strip()[-ANSWER_LIMIT:]
 
 
 def points_text(points: Sequence[Point]) -> str:
@@ -98,7 +89,7 @@ def answer_again(
     shown = ["image", "question"] if sample.images else ["question"]
     prompt = "answer_again_published" if published else "answer_again"
     if published and feedback.arm == "again":
-        prompt = "candidate"
+        prompt = "candidate_plain"
     else:
         points = f"\n{points_text(feedback.points)}" if feedback.points else ""
         inputs["feedback"] = verdict_text(feedback) + points

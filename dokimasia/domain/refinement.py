@@ -5,8 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import CheckpointScores, FailureKind, Response
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.judgement import Answered, AnswerRule, FailureKind, FinalAnswer, Response
 
 Arm = Literal["original", "again", "retry", "self", "peer"]
 """`original`: the answer that failed · `again`: asked once more, told nothing · `retry`: told whether it was right ·
@@ -20,11 +19,6 @@ Protocol = Literal["ours", "published"]
 SOLVED = 4
 """An atom is solved at this score or above, failed below it."""
 
-Answered = Literal["right", "wrong", "unknown"]
-
-AnswerRule = Literal["choice", "exact", "number", "yes or no", "empty", "judge", "no reference", "unreadable"]
-"""What settled whether a final answer is right: a rule, a judge's word on equivalence, or why nothing did."""
-
 Unused = Literal["final answer", "restates the question", "leak"]
 """Why a failed atom is no point to feed back: it is the final answer, asks what is asked anyway, or gives something away."""
 
@@ -35,20 +29,6 @@ Stopped = Literal["", "all solved", "nothing improved", "rounds", "nothing to sa
 """Why an arm stopped after a round (empty: it went on). Stop rules look at the atoms that were shown only."""
 
 AtomNumber = Annotated[int, Field(ge=1)]
-
-
-class FinalAnswer(Value):
-    """Whether a response's final answer is right, and by which rule; `unknown` where neither rule nor judge could say.
-
-    `answer` is what was compared (cut), `failure` the kind of failure of the judge that was asked, `calls` its calls.
-    """
-
-    response: str
-    verdict: Answered
-    rule: AnswerRule
-    answer: str = ""
-    failure: FailureKind | None = None
-    calls: tuple[str, ...] = ()
 
 
 HOW_IT_LEAKS: dict[str, str] = {
@@ -262,13 +242,3 @@ class Refined(Value):
     def calls(self) -> tuple[str, ...]:
         """The ledger keys of all calls, in order."""
         return tuple(key for step in self.steps for key in step.calls)
-
-
-def accepted_answers(sample: Sample) -> tuple[str, ...]:
-    """Return every answer to a sample that counts as right."""
-    return () if sample.reference_answer is None else (sample.reference_answer,)
-
-
-def spoken_to(judgement: CheckpointScores) -> tuple[bool, ...]:
-    """Return of each criterion whether the answer spoke of it; empty where the judgement does not say."""
-    return tuple(getattr(judgement, "stated", ()))

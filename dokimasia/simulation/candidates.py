@@ -41,7 +41,8 @@ def put(
     final: str | None = None,
 ) -> ChatReply:
     """Return the reply that says the steps as they came out, and an answer, by default what follows from the last step."""
-    return deliver(profile, draws, *_text_and_half(question, outcomes, draws, final))
+    said = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
+    return deliver(profile, draws, *_text_and_half(question, outcomes, said, draws, final))
 
 
 def final_answer(question: Question, outcomes: Sequence[Outcome], draws: Draws) -> str:
@@ -101,7 +102,11 @@ def answer_blind(profile: CandidateProfile, choices: Sequence[str], draws: Draws
 
 
 def _text_and_half(
-    question: Question, outcomes: Sequence[Outcome], draws: Draws, answer: str | None = None
+    question: Question,
+    outcomes: Sequence[Outcome],
+    said: Sequence[bool],
+    draws: Draws,
+    answer: str | None = None,
 ) -> tuple[str, str]:
     opening = draws.pick(_OPENINGS, "opening")
     lines = [
@@ -109,6 +114,7 @@ def _text_and_half(
         for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
     ]
     final = FINAL + (answer or _final_answer(question, outcomes[-1], lines[-1], draws))
+    lines = [line if told else "" for line, told in zip(lines, said, strict=True)]
     whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
     return whole, half

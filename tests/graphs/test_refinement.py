@@ -71,7 +71,7 @@ class World:
         self.says = {
             "answer_again": "Final answer: seventeen crates",
             "answer_again_published": "Final answer: seventeen crates",
-            "candidate": "Final answer: nine crates",
+            "candidate_plain": "Final answer: nine crates",
             "peer_hint": same_for_all(GOOD),
             "hint_rewrite": same_for_all(GOOD),
             "equivalence": "No.\n\nVerdict: [[different]]",
@@ -291,7 +291,7 @@ async def test_published_each_point_is_a_call_and_nobody_sees_an_answer() -> Non
     [(_, _, inputs, _)] = world.named("answer_again_published")
     assert set(inputs) == {"question", "feedback"}
     await world.refine("again", protocol="published")
-    assert len(world.named("candidate")) == 1
+    assert len(world.named("candidate_plain")) == 1
 
 
 async def test_hints_come_from_who_solved_most() -> None:

@@ -77,6 +77,19 @@ def elsewhere(settings: Settings, name: str) -> Settings:
     return Settings(home=other)
 
 
+async def test_what_the_evaluation_decided_is_not_decided_again(settings: Settings, source: str) -> None:
+    """Whether an original answer is right is the evaluation's own verdict, and nobody is asked about it once more."""
+    transport = counting()
+    result = await refine(RefinementRequest(run=source, strategy="again"), settings=settings, transports={"sim": transport})
+    with Home.open(settings.home, write=False) as home:
+        decided = {(row.sample_id, row.model): row.final_id for row in results(home, source) if row.kind == "score"}
+    originals = [row for row in rows_of(settings, result.run) if row.arm == "original"]
+    assert {(row.sample_id, row.model): row.final_id for row in originals} == decided
+    answers = sum(model["failed"] for model in result.summary["models"].values())
+    asked = [found.name for call in transport.sent if (found := read(call)) is not None]
+    assert asked.count("equivalence") <= answers
+
+
 async def test_every_arm_takes_up_the_same_failures(settings: Settings, source: str) -> None:
     """Those taken up are wrong and have a point to feed back; each has one row in each arm, with the same split."""
     result = await refine(RefinementRequest(run=source), settings=settings)

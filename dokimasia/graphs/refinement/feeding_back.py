@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from dokimasia.agents import refiner
 from dokimasia.algorithms.closed_loop import failed_atoms, withhold
 from dokimasia.domain.judgement import CheckpointScores, Response
-from dokimasia.domain.refinement import Feedback, Point, Selection, spoken_to
+from dokimasia.domain.refinement import Feedback, Point, Selection
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.refinement.leak_checking import secrets_of
@@ -56,7 +56,7 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
         shown = (await context.store.get(Selection, state["selection"])).shown
         peers = state.get("peers", {}) if arm == "peer" else None
         told = [atom for atom in failed_atoms(scores) if atom in shown]
-        points = hinting.points_of(told, criteria, stated=spoken_to(last), round=round, peers=peers)
+        points = hinting.points_of(told, criteria, stated=last.stated, round=round, peers=peers)
     feedback = Feedback(
         sample=sample.digest, model=state["model"], arm=arm, round=round, answered=state["answered"], points=points
     )

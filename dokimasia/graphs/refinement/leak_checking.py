@@ -10,7 +10,7 @@ from dokimasia.algorithms.points import is_method
 from dokimasia.algorithms.text.words import words
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed
-from dokimasia.domain.refinement import FoundLeak, accepted_answers
+from dokimasia.domain.refinement import FoundLeak
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 
@@ -65,7 +65,7 @@ def secrets_of(sample: Sample, criteria: CriteriaSet, solved: str | None) -> Sec
         for atom, criterion in enumerate(criteria.criteria, start=1)
         if not is_method(criterion.question, criterion.ground_truth)
     )
-    return Secrets(truths, once((*accepted_answers(sample), *([solved] if solved else []))))
+    return Secrets(truths, once((*sample.accepted_texts, *([solved] if solved else []))))
 
 
 def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:

@@ -11,13 +11,11 @@ from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import Need, assign_peers
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, Response
+from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.refinement import (
     SOLVED,
-    Answered,
     Arm,
     Feedback,
-    FinalAnswer,
     Protocol,
     Refined,
     RefinementStep,
@@ -27,6 +25,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 
@@ -146,12 +145,16 @@ def _check(context: Context, arm: Arm, names: Sequence[str], peers: Mapping[str,
         raise InputError("the arm 'peer' needs another model's own answer in `peers`; the arm 'self' needs none")
 
 
+def _as_scored(context: Context) -> dict[str, bool]:
+    return {"show_image": context.options.shows_image, "published": context.options.published}
+
+
 async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
-    what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
+    what = score_checkpoints(sample, criteria, response.text, **_as_scored(context))
     asked = await context.ask(what, node="score")
-    judgement = refinement.judgement_of(asked, value_id(response), criteria_id, criteria)
+    judgement = judgement_of(asked, value_id(response), criteria_id, criteria)
     if judgement is None:
         return asked.failure
     await context.store.put(response)

@@ -22,7 +22,8 @@ class State(Failure, TypedDict, total=False):
     answer), `below` (whether the answer's score is below a threshold; absent: it is a wrong final answer that fails),
     `leak_judge` (whether the judge looks for leaks in what the rules let pass; absent: it does), `hide_answer`,
     `protocol`. The arm `original` is given `needs_points`, whether an answer without a point to feed back is left as it is,
-    and `looks_again`, whether one more judgement is drawn of one that is not; all others `answered` (whether the source is
+    and `looks_again`, whether one more judgement is drawn of one that is not, and `final` where the evaluation has decided
+    whether the answer is right; all others `answered` (whether the source is
     right) and `selection`; the arm `peer`, by atom number, `peers`: pairs of a model's name and the id of its response, in
     order of choice.
 

@@ -15,8 +15,8 @@ POINT_TOKENS, HINT_TOKENS = 40, 80
 def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSize]) -> Estimate:
     """Return what a refinement will ask at most.
 
-    Which final answers are wrong is not known before they are checked, so every scored answer counts as one that failed
-    (with a threshold: every one below it) and can be fed back, and goes through all rounds of all arms; no final answer is
+    A scored answer of which it is not known that it is right counts as one that failed (with a threshold: every one below
+    it) and can be fed back, and goes through all rounds of all arms; no final answer is
     settled by a rule, every hint is rewritten once, and what is checked for leaks is looked at again after each piece that
     is left out. Who gives which hint is counted for that case, too: the calls are an upper bound together, and those of a
     single peer nearly so.
@@ -32,12 +32,12 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
         for answer in source.answers
         if answer.model in names and (plan.threshold is not None or sizes[answer.sample_id].reference)
     ]
-    failed = [answer for answer in taken if plan.threshold is None or answer.score < plan.threshold]
+    failed = [answer for answer in taken if _may_fail(answer, plan.threshold)]
     peers = peers_for({one: failed_atoms(one.scores) for one in failed}, source, plan) if "peer" in plan.arms else {}
 
     def asked() -> Iterator[Asking]:
         for answer in taken:
-            yield from _checked(plan, sizes[answer.sample_id], times=1)
+            yield from _checked(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
         if plan.leak_judge and plan.names_points:
             for id, count in {answer.sample_id: len(answer.scores) for answer in failed}.items():
                 yield _looked(plan, sizes[id], count * POINT_TOKENS, times=count)
@@ -51,6 +51,10 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
                 yield from _hinted(plan, size, len(most_shown(answer, plan)), list(able))
 
     return added_up(asked(), len(sizes))
+
+
+def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
+    return answer.verdict in ("wrong", None) if threshold is None else answer.score < threshold
 
 
 def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:

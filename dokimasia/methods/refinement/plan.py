@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions
 from dokimasia.domain.refinement import ARMS, Arm, Protocol
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import EvaluationPlan
@@ -26,15 +26,15 @@ WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
 LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
 """How far an arm goes and what it is told: called alike in request, plan and graph."""
 
-SEEN = {"show_image", "tools", "looks"}
-"""What the judge sees of an image: called alike in the evaluation's plan, the refinement's, and the graph's options."""
+SEEN = {"show_image", "tools", "looks", "tolerance"}
+"""How the judge and the rules look: called alike in the evaluation's plan, the refinement's, and the graph's options."""
 
 
 class RefinementPlan(RunPlan):
     """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
 
     `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
-    another one.
+    another one. `protocol` is whose form the feedback has, `scored_as` whose way of scoring the source run went.
     """
 
     source: str
@@ -53,6 +53,8 @@ class RefinementPlan(RunPlan):
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
+    tolerance: float = TOLERANCE
+    scored_as: Protocol = "ours"
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -72,7 +74,10 @@ class RefinementPlan(RunPlan):
     @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
-        return GraphOptions(judge=self.judge_name, models=self.models, **self.model_dump(include=SEEN))
+        published = self.scored_as == "published"
+        return GraphOptions(
+            judge=self.judge_name, models=self.models, published=published, **self.model_dump(include=SEEN)
+        )
 
 
 def plan_of(
@@ -111,15 +116,17 @@ def plan_of(
         arms=arms,
         **given,
         **source.model_dump(include=SEEN),
-        prompts=prompts_used(session.library, _prompts(arms, request)),
+        scored_as=source.protocol,
+        prompts=prompts_used(session.library, _prompts(arms, request, source)),
     )
 
 
-def _prompts(arms: tuple[Arm, ...], request: RefinementRequest) -> set[str]:
-    """Return the names of the prompts that the arms are asked by."""
+def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: EvaluationPlan) -> set[str]:
+    """Return the names of the prompts that the arms are asked by, and their answers scored as those of the source were."""
     published = request.protocol == "published"
-    used = {"equivalence", "checkpoints", "repair", "answer_again_published" if published else "answer_again"}
-    used |= {"candidate"} if published and "again" in arms else set[str]()
+    scoring = "checkpoints_published" if source.protocol == "published" else "checkpoints"
+    used = {"equivalence", scoring, "repair", "answer_again_published" if published else "answer_again"}
+    used |= {"candidate_plain"} if published and "again" in arms else set[str]()
     used |= {"peer_hint", "hint_rewrite"} if "peer" in arms else set[str]()
     return used | ({"leak_check"} if request.leak_judge and {"self", "peer"} & set(arms) else set[str]())
 

@@ -6,17 +6,8 @@ from typing import Any
 
 from dokimasia.algorithms.points import possible_answers
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
-from dokimasia.domain.refinement import (
-    Answered,
-    Feedback,
-    FinalAnswer,
-    RefinementRow,
-    RefinementStep,
-    Selection,
-    accepted_answers,
-    spoken_to,
-)
+from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer, Response
+from dokimasia.domain.refinement import Feedback, RefinementRow, RefinementStep, Selection
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
@@ -100,7 +91,7 @@ class _Known:
             last=last,
             failed=failed,
             selected=failed and (bool(selection.shown) or not plan.names_points),
-            options=possible_answers(sample.prompt, sample.choices, accepted_answers(sample)),
+            options=possible_answers(sample.prompt, sample.choices, sample.accepted_texts),
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",
             answered_before=_verdict(before),
@@ -239,9 +230,8 @@ def _answer(row: ResultRow) -> tuple[str, str, int]:
 
 
 def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
-    """Whether an answer speaks of each atom by all judgements of it; where they do not say, it is taken to."""
-    said = [spoken_to(one) or (True,) * len(one.scores) for one in judgements]
-    return tuple(all(column) for column in zip(*said, strict=True)) if said else ()
+    """Whether an answer speaks of each atom by all judgements of it."""
+    return tuple(all(column) for column in zip(*(one.spoken_to for one in judgements), strict=True))
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, withhold
 from dokimasia.domain.identity import digest
+from dokimasia.domain.judgement import Answered
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -19,13 +20,18 @@ Peers = dict[str, dict[str, list[list[str]]]]
 
 
 class SourceAnswer(NamedTuple):
-    """One scored answer of the source run: ids of its values, the judge's scores by criterion, the weighted score."""
+    """One scored answer of the source run: ids of its values, whether it is right, the judge's scores, the weighted one.
+
+    `final` is empty and `verdict` None where the run has not decided whether it is right.
+    """
 
     sample_id: str
     sample_digest: str
     model: str
     repeat: int
     chain: str
+    final: str
+    verdict: Answered | None
     criteria: str
     response: str
     judgement: str
@@ -72,10 +78,21 @@ def read_source(home: Home, run: Run) -> Source:
         if row.kind != "score" or row.arm or row.score is None:
             continue
         if row.criteria_id and row.response_id and row.judgement_id:
-            ids = (chains.get(row.sample_id, ""), row.criteria_id, row.response_id, row.judgement_id)
-            judged = scores[row.judgement_id]
             answers.append(
-                SourceAnswer(row.sample_id, row.sample_digest, row.model, row.repeat, *ids, judged, row.score)
+                SourceAnswer(
+                    sample_id=row.sample_id,
+                    sample_digest=row.sample_digest,
+                    model=row.model,
+                    repeat=row.repeat,
+                    chain=chains.get(row.sample_id, ""),
+                    final=row.final_id or "",
+                    verdict=row.verdict,
+                    criteria=row.criteria_id,
+                    response=row.response_id,
+                    judgement=row.judgement_id,
+                    scores=scores[row.judgement_id],
+                    score=row.score,
+                )
             )
     return Source(plan, tuple(answers))
 

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores
-from dokimasia.domain.refinement import Arm, FinalAnswer, RefinementStep, Selection
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
+from dokimasia.domain.refinement import Arm, RefinementStep, Selection
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
@@ -31,9 +31,9 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     plan = job.plan
     source = read_source(job.home, get_run(job.home, plan.source))
     names = {spec.ref.name for spec in plan.candidates}
-    of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
     answers = [answer for answer in source.answers if answer.model in names]
-    yield _stage(job, dict.fromkeys(answers, of_first), ["original"], {})
+    of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
+    yield _stage(job, {answer: of_first | {"final": answer.final} for answer in answers}, ["original"], {})
     if job.out_of_budget:
         return
     shown: dict[SourceAnswer, Sequence[int]] = {}
@@ -55,7 +55,7 @@ def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers:
 
     async def do(sample: Sample) -> None:
         mine = by_sample.get(sample.id, [])
-        if job.plan.threshold is None and sample.reference_answer is None:
+        if job.plan.threshold is None and not sample.accepted:
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)
