@@ -50,7 +50,8 @@ class CandidateProfile(Value):
     told whether the answer was right; and a right one becomes wrong with probability `harm`. A `heedless` model answers
     every feedback as if it were asked for the first time. Told that its final answer is wrong, a model changes it with
     probability `flips`, whatever its steps say: to any other choice, or, where there are none, to another wrong answer. A
-    step that feedback names is said right with probability `recites`, whatever the model concludes from it.
+    step that its answer had left out, and that feedback names, is said right with probability `recites`, whatever the model
+    concludes from it.
 
     Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or is verbose (5,000 words) with the
     rates of these names, which exclude each other and are fixed by model and step; the second wording of a hint that leaks

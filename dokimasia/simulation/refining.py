@@ -80,9 +80,11 @@ def _mended(
 
 
 def _recited(profile: CandidateProfile, step: Step, number: int, known: Outcome, told: _Told, draws: Draws) -> Outcome:
-    """What is said of a step: a reciter says one that is named as the point would have it, and concludes nothing from it."""
-    named = _normal(step.question) in told.points
-    return "right" if named and draws.chance(profile.recites, "recites", number) else known
+    """What is said of a step: a reciter says what it had left out and is asked for, and concludes nothing from it."""
+    if _normal(step.question) not in told.points or told.earlier is None:
+        return known
+    silent = _said(step, told.earlier) == "wrong" and not any(one in told.earlier for one in step.wrong)
+    return "right" if silent and draws.chance(profile.recites, "recites", number) else known
 
 
 def _another(question: Question, final: str, told: _Told, draws: Draws) -> str:

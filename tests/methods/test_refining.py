@@ -80,7 +80,9 @@ def elsewhere(settings: Settings, name: str) -> Settings:
 async def test_what_the_evaluation_decided_is_not_decided_again(settings: Settings, source: str) -> None:
     """Whether an original answer is right is the evaluation's own verdict, and nobody is asked about it once more."""
     transport = counting()
-    result = await refine(RefinementRequest(run=source, strategy="again"), settings=settings, transports={"sim": transport})
+    result = await refine(
+        RefinementRequest(run=source, strategy="again"), settings=settings, transports={"sim": transport}
+    )
     with Home.open(settings.home, write=False) as home:
         decided = {(row.sample_id, row.model): row.final_id for row in results(home, source) if row.kind == "score"}
     originals = [row for row in rows_of(settings, result.run) if row.arm == "original"]

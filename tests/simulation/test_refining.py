@@ -126,12 +126,13 @@ def test_a_flipper_changes_what_is_called_wrong(replies, small_scene):
 
 
 def test_a_reciter_says_what_it_is_asked_for_and_concludes_nothing(replies, told, small_scene):
-    """The named step comes out right, the final answer stays as wrong as it was."""
+    """A named step that it had left out is said right, one that it had wrong is not; the final answer stays wrong."""
     step = small_scene.questions[0].steps[3]
-    model = learner(recites=1.0)
-    assert told(model, rows=[(step.question, "")]) == [False, False, False, True]
-    assert not is_right(replies(model, rows=[(step.question, GUIDANCE)]), small_scene.questions[0])
-    assert not any(told(model))
+    model, silent = learner(recites=1.0), "I do not know."
+    assert told(model, rows=[(step.question, "")], earlier=silent) == [False, False, False, True]
+    assert not any(told(model, rows=[(step.question, "")], earlier=step.wrong[0]))
+    assert not is_right(replies(model, rows=[(step.question, GUIDANCE)], earlier=silent), small_scene.questions[0])
+    assert not any(told(model, earlier=silent))
 
 
 def test_nothing_said_is_a_second_sample(told):
@@ -311,11 +312,12 @@ def test_the_truth_of_flipping_and_reciting_by_hand(small_scene):
     assert {arm: flipper.mended[arm] for arm in ARMS} == pytest.approx(
         {"again": 0, "retry": 0.4, "self": 0.4, "peer": 0.4}
     )
-    reciter = expected_refinement(learner(recites=0.7), PERFECT, small_scene, question)
+    reciter = expected_refinement(learner(recites=0.7, omission=1.0), PERFECT, small_scene, question)
     assert {arm: reciter.solved_shown[arm] for arm in ARMS} == pytest.approx(
         {"again": 0, "retry": 0, "self": 0.7, "peer": 0.7}
     )
     assert sum(reciter.mended.values()) == 0
+    assert sum(expected_refinement(learner(recites=0.7), PERFECT, small_scene, question).solved_shown.values()) == 0
 
 
 def test_the_truth_by_hand(small_scene):

@@ -111,9 +111,10 @@ def expected_refinement(
             kept = profile.delivered(position, last + 1)
             found: list[tuple[Arm, float, float]] = []
             for arm in ARMS:
-                states = _after(profile, arm, scene, step, before, fresh=fresh, told=told)
-                recites = named and arm in ("self", "peer") and not profile.heedless
-                said = _recited(profile, states) if recites else states
+                states, said = (
+                    _after(profile, arm, scene, step, before, fresh=fresh, told=told, recites=recites)
+                    for recites in (0.0, profile.recites)
+                )
                 right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
                 found.append((arm, right, _solved(judge, _cut(said, kept))))
             return found
@@ -199,11 +200,6 @@ def _any_of(chances: Sequence[float], count: int) -> float:
     return 1 - sums[count] / comb(len(chances), count) if len(chances) >= count else 0.0
 
 
-def _recited(profile: CandidateProfile, states: States) -> States:
-    """A named step's states where the model may say it for having been asked, whatever it concludes from it."""
-    return _mixed(States(profile.recites, 1 - profile.recites, 0.0), (States(1.0, 0.0, 0.0), states, states))
-
-
 def _flipped(
     profile: CandidateProfile, arm: Arm, question: Question, case: _Case, last: States, *, earlier_shown: bool
 ) -> float:
@@ -280,9 +276,20 @@ def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[Candi
 
 
 def _after(
-    profile: CandidateProfile, arm: Arm, scene: Scene, step: Step, before: States, *, fresh: float, told: _Told
+    profile: CandidateProfile,
+    arm: Arm,
+    scene: Scene,
+    step: Step,
+    before: States,
+    *,
+    fresh: float,
+    told: _Told,
+    recites: float,
 ) -> States:
-    """A step's states in a whole reply after a round of an arm, from those that it had before."""
+    """A step's states in a whole reply after a round of an arm, from those that it had before.
+
+    `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
+    """
     anew = _anew(profile, scene, step, before, fresh=fresh)
     if arm == "again" or profile.heedless:
         return _mixed(before, anew)
@@ -293,10 +300,20 @@ def _after(
     mends += (1 - mends) * profile.retry
     if not told.earlier_shown:
         return _mixed(before, [_upon(profile, state, mends) for state in anew])
+    named = told.named and arm != "retry"
+
+    def missing(left_out: float) -> States:
+        """The states after a step was missing: left out, or stated wrong."""
+        states = _anew(profile, scene, step, before, fresh=left_out)[2]
+        right = mends + (1 - mends) * states.right
+        said = recites * left_out if named else 0.0
+        kept = (1 - mends) * (1 - said)
+        return States(right + said * (1 - right), kept * states.hedged, kept * states.missing)
+
     kept = [
         States(1 - profile.harm, 0.0, profile.harm),
         States(mends, 1 - mends, 0.0),
-        States(*(mends * (at == 0) + (1 - mends) * state for at, state in enumerate(anew[2]))),
+        _mixed(States(fresh, 1 - fresh, 0.0), (missing(1.0), missing(0.0), missing(0.0))),
     ]
     return _mixed(before, kept)
 
