@@ -55,7 +55,11 @@ def _of_arm(
 ) -> Iterator[Asking]:
     """Yield the calls of all rounds of an arm, but for the hints."""
     told = len(shown_atoms(answer, plan)) if arm in ("self", "peer") else 0
-    sent = size.text + size.images + told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
+    sent = (
+        size.text
+        + size.images_for(options.models[answer.model])
+        + told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
+    )
     earlier = ANSWER_TOKENS if plan.show_answer else 0
     yield Asking(options.models[answer.model], plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
@@ -77,7 +81,7 @@ def _hinted(plan: RefinementPlan, size: SampleSize, order: list[str]) -> Iterato
     """Yield the calls of one atom's hints: in each round one peer's, in two wordings, both looked at."""
     for round in range(plan.rounds if order else 0):
         peer = plan.models[order[round % len(order)]]
-        shown = INSTRUCTION_TOKENS + size.text + size.images + POINT_TOKENS + ANSWER_TOKENS
+        shown = INSTRUCTION_TOKENS + size.text + size.images_for(peer) + POINT_TOKENS + ANSWER_TOKENS
         yield Asking(peer, 2, shown, HINT_TOKENS)
         if plan.leak_judge:
             yield _looked(plan, size, HINT_TOKENS, times=2)

@@ -78,9 +78,9 @@ def expected(plan: RubricPlan, found: Captions) -> Estimate:
     shown = INSTRUCTION_TOKENS + CAPTION_TOKENS
     for sample, source in zip(found.samples, found.sources, strict=True):
         size = size_of(sample)
-        asked += [Asking(spec, 1, size.text + size.images, CAPTION_TOKENS) for spec in plan.pool]
+        asked += [Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS) for spec in plan.pool]
         asked += [
-            Asking(plan.judge, 1 + (source.domain is None), shown + size.images, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
             Asking(plan.judge, 2, shown + len(plan.pool) * CAPTION_TOKENS, RUBRIC_TOKENS),
         ]
         asked += [Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS) for spec in plan.panel]

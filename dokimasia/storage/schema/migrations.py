@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, StorageError
 from dokimasia.storage.connection import transaction
-from dokimasia.storage.schema.tables import first_tables
+from dokimasia.storage.schema.tables import first_tables, reduced_images
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 FIRST = 7
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 
-MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", first_tables),)
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
+    ("first_tables", first_tables),
+    ("reduced_images", reduced_images),
+)
 """In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
 
 SCHEMA_VERSION = FIRST + len(MIGRATIONS) - 1

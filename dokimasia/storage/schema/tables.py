@@ -26,6 +26,17 @@ def first_tables(db: "Database") -> None:
     _make_checks(db)
 
 
+def reduced_images(db: "Database") -> None:
+    """Make the table of images that were made smaller before they were sent."""
+    _make(
+        db,
+        "reduced_images",
+        "original side:INTEGER sha256 media_type width:INTEGER height:INTEGER bytes:INTEGER created_at",
+        pk=("original", "side"),
+    )
+    _index(db, "reduced_images", "sha256")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create one table of columns written as `name:type`; without a type a column is text.
 
