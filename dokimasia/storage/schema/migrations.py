@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, StorageError
 from dokimasia.storage.connection import transaction
-from dokimasia.storage.schema.tables import first_tables, reduced_images
+from dokimasia.storage.schema.tables import first_tables
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-FIRST = 7
+FIRST = 8
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 
-MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
-    ("first_tables", first_tables),
-    ("reduced_images", reduced_images),
-)
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", first_tables),)
 """In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
 
 SCHEMA_VERSION = FIRST + len(MIGRATIONS) - 1
