@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
 
 LOOKS = 6
@@ -16,12 +17,16 @@ class GraphOptions(Value):
     by node, those that another judge than `judge` serves, as in a run that was forked from another.
     `tools` are offered to the judge to look closer with where it sees an image: when it writes a chain, and when it
     scores, where it is then shown the image; `looks` is how often it may use them in one ask.
+    `published` asks as the papers do wherever this project asks otherwise. `criteria_count` is the least and the greatest
+    number of criteria that a sample has.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
     """
 
     judge: str
     judges: dict[str, str] = Field(default_factory=dict)
     models: dict[str, ModelSpec] = Field(default_factory=dict)
+    published: bool = False
+    criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = Field(default=LOOKS, ge=1)

@@ -3,6 +3,7 @@
 import asyncio
 
 from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation.expected import estimate
@@ -12,6 +13,7 @@ from dokimasia.methods.evaluation.request import (
     answered_by,
     check_collection,
     read_answers,
+    read_count,
 )
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.session import Session
@@ -40,6 +42,8 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     plan = EvaluationPlan(
         data=found.hash,
         judge=judge,
+        protocol=request.protocol,
+        criteria_count=_criteria_count(request),
         candidates=candidates,
         repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
         no_image=request.no_image,
@@ -50,7 +54,9 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         seed=request.seed,
         criteria=request.criteria,
         responses=hashed,
-        prompts=prompts_of_evaluation(session.library, structured_output=takes_schema(judge), tools=bool(tools)),
+        prompts=prompts_of_evaluation(
+            session.library, protocol=request.protocol, structured_output=takes_schema(judge), tools=bool(tools)
+        ),
     )
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
@@ -65,3 +71,13 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     """
     if read_answers(request)[1] != plan.responses:
         raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
+
+
+def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
+    """Return how many criteria a sample is to have."""
+    asked = None if request.criteria_count is None else read_count(request.criteria_count)
+    if request.protocol == "published":
+        if asked not in (None, PUBLISHED_COUNT):
+            raise ConfigError("--criteria-count: as published a sample has 3 to 5 criteria; leave out one of the two")
+        return PUBLISHED_COUNT
+    return asked or (MIN_CRITERIA, MAX_CRITERIA)

@@ -9,6 +9,7 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, Sample
 
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
+CHECK_TOKENS = 120
 
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
@@ -29,6 +30,9 @@ def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) ->
     if "extract_criteria" in asks:
         extractor = judge_of("extract_criteria")
         yield Asking(extractor, 1, _shown(extractor, size) + CHAIN_TOKENS, CRITERIA_TOKENS)
+    if "judge_criteria" in asks:
+        told = INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS
+        yield Asking(judge_of("judge_criteria"), 1, told, CHECK_TOKENS)
     if "judge_chain" in asks and size.reference:
         compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
         yield Asking(judge_of("judge_chain"), 1, compared, VERDICT_TOKENS)

@@ -1,18 +1,22 @@
 """What a run is: everything that decides its results, hashed into its id, and the work items that it consists of."""
 
 from collections.abc import Collection
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
-from dokimasia.methods.evaluation.steps import JUDGED
+from dokimasia.methods.evaluation.steps import JUDGED, REPLAYED
 from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
+
+
+Protocol = Literal["ours", "published"]
 
 
 class Fork(Value):
@@ -31,7 +35,8 @@ class Fork(Value):
 class EvaluationPlan(AnswersPlan):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
-    `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
+    `protocol` is whose way is gone wherever the two differ; `criteria_count` is the least and the greatest number of
+    criteria of a sample. `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
     file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
     deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
     and `fork` says what the run branched off.
@@ -39,6 +44,8 @@ class EvaluationPlan(AnswersPlan):
 
     KIND: ClassVar[str] = "score"
 
+    protocol: Protocol = "ours"
+    criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
@@ -54,6 +61,8 @@ class EvaluationPlan(AnswersPlan):
             judge=self.judge.ref.name,
             judges=judges,
             models=self.models,
+            published=self.protocol == "published",
+            criteria_count=self.criteria_count,
             show_image=self.show_image,
             tools=self.tools,
             looks=self.looks,
@@ -94,7 +103,8 @@ class EvaluationPlan(AnswersPlan):
     @property
     def asks(self) -> frozenset[str]:
         """The steps that ask a model: all, but for what is imported, read from a file, or taken over."""
-        imported = {"write_chain", "judge_chain", "extract_criteria"} if self.criteria is not None else set[str]()
+        imported = set(REPLAYED) if self.criteria is not None else set[str]()
+        imported |= {"judge_criteria"} if self.protocol == "published" else set()
         given = {"answer"} if self.responses is not None else set[str]()
         steps = {*JUDGED, "answer"} - imported - given
         return frozenset(steps if self.fork is None else steps & set(self.fork.redone))
@@ -106,15 +116,16 @@ def replay_item(sample_id: str) -> str:
 
 
 def prompts_of_evaluation(
-    library: PromptLibrary, *, structured_output: bool = False, tools: bool = False
+    library: PromptLibrary, *, protocol: Protocol = "ours", structured_output: bool = False, tools: bool = False
 ) -> dict[str, str]:
     """Return the prompts of the evaluation with version and hash.
 
     `structured` is one where a judge takes a schema, `looking` where it is offered tools.
     """
-    used = ("candidate", "checkpoints", "criteria", "equivalence", "repair", "solver")
+    used = ("candidate", "checkpoints", "equivalence", "repair", "solver")
+    drawing = ("criteria_published",) if protocol == "published" else ("criteria", "criteria_check")
     return prompts_used(
-        library, [*used, *(["structured"] if structured_output else []), *(["looking"] if tools else [])]
+        library, [*used, *drawing, *(["structured"] if structured_output else []), *(["looking"] if tools else [])]
     )
 
 

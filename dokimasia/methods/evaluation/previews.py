@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from dokimasia.agents import schemas
-from dokimasia.agents.evaluation import chain_text, criteria_text, question_inputs
+from dokimasia.agents.evaluation import criteria_text, examine_criteria, extract_criteria, question_inputs
 from dokimasia.agents.schemas import takes_schema
+from dokimasia.algorithms.criteria import counted
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.plan import EvaluationPlan
@@ -19,6 +20,7 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts as they would be put to solver, judge and candidates."""
     prompts = _prompts(sample, library, show_image=plan.show_image or bool(plan.tools))
+    prompts[1:1] = _of_criteria(plan, sample, library)
     if plan.tools:
         prompts = [_with_tools(one, plan.looks, library) for one in prompts]
     if takes_schema(plan.judge):
@@ -31,7 +33,6 @@ def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool)
     reference = {"reference_answer": sample.reference_answer} if sample.reference_answer is not None else {}
     prompts = [
         render("solver", {**inputs, **reference}, images=sample.images, library=library),
-        render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images, library=library),
         render("candidate", inputs, images=sample.images, library=library),
         render(
             "checkpoints",
@@ -47,6 +48,16 @@ def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool)
     return prompts
 
 
+def _of_criteria(plan: EvaluationPlan, sample: Sample, library: PromptLibrary | None) -> list[Rendered]:
+    """Return the prompts by which criteria are drawn and looked at."""
+    asks = [extract_criteria(sample, PLACEHOLDER_CHAIN, count=counted(plan.criteria_count))]
+    if plan.protocol == "published":
+        asks = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
+    else:
+        asks.append(examine_criteria(sample, PLACEHOLDER_CHAIN, PLACEHOLDER_CRITERIA.criteria))
+    return [render(one.prompt, one.inputs, images=one.images, library=library) for one in asks]
+
+
 def _with_tools(rendered: Rendered, looks: int, library: PromptLibrary | None) -> Rendered:
     """Return a prompt as it is put to a judge that is offered tools."""
     offered = rendered.name in ("solver", "checkpoints") and any(message.images for message in rendered.messages)
@@ -57,6 +68,8 @@ def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
     """Return a prompt as it is put to a judge that takes an output schema."""
     forms = {
         "criteria": schemas.criteria(1).form,
+        "criteria_published": schemas.criteria(1, published=True).form,
+        "criteria_check": schemas.criteria_check(1).form,
         "checkpoints": schemas.checkpoint_scores(1).form,
         "equivalence": schemas.equivalence().form,
     }
