@@ -21,7 +21,7 @@ _OF_AN_ANSWER = re.compile(
 )
 _ASKING = r"\b(?:what|which|who|whom|whose|where|when|why|how)\b"
 _AND_ASKS_ON = re.compile(
-    rf"{_ASKING}.{{1,400}}?\b(?:and|or) (?:(?:at|in|on|of|by|to|from|for|with) )?{_ASKING}", re.IGNORECASE | re.DOTALL
+    rf"{_ASKING}.{{4,400}}?\b(?:and|or) (?:(?:at|in|on|of|by|to|from|for|with) )?{_ASKING}", re.IGNORECASE | re.DOTALL
 )
 _YES_OR_NO = re.compile(
     r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|would|should)(?:n't| not)?\b", re.IGNORECASE
@@ -145,6 +145,43 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
     if not same or any(one.final for one in criteria):
         return tuple(criteria)
     return tuple(one.model_copy(update={"final": at == same[-1]}) for at, one in enumerate(criteria))
+
+
+def with_alternatives(
+    criteria: Sequence[Criterion], accepted: Sequence[Sequence[str]], choices: Sequence[str] = ()
+) -> tuple[Criterion, ...]:
+    """Return criteria of which the final answer names every accepted answer, so that each of them is scored as right.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        The criterion that is the final answer gets what its ground truth lacks.
+    accepted : sequence of sequence of str
+        The accepted answers, each as its parts; fewer than two change nothing.
+    choices : sequence of str
+        The texts of the options in order, if the question has options.
+
+    Examples
+    --------
+    >>> point = Criterion(question="How many litres are they?", ground_truth="13.7", weight=10, final=True)
+    >>> with_alternatives([point], [["13.6"], ["13.7"]])[0].ground_truth
+    '13.7 (also accepted: 13.6)'
+    """
+    if len(accepted) < 2:
+        return tuple(criteria)
+
+    def told(criterion: Criterion) -> Criterion:
+        truth = criterion.ground_truth
+        alternatives = [" and ".join(parts) for parts in accepted]
+        more = [
+            one
+            for one in alternatives
+            if same_answer(truth, one, choices).verdict != "same" and not contains_run(words(truth), words(one))
+        ]
+        text = f"{truth} (also accepted: {'; '.join(more)})" if more else truth
+        return criterion.model_copy(update={"ground_truth": text})
+
+    return tuple(told(one) if one.final else one for one in criteria)
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Sequence
 
 from dokimasia.domain.call import ChatReply
-from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL
+from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL
 from dokimasia.simulation.candidates import FINAL, deliver
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
+
+_LEAST = 3
+"""Criteria that are drawn at least: nobody here can tell how many a question needs."""
 
 _QUESTIONS = (
     "What has to be noticed before anything else?",
@@ -130,6 +133,11 @@ def overlap_score(ground_truth: str, response: str) -> int:
     return 1 + int(4 * len(wanted & have) / len(wanted) + 0.5) if wanted else 1
 
 
+def shares_words(ground_truth: str, response: str) -> bool:
+    """Return whether a response has any of the ground truth's content words."""
+    return not set(content_words(ground_truth)).isdisjoint(content_words(response))
+
+
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without tags, list numbers and headings."""
     lines = (_NUMBERING.sub("", line).strip() for line in _TAG.sub("\n", text).splitlines())
@@ -142,7 +150,7 @@ def _points(chain: str) -> list[str]:
     unique = {" ".join(_WORD.findall(one.casefold())): one for one in reversed(sentences(chain))}
     every = list(reversed(unique.values())) or ["It concerns the picture as a whole."]
     points = [one for one in every if not one.startswith(_SCAFFOLD)] or every
-    while len(points) < MIN_CRITERIA:
+    while len(points) < _LEAST:
         longest = max(range(len(points)), key=lambda number: len(points[number].split()))
         halves = _halves(points[longest])
         if halves is None:

@@ -22,9 +22,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import evaluation, failure
-from dokimasia.algorithms.criteria import Broken, check_criteria, counted, rescale_weights, with_final
+from dokimasia.algorithms.criteria import (
+    Broken,
+    check_criteria,
+    counted,
+    rescale_weights,
+    with_alternatives,
+    with_final,
+)
 from dokimasia.algorithms.second_look import accepted
-from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
@@ -86,10 +93,10 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
     """Hold the chain's final answer against the reference by rule: exact, number, choice; else a judge must say."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    if sample.reference_answer is None:
+    if not sample.accepted:
         return {"agreed": "no reference"}
     chain = await context.store.get(ReferenceChain, state["chain"])
-    match = same_answer(chain.answer, sample.reference_answer, sample.choices)
+    match = accepted_answer(chain.answer, sample.accepted, sample.choices, tolerance=context.options.tolerance)
     if match.verdict == "unsure":
         return {"agreed": ""}
     if match.verdict == "same":
@@ -146,9 +153,10 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
     if drawn is None:
         reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
         return {**update, **await _failed(failure("unparsable", reason), context)}
-    known = with_final(drawn.criteria, chain.answer, sample.choices)
-    id = await context.store.put(drawn.model_copy(update={"criteria": known}))
-    return {**update, "criteria": id} if published else {**update, "drawn": id}
+    drawn = drawn.model_copy(update={"criteria": with_final(drawn.criteria, chain.answer, sample.choices)})
+    if published:
+        return {**update, "criteria": await context.store.put(_with_alternatives(drawn, sample))}
+    return {**update, "drawn": await context.store.put(drawn)}
 
 
 async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
@@ -161,7 +169,7 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
     update: State = {"calls": looked.calls}
     if looked.criteria is None:
         return {**update, **await _failed(looked.failure, context)}
-    return {**update, "criteria": await context.store.put(looked.criteria)}
+    return {**update, "criteria": await context.store.put(_with_alternatives(looked.criteria, sample))}
 
 
 async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria", "judge_criteria"]:
@@ -222,6 +230,12 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
     place = state.get("chain_at", 0)
     rejected = Rejected(text=text, problem=problem, call=state["calls"][place - 1] if place else "")
     return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
+
+
+def _with_alternatives(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
+    return criteria.model_copy(
+        update={"criteria": with_alternatives(criteria.criteria, sample.accepted, sample.choices)}
+    )
 
 
 def _rescaled(

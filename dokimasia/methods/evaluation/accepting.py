@@ -16,7 +16,7 @@ from dokimasia.methods.evaluation.request import (
     read_count,
 )
 from dokimasia.runs.method import Accepted
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.runs import Run
 from dokimasia.tools.registry import named
 
@@ -38,14 +38,19 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     else:
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
     tools = named(request.tools)
-    judge = session.judge(request.judge)
+    judge = None if request.judge is None else session.judge(request.judge)
+    if judge is None:
+        _check_without_judge(request, found)
+    ask = request.ask or ("plain" if request.protocol == "published" else "show")
     plan = EvaluationPlan(
         data=found.hash,
         judge=judge,
-        protocol=request.protocol,
-        criteria_count=_criteria_count(request),
         candidates=candidates,
         repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
+        ask=ask,
+        protocol=request.protocol,
+        tolerance=request.tolerance,
+        criteria_count=_criteria_count(request),
         no_image=request.no_image,
         show_image=request.show_image,
         tools=tools,
@@ -55,7 +60,12 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         criteria=request.criteria,
         responses=hashed,
         prompts=prompts_of_evaluation(
-            session.library, protocol=request.protocol, structured_output=takes_schema(judge), tools=bool(tools)
+            session.library,
+            judged=judge is not None,
+            ask=ask,
+            protocol=request.protocol,
+            structured_output=judge is not None and takes_schema(judge),
+            tools=bool(tools),
         ),
     )
     if plan.criteria is not None:
@@ -81,3 +91,16 @@ def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
             raise ConfigError("--criteria-count: as published a sample has 3 to 5 criteria; leave out one of the two")
         return PUBLISHED_COUNT
     return asked or (MIN_CRITERIA, MAX_CRITERIA)
+
+
+def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
+    """Check that rules have something to decide, and that nothing is asked that needs a judge."""
+    needing = {"--criteria": request.criteria, "--tools": request.tools, "--show-image": request.show_image}
+    named = next((option for option, value in needing.items() if value), None)
+    if named is not None:
+        raise ConfigError(f"{named} is for a judge, and there is none: name one with --judge, or leave {named} out")
+    if not any(size.reference for size in found.sizes):
+        raise ConfigError(
+            f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
+            "name a judge with --judge, or add `reference_answer` to the data"
+        )

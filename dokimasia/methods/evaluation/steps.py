@@ -43,12 +43,12 @@ STEPS: tuple[Step, ...] = (
         ("criteria_check",),
         ("extract_criteria",),
     ),
-    Step("answer", "the candidates answer", "candidate", ("candidate",)),
+    Step("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
     Step(
         "score",
         "the judge scores each answer, criterion by criterion",
         "judge",
-        ("checkpoints",),
+        ("checkpoints", "checkpoints_published"),
         ("judge_criteria", "answer"),
     ),
 )
