@@ -19,6 +19,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from dokimasia.agents import failure
+from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import FinalAnswer, Response
@@ -29,7 +30,6 @@ from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rul
 from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import each, together
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
-from dokimasia.parsing.answers import stated_answer
 
 NAME = CHECKPOINT_SCORING
 VERSION = VERSIONS[NAME]
