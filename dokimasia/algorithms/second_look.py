@@ -114,7 +114,8 @@ def without_faulty(
     wrong = {fault.number for fault in known if fault.number is not None}
     last = [number for number, one in enumerate(criteria, start=1) if one.final]
     spare = sorted(wrong.difference(last), key=lambda number: (criteria[number - 1].weight, -number))
-    dropped = set(spare[: max(0, len(criteria) - least)])
+    beside = 0 if last else 1  # where all goes, the final answer alone takes its place
+    dropped = set(spare[: max(0, len(criteria) + beside - least)])
     kept = [
         one.model_copy(update={"question": question}) if one.final and number in wrong and question.strip() else one
         for number, one in enumerate(criteria, start=1)

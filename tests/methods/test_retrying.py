@@ -107,17 +107,27 @@ async def retried(
 
 
 REPLAY_FAULTS = [
-    ("solver", "refusal", "refused", ["candidate", "checkpoints", "criteria", "equivalence", "solver"]),
-    ("solver", "truncated", "truncated", ["candidate", "checkpoints", "criteria", "equivalence", "solver"]),
+    (
+        "solver",
+        "refusal",
+        "refused",
+        ["candidate", "checkpoints", "criteria", "criteria_check", "equivalence", "solver"],
+    ),
+    (
+        "solver",
+        "truncated",
+        "truncated",
+        ["candidate", "checkpoints", "criteria", "criteria_check", "equivalence", "solver"],
+    ),
     (
         "solver",
         "contradict",
         "reference_contradicted",
-        ["candidate", "checkpoints", "criteria", "equivalence", "solver"],
+        ["candidate", "checkpoints", "criteria", "criteria_check", "equivalence", "solver"],
     ),
-    ("criteria", "malformed", "unparsable", ["candidate", "checkpoints", "criteria"]),
-    ("criteria", "unauthorized", "api_error", ["candidate", "checkpoints", "criteria"]),
-    ("criteria", "context_overflow", "context_overflow", ["candidate", "checkpoints", "criteria"]),
+    ("criteria", "malformed", "unparsable", ["candidate", "checkpoints", "criteria", "criteria_check"]),
+    ("criteria", "unauthorized", "api_error", ["candidate", "checkpoints", "criteria", "criteria_check"]),
+    ("criteria", "context_overflow", "context_overflow", ["candidate", "checkpoints", "criteria", "criteria_check"]),
 ]
 
 
@@ -139,7 +149,7 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     assert prompt in transport.asked
     for call in transport.chats:
         name = recognised(call)
-        assert call.repeat == (RETRY_STRIDE if name in {"solver", "criteria", "equivalence"} else 0)
+        assert call.repeat == (RETRY_STRIDE if name in {"solver", "criteria", "criteria_check", "equivalence"} else 0)
     chains = {row.sample_id: row.chain_id for row in before if row.kind == "replay"}
     if prompt != "solver":
         assert {row.sample_id: row.chain_id for row in after if row.kind == "replay"} == chains
@@ -166,7 +176,7 @@ async def test_a_verdict_on_the_chain_is_asked_anew_only_where_it_failed(
     assert all(row.chain_id for row in failed.values())
     transport = Wordy(prompt, "malformed")
     _, after = await retried(settings, first.run, transport)
-    assert transport.asked == sorted({prompt, "criteria", "candidate", "checkpoints"})
+    assert transport.asked == sorted({prompt, "criteria", "criteria_check", "candidate", "checkpoints"})
     for row in after:
         if row.item in failed:
             assert row.outcome == "made"
