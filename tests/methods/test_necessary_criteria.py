@@ -7,11 +7,15 @@ from typing import Any
 import orjson
 import pytest
 
+from dokimasia.cli.drawing import print_sample
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.report.document import render_document
 from dokimasia.runs.preview import preview
+from dokimasia.runs.reading.inspection import sample_of_run
+from dokimasia.runs.reading.reporting import run_data
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -126,3 +130,25 @@ def test_a_dry_run_counts_the_second_look_and_shows_its_prompt(settings: Setting
     assert {"criteria", "criteria_check"} <= set(ours["prompts"])
     assert "criteria_published" in published["prompts"]
     assert not {"criteria", "criteria_check"} & set(published["prompts"])
+
+
+async def test_what_was_found_is_in_the_figures_and_on_the_page(
+    settings: Settings, request_of: Requests, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How many criteria there are, how often the final answer is all, and what a second look found, counted and drawn."""
+    result = await evaluate(request_of(judge=INVENTIVE, models=("sim/strong",)), settings=settings)
+    sets = await sets_of(settings, result.run)
+    figures = result.summary["criteria"]
+    assert (figures["sets"], figures["checked"]) == (14, 14)
+    assert figures["points"] == pytest.approx(sum(len(one.criteria) for one in sets.values()) / 14, abs=1e-6)
+    assert figures["only_final"] == {"k": 0, "n": 14, "share": 0.0, "low": 0.0, "high": figures["only_final"]["high"]}
+    found = sum(len(one.faults) for one in sets.values())
+    assert figures["faults"] == {"unnecessary": {"mended": 0, "dropped": found, "left": 0}}
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, result.run)
+        page = render_document(run_data(home, run))
+        faulty = next(sample.id for sample in load_samples(home, run.id) if sets[sample.prompt].faults)
+        view = await sample_of_run(home, run, faulty)
+    assert "the answer does not rest on it" in page
+    print_sample(METHOD.drawing(), faulty, view)
+    assert "dropped: unnecessary" in capsys.readouterr().out
