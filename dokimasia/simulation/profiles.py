@@ -239,10 +239,12 @@ _JUDGES = (
     ),
     JudgeProfile(name="sim/judge-nearsighted", sight=0.02),
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
-    JudgeProfile(name="sim/judge-inventive", incidental=0.5),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
 )
+
+_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
+"""Judges that draw criteria which nobody needs."""
 
 _PANEL = (
     PanelProfile(
@@ -285,9 +287,10 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
+    panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:
