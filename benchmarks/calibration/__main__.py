@@ -12,7 +12,16 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import diagnoses, evaluations, planted_trees, refinements, reviews, samples, taxonomies
+from benchmarks.calibration import (
+    diagnoses,
+    evaluations,
+    planted_trees,
+    refinements,
+    reviews,
+    rubric_power,
+    samples,
+    taxonomies,
+)
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -30,6 +39,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
     "reviews": reviews.reviews,
+    "rubrics": rubric_power.rubric_power,
 }
 
 

@@ -103,3 +103,5 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
         side = shown.get("max_image_side", {}).get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
         out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}{reduced}")
+    for note in shown["notes"]:
+        out.print(f"note: {note}", style="yellow", markup=False)

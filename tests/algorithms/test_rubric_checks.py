@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.algorithms.rubric_checks import asks_for_one_thing, rubric_problems
+from dokimasia.algorithms.rubric_checks import asks_for_one_thing, dimension_of, rubric_problems
 from dokimasia.domain.rubric import ErrorKind, Rubric, polarity_of
 
 
@@ -96,6 +96,25 @@ def test_form_and_polarity() -> None:
     wrong = rubric("not mention a dog").model_copy(update={"polarity": "positive"})
     assert [one.rule for one in rubric_problems([question])] == ["form"]
     assert [one.rule for one in rubric_problems([wrong])] == ["polarity"]
+
+
+def test_a_gate_that_silence_passes_is_found() -> None:
+    """A must-right rubric that forbids is sent back unless the gate may be silent; an easy-wrong one may forbid."""
+    bans = [rubric(text) for text in ("not mention a dog", "avoid claiming that it rains", "mention a cat")]
+    found = rubric_problems(bans, silent_gate=False)
+    assert [(one.place, one.rule) for one in found] == [(0, "gate"), (1, "gate")]
+    assert rubric_problems(bans) == []
+    easy = [one.model_copy(update={"stream": "easy_wrong"}) for one in bans]
+    assert rubric_problems(easy, silent_gate=False) == []
+
+
+def test_the_dimension_of_a_rubric_is_its_kind_or_read_off_it() -> None:
+    """Published rubrics name no kind: quotations test text, numbers a count, sides a position, all else an object."""
+    assert dimension_of(rubric("mention two cups", kind="state")) == "state"
+    assert dimension_of(rubric("quote 'Two cups'")) == "text"
+    assert dimension_of(rubric("mention two cups")) == "count"
+    assert dimension_of(rubric("put the cup on the left")) == "position"
+    assert dimension_of(rubric("mention one of the cups")) == "object"
 
 
 def test_hostile_statements_are_checked_in_bounded_time() -> None:
