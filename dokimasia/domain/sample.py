@@ -11,7 +11,7 @@ MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 
 
 class ImageRef(Value):
-    """An image by content: the hash of its bytes as they are sent, unchanged, to every model.
+    """An image by content: the hash of its bytes as they are sent.
 
     `width` and `height` are in pixels, as stored (before any EXIF rotation).
     """

@@ -4,7 +4,7 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 3,
+    COGNITIVE_REPLAY: 4,
     CHECKPOINT_SCORING: 4,
     "density_filter": 2,
     "diagnosis": 2,

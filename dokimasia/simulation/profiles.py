@@ -117,7 +117,8 @@ class JudgeProfile(_Profile):
     scored 1; `flicker` is the rate at which a criterion then gets the contrary score, 1 for a 5 and 5 for any other, so
     that the judge contradicts itself from call to call, and `jitter` the rate at which a 5 at last becomes a 4, or a 1 a
     2. Of each reply: `format_noise` is the rate
-    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. On
+    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth,
+    `incidental` of sets of criteria with one on something that the question does not turn on. On
     the tree of capabilities: `misplaces` is the rate at which a criterion is mapped to any other leaf of the list, each
     as likely, and `misses_synonym` the rate at which a name is not recognised as one of its capability's. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
@@ -145,6 +146,7 @@ class JudgeProfile(_Profile):
     format_noise: float = Rate
     refusal: float = Rate
     contradiction: float = Rate
+    incidental: float = Rate
     misplaces: float = Rate
     misses_synonym: float = Rate
     gullible: bool = False
@@ -254,6 +256,9 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
 
+_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
+"""Judges that draw criteria which nobody needs."""
+
 _PANEL = (
     PanelProfile(
         name="sim/panel-a",
@@ -295,9 +300,10 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
+    panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

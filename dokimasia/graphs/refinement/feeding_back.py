@@ -1,5 +1,6 @@
 """The nodes that make a feedback: which atoms it may name, what it says of the last answer, and hints on its points."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from langgraph.runtime import Runtime
@@ -91,12 +92,18 @@ async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
     return await _hints(state, runtime, anew=True)
 
 
+_NEXT: Mapping[str, Literal["write_hints", "check_hints", "rewrite_hints"]] = {
+    "write": "write_hints",
+    "check": "check_hints",
+    "rewrite": "rewrite_hints",
+}
+
+
 async def after_hints(state: State) -> Literal["write_hints", "check_hints", "rewrite_hints", "answer_again", "decide"]:
     """Ask peers, check what they wrote, have it rewritten, or, where there is nothing more to do, answer."""
     if state.get("failed"):
         return "decide"
-    todo = state["todo"]
-    return f"{todo}_hints" if todo else "answer_again"
+    return _NEXT.get(state["todo"], "answer_again")
 
 
 async def reader_of(state: State, runtime: Runtime[Context]) -> hinting.Reader:
