@@ -344,8 +344,13 @@ def test_a_lost_vote_costs_the_member_its_vote(tmp_path: Path, settings: Setting
     summary = result.summary
     assert summary["verdicts"] == {"accepted": 2, "discarded": 0, "incomplete": 0}
     assert summary["golden"]["lost_votes"] == 2
-    assert summary["turns"][PANEL[2]] == {"n": 6, "lost": 2, "by_part": {"vote": 2}, "by_failure": {"unparsable": 2}}
-    assert summary["turns"][PANEL[0]]["lost"] == 0
+    assert summary["turns"][PANEL[2]] == {
+        "describe": {"n": 2, "lost": 0},
+        "compare": {"n": 2, "lost": 0},
+        "vote": {"n": 2, "lost": 2},
+        "failures": {"unparsable": 2},
+    }
+    assert summary["turns"][PANEL[0]]["vote"] == {"n": 2, "lost": 0}
     item = items_of(settings, result)[0]
     assert item["record"]["reason"] == "votes 2 after cycle 1, 1 lost"
     assert (item["golden"]["votes"], item["golden"]["lost"]) == (2, 1)
@@ -366,7 +371,7 @@ def test_a_lost_comparison_leaves_the_candidate(tmp_path: Path, settings: Settin
     assert (golden["author"], golden["votes"], golden["lost"]) == (PANEL[1], 3, 0)
     assert golden["text"] == f"The dog of {PANEL[1]} sleeps. A red ball lies there.", "it is the draft still"
     assert len(item["record"]["lost"]) == 1
-    assert result.summary["turns"][PANEL[1]]["by_part"] == {"compare": 1}
+    assert result.summary["turns"][PANEL[1]]["compare"] == {"n": 1, "lost": 1}
     with Home.open(settings.home, write=False) as home:
         ((_, lost),) = made_values(home, result.run, LostTurn)
         assert {row.failure for row in results(home, result.run)} == {None}
@@ -388,7 +393,7 @@ def test_a_refused_draft_costs_the_member_its_draft(tmp_path: Path, settings: Se
     panel = Panel(prudish)
     result = review(settings, write_images(tmp_path), panel)
     assert result.summary["verdicts"]["accepted"] == 1
-    assert result.summary["turns"][PANEL[0]]["by_failure"] == {"refused": 1}
+    assert result.summary["turns"][PANEL[0]]["failures"] == {"refused": 1}
     shown = [len(texts_of(inputs)) for _, prompt, inputs in panel.asked if prompt != "describe"]
     assert shown == [2, 2, 2, 3, 3, 3]
 

@@ -143,12 +143,16 @@ def _lost(summary: Mapping[str, Any]) -> Iterator[Block]:
     if kept["n"]:
         text = f" of {kept['n']} comparisons kept a candidate as it was."
         yield Paragraph((figures.count(kept["k"], "/kept/k"), text))
-    lost = [(name, one) for name, one in summary["turns"].items() if one["lost"]]
+    lost = [
+        f"{one[part]['lost']} of {one[part]['n']} turns to {part} of {name}"
+        for name, one in summary["turns"].items()
+        for part in ("describe", "compare", "vote")
+        if one[part]["lost"]
+    ]
     if lost:
-        told = "; ".join(f"{name} {one['lost']} of {one['n']} ({figures.counts(one['by_part'])})" for name, one in lost)
         yield Paragraph(
-            f"Turns lost, because a reply could not be used: {told}. Then a member's candidate stays as it is, or its vote is "
-            f"missing: {summary['golden']['lost_votes']} of {summary['golden']['n']} captions lack a vote.",
+            f"Lost, because a reply could not be used: {'; '.join(lost)}. Then a member's candidate stays as it is, or its vote "
+            f"is missing: {summary['golden']['lost_votes']} of {summary['golden']['n']} captions lack a vote.",
             "warning",
         )
 

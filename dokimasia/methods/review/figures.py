@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from statistics import mean, median
-from typing import Any
+from typing import Any, get_args
 
 from dokimasia.algorithms.self_preference import (
     OwnVotes,
@@ -15,7 +15,16 @@ from dokimasia.algorithms.self_preference import (
 )
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.text.similarity import substance
-from dokimasia.domain.review import MIN_VOTES, Candidate, GoldenCaption, LostTurn, PeerReview, PeerVote, ReviewRecord
+from dokimasia.domain.review import (
+    MIN_VOTES,
+    Candidate,
+    GoldenCaption,
+    LostTurn,
+    Part,
+    PeerReview,
+    PeerVote,
+    ReviewRecord,
+)
 from dokimasia.methods.review.request import ReviewPlan
 from dokimasia.runs.figures import counted, heading, paid
 from dokimasia.runs.reading.rates import rounded, share
@@ -119,23 +128,19 @@ def caption_states(home: Home, run_id: str) -> dict[str, str]:
 
 
 def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, Any]:
-    """Return how many turns each member had, and how many of them came to nothing, by what it was to do and by kind."""
+    """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing."""
     lost = [one for _, one in made_values(home, run_id, LostTurn)]
-    had = Counter(
+    missing = Counter((one.member, one.part) for one in lost)
+    had = missing + Counter(
         [
-            *(one.member for one in lost),
-            *(one.author for _, one in made_values(home, run_id, Candidate) if one.cycle == 0),
-            *(one.reviewer for _, one in made_values(home, run_id, PeerReview)),
-            *(one.voter for _, one in made_values(home, run_id, PeerVote)),
+            *((one.author, "describe") for _, one in made_values(home, run_id, Candidate) if one.cycle == 0),
+            *((one.reviewer, "compare") for _, one in made_values(home, run_id, PeerReview)),
+            *((one.voter, "vote") for _, one in made_values(home, run_id, PeerVote)),
         ]
     )
     return {
-        name: {
-            "n": had[name],
-            "lost": sum(one.member == name for one in lost),
-            "by_part": counted(one.part for one in lost if one.member == name),
-            "by_failure": counted(one.failure for one in lost if one.member == name),
-        }
+        name: {part: {"n": had[name, part], "lost": missing[name, part]} for part in get_args(Part)}
+        | {"failures": counted(one.failure for one in lost if one.member == name)}
         for name in panel
     }
 

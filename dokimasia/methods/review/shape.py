@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.review import Part, Rule, Verdict
+from dokimasia.domain.review import Rule, Verdict
 from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
 
 
@@ -100,12 +100,19 @@ class Golden(Value):
 
 
 class Turns(Value):
+    """The turns that a member had to do one thing."""
+
+    n: Count = Field(description="turns")
+    lost: Count = Field(description="of them, those of which nothing came that could be used")
+
+
+class MemberTurns(Value):
     """The turns of one member: drafts, comparisons and votes that it was asked for."""
 
-    n: Count = Field(description="turns that it had")
-    lost: Count = Field(description="turns of which nothing came that could be used")
-    by_part: dict[Part, Count] = Field(description="lost turns by what it was to do")
-    by_failure: Counts = Field(description="lost turns by kind of failure")
+    describe: Turns
+    compare: Turns
+    vote: Turns
+    failures: Counts = Field(description="lost turns by kind of failure")
 
 
 class ReviewFigures(Used, DataFigures):
@@ -125,8 +132,10 @@ class ReviewFigures(Used, DataFigures):
     accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
     failures: Failures
     failed_members: Counts = Field(description="incomplete reviews by the member that failed")
-    kept: Share = Field(description="comparisons that kept a candidate as it is; clustered by image")
-    turns: dict[str, Turns] = Field(description="turns by member")
+    kept: Share = Field(
+        description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"
+    )
+    turns: dict[str, MemberTurns] = Field(description="turns by member")
     self_preference: SelfPreferences
     places: Places
     golden: Golden
