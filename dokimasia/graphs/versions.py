@@ -9,7 +9,7 @@ VERSIONS: dict[str, int] = {
     "density_filter": 2,
     "diagnosis": 2,
     "fingerprinting": 1,
-    "peer_review": 2,
+    "peer_review": 3,
     "refinement": 3,
     "rubric_audit": 2,
     "rubric_making": 2,

@@ -167,6 +167,8 @@ class PanelProfile(_Profile):
     reviews, `detects_false` is the probability that it looks at the picture for it and so knows whether it is true; of
     each vote, that it looks at all and does not go by how the texts read. `false_alarm` is the rate at which a true
     statement that it looked at is struck out.
+    In place of a rewrite it keeps the text that it ranks first with probability `keeps`; else its rewrite begins with talk
+    about candidates or itself with probability `talks`, drawn anew when it is sent back.
     A vote goes to its own text with probability `self_preference`, else to the one shown first with probability
     `position_bias`, whatever they say. Of facts that are disputed it holds the reading number `stance` (modulo their
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
@@ -176,6 +178,8 @@ class PanelProfile(_Profile):
     false_facts: float = Rate
     detects_false: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
+    keeps: float = Rate
+    talks: float = Rate
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None
@@ -281,6 +285,16 @@ _PANEL = (
     *(
         PanelProfile(name=f"sim/panel-blind-{letter}", telling=0.8, false_facts=0.16, detects_false=0.0, stance=stance)
         for stance, letter in enumerate("abc")
+    ),
+    PanelProfile(name="sim/panel-keeper", telling=0.8, false_facts=0.16, detects_false=0.95, keeps=0.5, stance=0),
+    PanelProfile(name="sim/panel-talker", telling=0.8, false_facts=0.16, detects_false=0.95, talks=0.4, stance=1),
+    PanelProfile(
+        name="sim/panel-careless",
+        telling=0.8,
+        false_facts=0.16,
+        detects_false=0.95,
+        stance=2,
+        slips={"unparsable": 0.2, "out_of_range": 0.1, "one_short": 0.1},
     ),
 )
 
