@@ -128,8 +128,9 @@ class JudgeProfile(_Profile):
     and takes for right. Where it is offered a tool that enlarges, it first looks closer at every such region.
 
     A rubric that a response fails is judged false with probability `sensitivity` of its kind of error (`detects_missing`
-    where that is not named); one that it meets is judged false with probability `false_alarm`. `slips` are rates of
-    replies of no use to the prompts of review and rubrics.
+    where that is not named); one that it meets is judged false with probability `false_alarm`. A share `vague` of the
+    must-right rubrics that it writes asks only that a thing be mentioned. `slips` are rates of replies of no use to the
+    prompts of review and rubrics.
 
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
@@ -149,6 +150,7 @@ class JudgeProfile(_Profile):
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
+    vague: float = Rate
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate
@@ -249,6 +251,7 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
+    JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
 
 _PANEL = (
