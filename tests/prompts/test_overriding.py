@@ -83,5 +83,5 @@ def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
     """A folder that is not there, or is empty, is an error and not silently the shipped prompts."""
     with pytest.raises(ConfigError, match="no such folder of prompts"):
         default_library().overridden(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match=r"no prompt in it; a prompt is a file such as candidate\.md"):
+    with pytest.raises(ConfigError, match=r"no prompt in it; a prompt is a file such as answer_again\.md"):
         default_library().overridden(tmp_path)
