@@ -75,7 +75,7 @@ class Sample(Value):
         alternatives = [" and ".join(parts) for parts in self.accepted]
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
-        return alternatives[0] if alternatives else self.reference_answer
+        return alternatives[0] if alternatives else None
 
     @property
     def cluster(self) -> str:
