@@ -80,7 +80,7 @@ class Sample(Value):
         alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
-        return alternatives[0] if alternatives else self.reference_answer
+        return alternatives[0] if alternatives else None
 
     @property
     def cluster(self) -> str:

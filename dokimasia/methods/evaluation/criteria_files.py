@@ -38,7 +38,7 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
     store = SqliteRunStore(home, run.id)
     made = {row.sample_id: row for row in results(home, run.id) if row.kind == "replay" and row.criteria_id}
     if not made:
-        raise NotFound(f"run {run.id} has no criteria yet; resume it first")
+        raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
     lines: list[bytes] = []
     for sample in load_samples(home, run.id):
         row = made.get(sample.id)

@@ -44,7 +44,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
     return {
         **heading(run, plan),
         "samples": samples,
-        "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
+        "open_items": 0 if run.status == "done" else max(0, samples * plan.rows_per_sample - rows),
         "forked_from": forked_from(run),
         "ask": None if plan.responses is not None else plan.ask,
         "protocol": plan.protocol,

@@ -97,6 +97,11 @@ class EvaluationPlan(AnswersPlan):
         return found
 
     @property
+    def rows_per_sample(self) -> int:
+        """How many rows a sample comes to: its answers, and its criteria where there is a judge to make them."""
+        return self.per_sample + (self.judge is not None)
+
+    @property
     def judge_name(self) -> str:
         """The shown name of the judge that scores; empty where there is none."""
         return "" if self.judge is None else self.judge_of("score").ref.name
@@ -160,5 +165,5 @@ def prompts_of_evaluation(
 
 def graphs_of(plan: EvaluationPlan) -> dict[str, int]:
     """Return the graphs of an evaluation with their versions, and that of its tools where it offers any."""
-    names = (COGNITIVE_REPLAY, CHECKPOINT_SCORING)
+    names = (*((COGNITIVE_REPLAY,) if plan.judge is not None else ()), CHECKPOINT_SCORING)
     return {name: VERSIONS[name] for name in names} | ({"tools": TOOLS_VERSION} if plan.tools else {})
