@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.perturbation import Change
-from dokimasia.domain.rubric import MEASURED_ERRORS, Rubric, RubricSet, Tried
+from dokimasia.domain.rubric import MEASURED_ERRORS, STREAMS, Rubric, RubricSet, Tried
 from dokimasia.methods.rubrics.power import power_figures
 
 IMAGES = 40
@@ -38,9 +38,8 @@ def rubric_power(seed: int) -> Seed:
 def _set(name: str, rate: float, generator: np.random.Generator) -> RubricSet:
     """Draw a set, and of each text which rubrics fail it; the golden caption passes all."""
     rubrics = tuple(
-        Rubric(stream=stream, statement=f"The response must say {number}.", polarity="positive")
-        for stream, count in (("must_right", GATE), ("easy_wrong", FINE))
-        for number in range(count)
+        Rubric(stream=stream, statement="The response must say so.", polarity="positive")
+        for stream in (*STREAMS[:1] * GATE, *STREAMS[1:] * FINE)
     )
 
     def passes(count: int) -> tuple[bool, ...]:

@@ -181,9 +181,21 @@ def _together(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence
     same = list(one) == list(other) or (set(one) == set(other) and not _ORDERED & set(one))
     if same and one:
         return "duplicate" if first.polarity == second.polarity else "contradiction"
-    if first.polarity == second.polarity == "positive" and _clash(first, second, one, other):
-        return "contradiction"
+    if first.polarity == second.polarity == "positive":
+        if _clash(first, second, one, other):
+            return "contradiction"
+        if _same_point(first, second, set(one), set(other)):
+            return "duplicate"
     return None
+
+
+def _same_point(first: Rubric, second: Rubric, one: set[str], other: set[str]) -> bool:
+    """Return whether two demands test one dimension on the same words of a caption and share half of their own, two or more."""
+    if first.kind is None or first.kind != second.kind or not (first.evidence and second.evidence):
+        return False
+    quoted, within = sorted((" ".join(words(first.evidence)), " ".join(words(second.evidence))), key=len)
+    shared = len(one & other)
+    return f" {quoted} " in f" {within} " and shared >= max(2, min(len(one), len(other)) / 2)
 
 
 def _clash(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> bool:

@@ -73,6 +73,20 @@ def test_duplicates_in_other_words() -> None:
     assert rules("label the left axis 'Time'", "label the right axis 'Time'") == []
 
 
+def test_one_point_in_two_wordings_on_the_same_words_of_the_caption() -> None:
+    """Two demands of one kind that rest on the same words are one; another kind, or other words, make another point."""
+    first = rubric("say that six books stand upright in the row", kind="count", evidence="Six books stand upright")
+    second = rubric("say that the row has six books", kind="count", evidence="six books")
+    assert [(one.place, one.rule) for one in rubric_problems([first, second])] == [(1, "duplicate")]
+    assert rubric_problems([first, second.model_copy(update={"kind": "order"})]) == []
+    assert rubric_problems([first, second.model_copy(update={"evidence": "the shelf is full"})]) == []
+    clothes = [
+        rubric(f"say that the {one}", kind="attribute", evidence="a red cap, a red jersey")
+        for one in ("cap is red", "jersey has stripes")
+    ]
+    assert rubric_problems(clothes) == []
+
+
 def test_contradictions() -> None:
     """A demand and its ban contradict, and so do two numbers or two colours of one thing; two things do not."""
     assert rules("say that the door is white", "not say that the door is white") == [(1, "contradiction")]

@@ -48,6 +48,24 @@ async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None
     assert labels(gateway).count("rubric_repair") == 1
 
 
+async def test_errors_of_the_other_half_are_no_reason_to_replace_a_mined_rubric() -> None:
+    """An easy-wrong rubric that only the other half fails stays, though every response of this half passes it."""
+    _, second = halves(("p1", "p2"), "s", 0)
+    other = ("p1", "p2")[second[0]]
+
+    def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
+        if prompt == "candidate_plain":
+            return POOL_TEXT if name == other else "A fox on a grey stove."
+        if prompt == "easy_wrong":
+            return json.dumps([rubric("not mention a dog", responses=[second[0] + 1])])
+        return None
+
+    _, made_set, gateway = await made(say)
+    assert made_set is not None
+    assert made_set.easy_wrong[0].support == (other,)
+    assert "rubric_repair" not in labels(gateway)
+
+
 async def test_what_a_golden_caption_with_an_error_of_its_kind_passes_is_replaced() -> None:
     """A rubric that calls itself a count and asks for no number is found by the caption that miscounts."""
 

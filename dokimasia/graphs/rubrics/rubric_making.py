@@ -153,8 +153,7 @@ async def try_out(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
     half = await _responses(state, context, sample, chosen_by=True)
-    texts = list(half.values())
-    idle, shown, heard = await trying.try_rubrics(context, sample, source.caption, draft.rubrics, texts)
+    idle, shown, heard = await trying.try_rubrics(context, sample, source.caption, draft.rubrics, half)
     if heard.spent is not None:
         return {"calls": heard.calls, **failed_update(heard.spent)}
     provenance = (*draft.provenance, *heard.provenance)

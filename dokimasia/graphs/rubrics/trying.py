@@ -41,24 +41,26 @@ def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], lis
 
 
 async def try_rubrics(
-    context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Sequence[str]
+    context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Mapping[str, str]
 ) -> tuple[dict[int, str], tuple[str, ...], Heard]:
     """Return, by place, why rubrics test nothing, and the captions with planted errors that they were tried on.
 
     An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
-    caption, so that a few judgements, each of all rubrics at once, try them all.
+    caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
+    of the other half alone, this half's say nothing: `responses` are by the name of their model.
     """
     targets = [Target(dimensions()[dimension_of(rubric)], rubric.statement) for rubric in rubrics]
     planting = await context.ask(plant_errors(caption, targets), node="try_out")
     errors = planting.value or [()] * len(rubrics)
     groups = together(caption, errors, TRIAL_CAPTIONS)
     captions = tuple(changed(caption, [change for place in group for change in errors[place]]) for group in groups)
-    asked = [] if _spent([planting]) else await _assessed(context, sample, rubrics, [*responses, *captions])
+    asked = [] if _spent([planting]) else await _assessed(context, sample, rubrics, [*responses.values(), *captions])
     results = [_passes(one) for one in asked]
     reasons: dict[int, list[str]] = {}
     answered = [result for result in results[: len(responses)] if result]
-    for place in range(len(rubrics)):
-        if answered and all(result[place] for result in answered):
+    for place, rubric in enumerate(rubrics):
+        told_of = not rubric.support or set(rubric.support) & set(responses)
+        if told_of and answered and all(result[place] for result in answered):
             reasons.setdefault(place, []).append(f"every response that it was tried on passes it ({len(answered)})")
     for group, result in zip(groups, results[len(responses) :], strict=False):
         for place in group:
