@@ -10,7 +10,7 @@ VERSIONS: dict[str, int] = {
     "diagnosis": 2,
     "fingerprinting": 1,
     "peer_review": 2,
-    "refinement": 2,
+    "refinement": 3,
     "rubric_audit": 2,
     "rubric_making": 2,
     "taxonomy_growth": 2,

@@ -83,7 +83,7 @@ def _asked(
         return refining.answer(as_candidate(profile), view.scene, view.question, inputs, draws)
     if name in hinting.PROMPTS:
         if view is None:
-            return hinting.general(draws)
+            return hinting.general(inputs, draws)
         rewriting = name == "hint_rewrite"
         return hinting.reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
     looked = any(message.role == "tool" for message in call.messages)
