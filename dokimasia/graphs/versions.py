@@ -9,6 +9,8 @@ VERSIONS: dict[str, int] = {
     "density_filter": 2,
     "diagnosis": 2,
     "fingerprinting": 1,
+    "mode_coding": 1,
+    "mode_making": 1,
     "peer_review": 2,
     "refinement": 2,
     "rubric_audit": 2,

@@ -15,6 +15,8 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.leaks import gives_away
+from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
+from dokimasia.simulation.judging.modes import modes_reply
 from dokimasia.simulation.judging.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
@@ -102,6 +104,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return tree_reply(profile, request.name, inputs, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
+    if request.name in MODES_PROMPTS:
+        return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name == "leak_check":
         told = gives_away(inputs["secrets"], inputs["text"], inputs["question"], choices)
         return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"
