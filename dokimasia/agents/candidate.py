@@ -17,15 +17,19 @@ BLIND = "blind"
 """The arm in which the candidate answers without the image (Creation-MMBench, figure 4)."""
 
 
-def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Response]:
+def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bool = False) -> Ask[Response]:
     """The candidate answers a question; in the arm `blind` it gets the question without the image.
+
+    It is asked to say what its answer rests on, and to state the answer on a last line of its own; with `plain` it is
+    sent the bare question.
 
     A refusing or truncated text is a response, flagged; only an empty or filtered answer, or a call without an answer,
     is a failure.
     """
     images = () if arm == BLIND else sample.images
     shown = ("image", "question") if images else ("question",)
-    return respond("candidate", question_inputs(sample), sample, shown=shown, images=images, arm=arm, repeat=repeat)
+    prompt = "candidate_plain" if plain else "candidate"
+    return respond(prompt, question_inputs(sample), sample, shown=shown, images=images, arm=arm, repeat=repeat)
 
 
 def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:

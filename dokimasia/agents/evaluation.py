@@ -6,9 +6,10 @@ from functools import partial
 from dokimasia.agents import schemas
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
@@ -39,26 +40,27 @@ def write_chain(sample: Sample) -> Ask[ReferenceChain]:
     """The solver writes a sample's reference chain; it sees image, question and the reference answer if there is one."""
     inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]
-    if sample.reference_answer is not None:
-        inputs["reference_answer"] = sample.reference_answer
+    if sample.reference_text is not None:
+        inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
     return Ask("solver", inputs, shown, parse_chain, images=sample.images, tools=True)
 
 
-def judge_equivalence(sample: Sample, answer: str) -> Ask[bool]:
-    """A judge says whether an answer says the same as the sample's reference answer.
+def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bool]:
+    """A judge says whether an answer says the same as the sample's reference answer, or as one of several.
 
     Raises:
         ValueError: if the sample has no reference answer.
     """
-    if sample.reference_answer is None:
+    if sample.reference_text is None:
         raise ValueError(f"sample {sample.id} has no reference answer to compare with")
     return Ask(
         "equivalence",
-        {**question_inputs(sample), "answer": answer, "reference_answer": sample.reference_answer},
+        {**question_inputs(sample), "answer": answer, "reference_answer": sample.reference_text},
         shown=("question", "answer", "reference_answer"),
         parse=parse_equivalence,
         structured=schemas.equivalence(),
+        repeat=repeat,
     )
 
 
@@ -78,22 +80,37 @@ def extract_criteria(sample: Sample, chain: ReferenceChain) -> Ask[Sequence[Crit
 
 
 def score_checkpoints(
-    sample: Sample, criteria: CriteriaSet, response: str, *, show_image: bool = False, repeat: int = 0
-) -> Ask[Sequence[int]]:
+    sample: Sample,
+    criteria: CriteriaSet,
+    response: str,
+    *,
+    show_image: bool = False,
+    published: bool = False,
+    repeat: int = 0,
+) -> Ask[Sequence[Checkpoint]]:
     """A judge scores all criteria of one response in a single call: 1 to 5 (fully agrees), in the order of the criteria.
+
+    Of a criterion that the response does not speak of it may say so, which counts 1; with `published` it is not asked to
+    tell silence from error, and every criterion counts as spoken to.
 
     It is shown question, criteria with ground truth and the response; with `show_image` also the image, and then it may
     be offered tools to look closer with.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
+    parse = partial(_told_of_all if published else parse_checkpoints, expected=expected)
     return Ask(
-        "checkpoints",
+        "checkpoints_published" if published else "checkpoints",
         {**question_inputs(sample), "criteria": criteria_text(criteria), "response": response},
         shown=("question", "criteria", "response", *(("image",) if show_image else ())),
-        parse=partial(parse_checkpoint_scores, expected=expected),
-        structured=schemas.checkpoint_scores(expected),
+        parse=parse,
+        structured=schemas.checkpoint_scores(expected, published=published),
         images=sample.images if show_image else (),
         tools=True,
         repeat=repeat,
     )
+
+
+def _told_of_all(text: str, expected: int) -> list[Checkpoint]:
+    """Read the scores of a judge that was not asked to tell silence from error."""
+    return [Checkpoint(score, stated=True) for score in parse_checkpoint_scores(text, expected)]

@@ -8,14 +8,10 @@ from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.refinement import Arm, Point
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.prompts import lines_text
 
 EARLIER_LIMIT = 20_000
 """Characters of a model's earlier answer that it is shown again, where it is shown at all."""
-
-ANSWER_LIMIT = 20_000
-"""Characters from a response's end that are compared where it states no final answer on a line of its own."""
 
 _STRIDE, _NUMBERS = 1_000, 10
 
@@ -26,11 +22,6 @@ def later_draw(repeat: int, round: int, number: int = 0) -> int:
     It stays apart from every repeat of an evaluation below 1,000, and below the draws of its retries up to round 99.
     """
     return repeat + _STRIDE * (_NUMBERS * round + number)
-
-
-def stated_answer(text: str) -> str:
-    """Return what a response states as its final answer; the response itself, or its end, where it has no such line."""
-    return parse_final_answer(text) or text.strip()[-ANSWER_LIMIT:]
 
 
 def points_text(points: Sequence[Point]) -> str:

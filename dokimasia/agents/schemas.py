@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Criterion
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
@@ -43,12 +44,18 @@ def takes_schema(spec: ModelSpec) -> bool:
     return "json_schema" in spec.capabilities
 
 
-def checkpoint_scores(expected: int) -> Structured[Sequence[int]]:
-    """Return the form of a judge's scores of one response, one for each of the `expected` criteria."""
-    row = _closed(n=_one_of(range(1, expected + 1)), score=_one_of(range(1, 6)))
+def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[Sequence[Checkpoint]]:
+    """Return the form of a judge's scores of one response, one for each of the `expected` criteria.
+
+    With `published` it does not ask whether the response speaks of a criterion.
+    """
+    spoken: dict[str, JsonValue] = {} if published else {"stated": {"type": "boolean"}}
+    row = _closed(n=_one_of(range(1, expected + 1)), **spoken, score=_one_of(range(1, 6)))
+    told = "" if published else '"stated": TRUE_OR_FALSE, '
     return Structured(
         schema={"title": "checkpoint_scores", **_closed(scores={"type": "array", "items": row})},
-        form='{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, ...]}',
+        form=f'{{"scores": [{{"n": NUMBER, {told}"score": SCORE}}, ...]}}'
+        + ("" if published else '; "stated" is false, and "score" 1, where the response does not speak of the point'),
         parse=partial(parse_structured_scores, expected=expected),
     )
 

@@ -54,6 +54,49 @@ def weighted_score(scores: Sequence[float], weights: Sequence[float]) -> float:
     return min(max(mean, float(min(scores))), float(max(scores)))
 
 
+def spoken_to(scores: Sequence[float], stated: Sequence[bool], weights: Sequence[float]) -> tuple[float, float | None]:
+    """Return how much of the weight a response speaks to, and its score on that.
+
+    Parameters
+    ----------
+    scores, weights : sequence of float
+        As for `weighted_score`.
+    stated : sequence of bool
+        Of each criterion whether the response speaks of it, in the same order.
+
+    Returns
+    -------
+    share : float
+        The share of the weight of the criteria that the response speaks of, 0 to 1.
+    score : float or None
+        The mean of their scores by weight, 1 to 5, higher is better; None where it speaks of none. Since a response
+        chooses what it speaks of, it cannot be compared with the score of another one.
+
+    Raises
+    ------
+    ValueError
+        If the three differ in length, or as for `weighted_score`.
+
+    Notes
+    -----
+    Ours: in the paper silence on a criterion counts as 1, which makes a score of how much a response says.
+
+    Examples
+    --------
+    >>> spoken_to([5, 1, 4], [True, False, True], [5, 2, 3])
+    (0.8, 4.625)
+    >>> spoken_to([1, 1], [False, False], [4, 6])
+    (0.0, None)
+    """
+    if not len(scores) == len(stated) == len(weights):
+        raise ValueError(
+            f"{len(scores)} scores and {len(stated)} of whether they are stated for {len(weights)} weights"
+        )
+    said = [(score, weight) for score, told, weight in zip(scores, stated, weights, strict=True) if told and weight]
+    share = math.fsum(weight for _, weight in said) / math.fsum(weights)
+    return share, weighted_score([score for score, _ in said], [weight for _, weight in said]) if said else None
+
+
 def normalise(score: float) -> float:
     """Return a score of 1 to 5 as 0 to 100, higher is better: 100 (s - 1) / 4.
 

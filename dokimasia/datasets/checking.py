@@ -102,7 +102,14 @@ def _remarks(sample: Sample) -> Iterator[Remark]:
     if len(set(sample.choices)) < len(sample.choices):
         yield Remark("equal-options", (sample.id,), f"sample {sample.id!r} has two options that are the same")
     reference = (sample.reference_answer or "").strip()
-    if sample.choices and reference and reference not in sample.choices and not set(reference) <= _LETTERS:
+    several = len(sample.accepted) > 1
+    if (
+        sample.choices
+        and reference
+        and not several
+        and reference not in sample.choices
+        and not set(reference) <= _LETTERS
+    ):
         message = f"the reference answer of sample {sample.id!r} is none of its options"
         yield Remark("reference-no-option", (sample.id,), message)
 

@@ -21,6 +21,7 @@ class Columns(NamedTuple):
     prompt: str | None
     hint: str | None
     answer: str | None
+    answers: str | None
     choices: str | None
     letters: tuple[str, ...]
     category: str | None
@@ -33,11 +34,12 @@ class Columns(NamedTuple):
         """The file's names for the fields that messages may speak of."""
         choices = self.choices or (f"{self.letters[0]} to {self.letters[-1]}" if self.letters else "choices")
         given = {"id": self.id, "prompt": self.prompt, "reference_answer": self.answer, "choices": choices}
+        given["reference_answers"] = self.answers
         return {field: name for field, name in given.items() if name is not None}
 
     def used(self) -> set[str]:
         """The columns that are no `meta`."""
-        single = (self.id, self.prompt, self.hint, self.answer, self.choices, self.category)
+        single = (self.id, self.prompt, self.hint, self.answer, self.answers, self.choices, self.category)
         return {name for name in single if name is not None}.union(self.letters, self.images)
 
 
@@ -63,6 +65,7 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
         prompt=prompt,
         hint="hint" if "hint" in header and prompt == "question" else None,
         answer=first(*own[2:3], "answer"),
+        answers=first("reference_answers"),
         choices=choices,
         letters=letters if choices is None and letters[:2] == ("A", "B") else (),
         category=first("category"),
@@ -94,6 +97,9 @@ def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str,
         fields["prompt"] = prompt
     if choices:
         fields["choices"] = choices
+    accepted = values.get(columns.answers or "")
+    if accepted is not None:
+        fields["reference_answers"] = as_list(accepted) if isinstance(accepted, str) else accepted
     if images:
         fields["images"] = images
     return Row(line, fields, unit, columns.names, tuple(faults))

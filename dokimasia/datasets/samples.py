@@ -11,7 +11,9 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
 
-FIELDS = frozenset({"id", "image", "images", "prompt", "reference_answer", "choices", "category", "meta"})
+FIELDS = frozenset(
+    {"id", "image", "images", "prompt", "reference_answer", "reference_answers", "choices", "category", "meta"}
+)
 MAX_CHOICES = 26
 """Options are called by the letters A to Z."""
 
@@ -111,6 +113,7 @@ class _Maker:
         fields = _Fields(row, where)
         prompt = take(lambda: self._prompt_of(fields), "")
         reference = take(lambda: fields.text("reference_answer"), None)
+        accepted = take(fields.reference_answers, ())
         choices = take(fields.choices, ())
         category = take(lambda: fields.text("category"), None)
         meta = take(fields.meta, {})
@@ -125,7 +128,8 @@ class _Maker:
         return Sample(
             id=id,
             prompt=prompt,
-            reference_answer=reference,
+            reference_answer=reference or (accepted[0] if accepted else None),
+            reference_answers=accepted if reference or len(accepted) > 1 else (),
             choices=choices,
             category=category,
             meta=meta,
@@ -199,6 +203,18 @@ class _Fields:
                 "choices", f"{self.shown('choices')} holds {len(value)} options; the letters end at {MAX_CHOICES}"
             )
         return tuple(value)
+
+    def reference_answers(self) -> tuple[str, ...]:
+        """Return all accepted answers; an empty list is as if it were not there, whole numbers are their digits."""
+        value = self.row.fields.get("reference_answers")
+        if value is None or value == []:
+            return ()
+        if not isinstance(value, list):
+            raise Fault("field", f"{self.shown('reference_answers')} is not a list of strings")
+        texts = [str(one) if type(one) is int else one for one in value]
+        if not all(isinstance(one, str) and one.strip() for one in texts):
+            raise Fault("field", f"{self.shown('reference_answers')} is not a list of strings that say something")
+        return tuple(dict.fromkeys(texts))
 
     def meta(self) -> dict[str, Any]:
         """Return `meta` and every field that the format does not know."""

@@ -5,13 +5,10 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind, Provenance
+from dokimasia.domain.judgement import Answered, FailureKind, Provenance
 
 ModeKind = Literal["commission", "omission"]
 """How a mode shows: the answer says something, so that a phrase of it is quoted; or it does not speak of the point."""
-
-Verdict = Literal["right", "wrong", "unknown"]
-"""What is known of an answer's final answer."""
 
 MOST_MODES = 40
 """Modes of one list; no reader tells more apart."""
@@ -39,8 +36,8 @@ class ModeList(Value):
 class AnswerAtoms(Value):
     """One answer of an evaluation with those of its atoms that are read: values by id, atoms by their numbers from 1.
 
-    `failed` and `met` are what the evaluation's judge made of them, which no reader is told; `silent` are those of both
-    that the answer does not speak of.
+    `failed` and `met` are what the evaluation's judge made of them, and `verdict` what is known of the final answer: no reader
+    is told. `silent` are those of both that the answer does not speak of.
     """
 
     sample_id: str
@@ -51,7 +48,7 @@ class AnswerAtoms(Value):
     repeat: int = Field(ge=0)
     criteria: str
     response: str
-    verdict: Verdict = "unknown"
+    verdict: Answered = "unknown"
     failed: tuple[int, ...] = ()
     met: tuple[int, ...] = ()
     silent: tuple[int, ...] = ()

@@ -1,8 +1,8 @@
 """What came of asking a model: a value, or a failure of a named kind; never a number in place of a failure."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value
 
@@ -14,7 +14,9 @@ FailureKind = Literal[
     "api_error",
     "budget",
     "reference_contradicted",
+    "undecided",
 ]
+"""`undecided`: no rule could say whether a final answer is right, and no judge was there to be asked."""
 
 Flag = Literal["refused", "truncated"]
 
@@ -63,14 +65,74 @@ class Response(Value):
     provenance: Provenance | None = None
 
 
+Answered = Literal["right", "wrong", "unknown"]
+
+AnswerRule = Literal[
+    "choice",
+    "exact",
+    "number",
+    "yes or no",
+    "date",
+    "list",
+    "contains",
+    "empty",
+    "judge",
+    "no reference",
+    "none",
+    "unreadable",
+]
+"""What settled whether a final answer is right: a rule, a judge's word on equivalence, or why nothing did (`none`: no rule
+applies, and no judge was there to be asked; `unreadable`: the judge gave no verdict)."""
+
+
+class FinalAnswer(Value):
+    """Whether a response's final answer is right, and by which rule; `unknown` where neither rule nor judge could say.
+
+    `answer` is what was compared (cut), `stated` whether the response states it on a line of its own, `failure` the kind
+    of failure of the judge that was asked, `calls` its calls.
+    """
+
+    response: str
+    verdict: Answered
+    rule: AnswerRule
+    answer: str = ""
+    stated: bool = True
+    failure: FailureKind | None = None
+    calls: tuple[str, ...] = ()
+
+
+class Checkpoint(NamedTuple):
+    """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1)."""
+
+    score: int
+    stated: bool
+
+
 class CheckpointScores(Value):
-    """One judge's scores of one response (ATOM, section 3.3): integers 1 to 5, in the order of the criteria."""
+    """One judge's scores of one response (ATOM, section 3.3): integers 1 to 5, in the order of the criteria.
+
+    `stated` says of each criterion whether the response speaks of it; where it does not, the score is 1.
+    """
 
     response: str
     criteria: str
     scores: tuple[Annotated[int, Field(ge=1, le=5)], ...]
+    stated: tuple[bool, ...] = ()
     score: float = Field(ge=1, le=5, description="weighted mean of the scores")
     provenance: Provenance
+
+    @model_validator(mode="after")
+    def _silence_counts_one(self) -> "CheckpointScores":
+        if self.stated and len(self.stated) != len(self.scores):
+            raise ValueError("`stated` has a place for every score")
+        if any(score > 1 and not stated for score, stated in zip(self.scores, self.stated, strict=False)):
+            raise ValueError("a criterion that the response does not speak of has the score 1")
+        return self
+
+    @property
+    def spoken_to(self) -> tuple[bool, ...]:
+        """Of each criterion whether the response speaks of it; of all where the judge was not asked for it."""
+        return self.stated or (True,) * len(self.scores)
 
 
 class Rejected(Value):

@@ -5,6 +5,9 @@ from pydantic import Field
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value
 
+TOLERANCE = 1e-6
+"""How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
+
 LOOKS = 6
 """How often a judge may use its tools in one ask, unless it is told otherwise."""
 
@@ -16,12 +19,18 @@ class GraphOptions(Value):
     by node, those that another judge than `judge` serves, as in a run that was forked from another.
     `tools` are offered to the judge to look closer with where it sees an image: when it writes a chain, and when it
     scores, where it is then shown the image; `looks` is how often it may use them in one ask.
+    `plain` puts the data set's bare question to the candidates, in place of asking them to show what their answer rests
+    on and to state it on a line of its own. `published` asks as the papers do wherever this project asks otherwise.
+    `tolerance` is how far a number may lie from the reference answer, relative to the larger of them.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
     """
 
     judge: str
     judges: dict[str, str] = Field(default_factory=dict)
     models: dict[str, ModelSpec] = Field(default_factory=dict)
+    plain: bool = False
+    published: bool = False
+    tolerance: float = Field(default=TOLERANCE, ge=0)
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = Field(default=LOOKS, ge=1)

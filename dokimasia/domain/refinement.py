@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind, Response
+from dokimasia.domain.judgement import Answered, AnswerRule, FailureKind, FinalAnswer, Response
 
 Arm = Literal["original", "again", "retry", "self", "peer"]
 """`original`: the answer that failed · `again`: the same prompt sampled anew · `retry`: told only that it was wrong ·
@@ -16,11 +16,6 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 SOLVED = 4
 """An atom is solved at this score or above, failed below it."""
 
-Answered = Literal["right", "wrong", "unknown"]
-
-AnswerRule = Literal["choice", "exact", "number", "yes or no", "empty", "judge", "no reference", "unreadable"]
-"""What settled whether a final answer is right: a rule, a judge's word on equivalence, or why nothing did."""
-
 Fallback = Literal["", "no peer", "no hint", "leak"]
 """Why a point of the arm `peer` carries no hint: none solved it, none could be had of the peer, or it gave it away."""
 
@@ -28,20 +23,6 @@ Stopped = Literal["", "all solved", "nothing improved", "rounds", "nothing to sa
 """Why an arm stopped after a round (empty: it went on). Stop rules look at the atoms that were shown only."""
 
 AtomNumber = Annotated[int, Field(ge=1)]
-
-
-class FinalAnswer(Value):
-    """Whether a response's final answer is right, and by which rule; `unknown` where neither rule nor judge could say.
-
-    `answer` is what was compared (cut), `failure` the kind of failure of the judge that was asked, `calls` its calls.
-    """
-
-    response: str
-    verdict: Answered
-    rule: AnswerRule
-    answer: str = ""
-    failure: FailureKind | None = None
-    calls: tuple[str, ...] = ()
 
 
 class FoundLeak(Value):

@@ -37,13 +37,15 @@ class Sample(Value):
     """One question on zero or more images.
 
     `prompt` may be empty only for graphs that need none; `choices` are the texts of the options in order (A, B, ...).
-    `meta` keeps whatever else the data file said of the sample.
+    `reference_answers` are all accepted answers where there are several; `reference_answer` is then the first of them,
+    or what the data say of them in one text. `meta` keeps whatever else the data file said of the sample.
     """
 
     id: str = Field(min_length=1)
     images: tuple[ImageRef, ...] = ()
     prompt: str = ""
     reference_answer: str | None = None
+    reference_answers: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     category: str | None = None
     meta: dict[str, JsonValue] = Field(default_factory=dict)
@@ -51,7 +53,29 @@ class Sample(Value):
     @property
     def digest(self) -> str:
         """Content id of what a model or judge can be shown: not the sample's name, its category or `meta`."""
-        return _digest(tuple(image.sha256 for image in self.images), self.prompt, self.reference_answer, self.choices)
+        return _digest(
+            tuple(image.sha256 for image in self.images),
+            self.prompt,
+            self.reference_answer,
+            self.reference_answers,
+            self.choices,
+        )
+
+    @property
+    def accepted(self) -> tuple[tuple[str, ...], ...]:
+        """The accepted answers, each as the parts that all have to be there; empty without a reference answer.
+
+        In a reference answer `<OR>` stands between alternatives and `<AND>` between parts, as MM-Vet writes them.
+        """
+        return _accepted(self.reference_answers or (() if self.reference_answer is None else (self.reference_answer,)))
+
+    @property
+    def reference_text(self) -> str | None:
+        """The reference answer as a model is shown it: alternatives and parts in words; None where there is none."""
+        alternatives = [" and ".join(parts) for parts in self.accepted]
+        if len(alternatives) > 1:
+            return "Any one of these is accepted: " + "; ".join(alternatives)
+        return alternatives[0] if alternatives else self.reference_answer
 
     @property
     def cluster(self) -> str:
@@ -60,10 +84,32 @@ class Sample(Value):
 
     def asked(self, request: str) -> "Sample":
         """Return the sample as a model is asked about it by one request alone, whatever its own question is."""
-        return self.model_copy(update={"prompt": request, "choices": (), "reference_answer": None})
+        return self.model_copy(
+            update={"prompt": request, "choices": (), "reference_answer": None, "reference_answers": ()}
+        )
 
 
 @lru_cache(maxsize=1024)  # asked for with every answer to a sample, and every judgement of one
-def _digest(images: tuple[str, ...], prompt: str, reference_answer: str | None, choices: tuple[str, ...]) -> str:
-    content = {"images": images, "prompt": prompt, "reference_answer": reference_answer, "choices": choices}
+def _digest(
+    images: tuple[str, ...],
+    prompt: str,
+    reference_answer: str | None,
+    reference_answers: tuple[str, ...],
+    choices: tuple[str, ...],
+) -> str:
+    content: dict[str, JsonValue] = {
+        "images": list(images),
+        "prompt": prompt,
+        "reference_answer": reference_answer,
+        "choices": list(choices),
+    }
+    if reference_answers:
+        content["reference_answers"] = list(reference_answers)
     return digest("sample/1", content)
+
+
+@lru_cache(maxsize=1024)
+def _accepted(references: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    alternatives = [one for reference in references for one in reference.split("<OR>")]
+    parts = (tuple(part.strip() for part in one.split("<AND>") if part.strip()) for one in alternatives)
+    return tuple(dict.fromkeys(one for one in parts if one))

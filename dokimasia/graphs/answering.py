@@ -12,8 +12,9 @@ from dokimasia.graphs.reasking import each
 class Item(Failure, TypedDict, total=False):
     """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
-    `attempt` counts how often the item failed and was asked anew, where each attempt is a draw of its own. `looks` are
-    what the judge looked at with its tools, `score` is the judgement's where it stands in the state.
+    `final` is whether the answer is right (`FinalAnswer`), where the graph says so. `attempt` counts how often the item
+    failed and was asked anew, where each attempt is a draw of its own. `looks` are what the judge looked at with its
+    tools, `score` is the judgement's where it stands in the state.
     """
 
     model: str
@@ -21,18 +22,19 @@ class Item(Failure, TypedDict, total=False):
     repeat: int
     attempt: int
     response: str
+    final: str
     judgement: str
     score: float
     calls: list[str]
     looks: list[str]
 
 
-async def answered(sample: str, items: Sequence[Item], context: Context) -> list[Item]:
-    """Put a sample's question to each candidate whose response is not there yet."""
+async def answered(sample: str, items: Sequence[Item], context: Context, *, plain: bool) -> list[Item]:
+    """Put a sample's question, `plain` as it stands, to each candidate whose response is not there yet."""
     asked_about = await context.store.get(Sample, sample)
 
     async def one(item: Item) -> Item:
-        what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0))
+        what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
         asked = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
         item = with_calls(item, asked.calls)
         if asked.value is None:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from dokimasia.agents import Asked
 from dokimasia.errors import CallFailed, Interrupted
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
@@ -19,6 +20,17 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     done = await asyncio.gather(*asks, return_exceptions=True)
     raise_worst([one for one in done if isinstance(one, BaseException)])
     return [one for one in done if not isinstance(one, BaseException)]
+
+
+async def together(first: Awaitable[T], second: Awaitable[S]) -> tuple[T, S]:
+    """Await two at once and return what came of both; a problem of one is raised when the other has ended, too.
+
+    Raises:
+        Interrupted: one was interrupted, and nothing worse happened.
+    """
+    one, other = await asyncio.gather(first, second, return_exceptions=True)
+    raise_worst([problem for problem in (one, other) if isinstance(problem, BaseException)])
+    return cast("tuple[T, S]", (one, other))
 
 
 def raise_worst(problems: Sequence[BaseException]) -> None:

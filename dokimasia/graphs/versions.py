@@ -5,7 +5,7 @@ CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
     COGNITIVE_REPLAY: 3,
-    CHECKPOINT_SCORING: 3,
+    CHECKPOINT_SCORING: 4,
     "density_filter": 2,
     "diagnosis": 2,
     "fingerprinting": 1,

@@ -5,6 +5,7 @@ Here is what every method may read with; the parser of one method's replies lies
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import spoken
@@ -15,6 +16,8 @@ __all__ = [
     "UnparsableReply",
     "find_json",
     "looks_like_refusal",
+    "parse_checkpoint_scores",
+    "parse_checkpoints",
     "parse_equivalence",
     "parse_final_answer",
     "parse_rating",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, path_key, short, spoken
 
@@ -25,13 +26,28 @@ _LINE = re.compile(
 )
 _ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}[0-9]", re.IGNORECASE | re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
+_SILENT = re.compile(r"not[ _-]{0,4}stated", re.IGNORECASE | re.ASCII)
+SILENT = Checkpoint(LOWEST, stated=False)
+"""What a judge says of a criterion that the response does not speak of: as published, silence counts 1."""
 
 
 def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[int]:
-    """Return a judge's scores of one response, in the order of the criteria.
+    """Return a judge's scores of one response, integers from 1 to 5 in the order of the criteria.
+
+    As `parse_checkpoints`, which also tells what the response does not speak of: here that is a 1.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_checkpoints`.
+    """
+    return [one.score for one in parse_checkpoints(text, expected)]
+
+
+def parse_checkpoints(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
+    """Return what a judge says of each criterion of one response, in the order of the criteria.
 
     A score is a line `N | score: [S]` with the criterion's number N, counted from 1. Where the criteria's capability
-    paths are given and differ, `<A><B><C> | score: [S]` is read too. Bullets, bold type, code fences and what follows
+    paths are given and differ, `<A><B><C> | score: [S]` is read too. In place of a score stands `[not stated]` where the
+    response does not speak of the point. Bullets, bold type, code fences and what follows
     the brackets (` | Weight 3`) are overlooked; other lines say nothing.
 
     Args:
@@ -39,7 +55,7 @@ def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[in
         expected: how many criteria were asked for, or their capability paths in order.
 
     Returns:
-        Integers from 1 to 5.
+        Scores from 1 to 5, each with whether the response speaks of the point; a point it does not speak of has a 1.
 
     Raises:
         UnparsableReply: a criterion has no score, or more than one, or one that is no integer from 1 to 5, or a score
@@ -59,10 +75,10 @@ def scores_of(
     rows: Iterable[T],
     count: int,
     number_of: Callable[[T], int],
-    score_of: Callable[[T, int], int],
+    score_of: Callable[[T, int], Checkpoint],
     *,
     missing: str,
-) -> list[int]:
+) -> list[Checkpoint]:
     """Return the scores that rows state of criteria by their numbers, in the order of the criteria.
 
     Args:
@@ -75,7 +91,7 @@ def scores_of(
     Raises:
         UnparsableReply: any row cannot be read, or a criterion has none or several. The reason names all that is wrong.
     """
-    scores: dict[int, int | None] = {}
+    scores: dict[int, Checkpoint | None] = {}
     problems: dict[str, None] = {}
     for row in rows:
         try:
@@ -123,16 +139,18 @@ def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
     return places[0]
 
 
-def _score(match: re.Match[str], number: int) -> int:
+def _score(match: re.Match[str], number: int) -> Checkpoint:
     """Return the score that a line states."""
     if match["brackets"] is None:
         raise UnparsableReply(f"criterion {number} has no score in brackets: write '{number} | score: [S]'")
     stated: str = match["score"]
-    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
-        raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
     if _ANOTHER.search(match["rest"]):
         raise UnparsableReply(f"criterion {number} has more than one score on its line")
-    return int(stated)
+    if _SILENT.fullmatch(stated):
+        return SILENT
+    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
+        raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
+    return Checkpoint(int(stated), stated=True)
 
 
 def _plain_path(path: str) -> str:

@@ -3,8 +3,9 @@
 import re
 from typing import Any, cast
 
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, parse_checkpoint_scores, scores_of
+from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, SILENT, parse_checkpoints, scores_of
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import short, spoken
 from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
@@ -14,10 +15,11 @@ _SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
 
 
-def parse_structured_scores(text: str, expected: int) -> list[int]:
-    """Return a judge's scores of one response, in the order of the criteria, from the object that its schema asks for.
+def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
+    """Return what a judge says of each criterion of one response, in order, from the object that its schema asks for.
 
-    The object is `{"scores": [{"n": 1, "score": 4}, ...]}` with the criteria's numbers, counted from 1; other fields are
+    The object is `{"scores": [{"n": 1, "stated": true, "score": 4}, ...]}` with the criteria's numbers, counted from 1;
+    `stated` is false, and the score then 1 or null, where the response does not speak of the point. Other fields are
     overlooked. A reply without such an object is read as the lines that the prompt describes, for endpoints that take a
     schema and do not keep to it.
 
@@ -26,7 +28,7 @@ def parse_structured_scores(text: str, expected: int) -> list[int]:
         expected: how many criteria were asked for.
 
     Returns:
-        Integers from 1 to 5.
+        Scores from 1 to 5, each with whether the response speaks of the point.
 
     Raises:
         UnparsableReply: as for lines: a criterion has no score, or more than one, or one that is no integer from 1 to 5,
@@ -40,14 +42,14 @@ def parse_structured_scores(text: str, expected: int) -> list[int]:
     found = find_json(reply, lambda value: _holds(value, "scores", list))
     if not found:
         if _SCORE_LINE.search(reply):
-            return parse_checkpoint_scores(text, expected)
+            return parse_checkpoints(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
         raise UnparsableReply("there is more than one JSON object of scores, and they differ")
     rows = cast("list[Any]", found[0]["scores"])
     missing = "there is no score for criterion"
     scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
-    if _SCORE_LINE.search(reply) and parse_checkpoint_scores(text, expected) != scores:
+    if _SCORE_LINE.search(reply) and parse_checkpoints(text, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
     return scores
 
@@ -95,8 +97,14 @@ def _number(row: Any, expected: int) -> int:
     return number
 
 
-def _score(row: dict[str, Any], number: int) -> int:
-    score = row.get("score")
+def _score(row: dict[str, Any], number: int) -> Checkpoint:
+    score, stated = row.get("score"), row.get("stated", True)
+    if type(stated) is not bool:
+        raise UnparsableReply(f"criterion {number}: stated is {short(repr(stated))}, neither true nor false")
+    if not stated and (score is None or (type(score) is int and score == LOWEST)):
+        return SILENT
+    if not stated:
+        raise UnparsableReply(f"criterion {number} is not stated and has the score {short(repr(score))}: give it a 1")
     if type(score) is not int or not LOWEST <= score <= HIGHEST:
         raise UnparsableReply(f"criterion {number} has the score {short(repr(score))}, not an integer from 1 to 5")
-    return score
+    return Checkpoint(score, stated=True)

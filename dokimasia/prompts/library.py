@@ -125,13 +125,13 @@ class PromptLibrary:
         return sorted(self._prompts)
 
     def with_system(self, text: str) -> Sequence[Prompt]:
-        """The prompts whose instructions are that text, those with a fence before those without."""
+        """The prompts whose instructions are that text, those with a fence first, then those with more words of their own."""
         return self._by_system.get(text, ())
 
     @cached_property
     def _by_system(self) -> dict[str, list[Prompt]]:
         found: dict[str, list[Prompt]] = {}
-        for prompt in sorted(map(self.get, self.names()), key=lambda prompt: not prompt.has_fence):
+        for prompt in sorted(map(self.get, self.names()), key=lambda one: (not one.has_fence, -len(one.user))):
             found.setdefault(prompt.system, []).append(prompt)
         return found
 

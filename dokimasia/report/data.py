@@ -157,9 +157,14 @@ class ReportData:
         return None if added is None else added.value
 
     def ranked(self) -> list[str]:
-        """The models' shown names, best mean score first, those without a score last."""
+        """The models' shown names, best mean score first, those without a score last by the share that they got right."""
         models: Mapping[str, Any] = self.summary["models"]
-        return sorted(models, key=lambda name: (-(models[name]["score"] or {"mean": 0})["mean"], name))
+
+        def worth(name: str) -> tuple[float, float]:
+            accuracy: Mapping[str, Any] = models[name].get("accuracy") or {}
+            return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
+
+        return sorted(models, key=lambda name: (*(-one for one in worth(name)), name))
 
     @property
     def blind_arms(self) -> frozenset[str]:

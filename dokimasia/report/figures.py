@@ -126,6 +126,14 @@ def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
     return (f"{one['k']} of {one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
 
 
+def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
+    """A share of `runs.reading.rates.share` in little room, as `12/30, 40 % [23, 59]`."""
+    if one["share"] is None:
+        return f"{one['k']}/{one['n']}"
+    limits = f" [{100 * one['low']:.0f}, {100 * one['high']:.0f}]".replace(" ", "\u00a0")
+    return (f"{one['k']}/{one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
+
+
 def bar(score: Mapping[str, float] | None) -> Cell:
     """An interval and its mean on the scale from 1 to 5, drawn with characters."""
     if score is None:

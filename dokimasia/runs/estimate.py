@@ -80,5 +80,5 @@ def size_of(sample: Sample) -> SampleSize:
     return SampleSize(
         text // CHARACTERS_PER_TOKEN,
         pixels // PIXELS_PER_TOKEN,
-        0 if sample.reference_answer is None else 1 + len(sample.reference_answer) // CHARACTERS_PER_TOKEN,
+        0 if sample.reference_text is None else 1 + len(sample.reference_text) // CHARACTERS_PER_TOKEN,
     )

@@ -88,8 +88,8 @@ class JudgedPlan(DataPlan):
         return self.judge.ref.name
 
 
-class AnswersPlan(JudgedPlan):
-    """A run in which candidates answer each sample, in one arm or two and so many times, and a judge says of each how good."""
+class AnswersPlan(DataPlan):
+    """A run in which candidates answer each sample, in one arm or two and so many times, and each answer is judged."""
 
     KIND: ClassVar[str]
     """What the answers' items are called after."""

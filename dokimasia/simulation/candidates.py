@@ -34,7 +34,8 @@ def answer(profile: CandidateProfile, scene: Scene, question: Question, draws: D
 
 def put(profile: CandidateProfile, question: Question, outcomes: Sequence[Outcome], draws: Draws) -> ChatReply:
     """Return the reply that says the steps as they came out, and the answer that follows from the last of them."""
-    return deliver(profile, draws, *_text_and_half(question, outcomes, draws))
+    said = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
+    return deliver(profile, draws, *_text_and_half(question, outcomes, said, draws))
 
 
 def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: int, draws: Draws) -> Outcome:
@@ -87,13 +88,16 @@ def answer_blind(profile: CandidateProfile, choices: Sequence[str], draws: Draws
     return deliver(profile, draws, text, _BLIND[: len(_BLIND) // 2])
 
 
-def _text_and_half(question: Question, outcomes: Sequence[Outcome], draws: Draws) -> tuple[str, str]:
+def _text_and_half(
+    question: Question, outcomes: Sequence[Outcome], said: Sequence[bool], draws: Draws
+) -> tuple[str, str]:
     opening = draws.pick(_OPENINGS, "opening")
     lines = [
         _line(step, outcome, number, draws)
         for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
     ]
     final = FINAL + _final_answer(question, outcomes[-1], lines[-1], draws)
+    lines = [line if told else "" for line, told in zip(lines, said, strict=True)]
     whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
     return whole, half

@@ -130,6 +130,11 @@ def overlap_score(ground_truth: str, response: str) -> int:
     return 1 + int(4 * len(wanted & have) / len(wanted) + 0.5) if wanted else 1
 
 
+def shares_words(ground_truth: str, response: str) -> bool:
+    """Return whether a response has any of the ground truth's content words."""
+    return not set(content_words(ground_truth)).isdisjoint(content_words(response))
+
+
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text without tags, list numbers and headings."""
     lines = (_NUMBERING.sub("", line).strip() for line in _TAG.sub("\n", text).splitlines())

@@ -37,7 +37,8 @@ class CandidateProfile(Value):
     `base` is the probability that a step which is stated is stated right; `overrides` replace it for a capability path
     or for every path that begins so (the longest match counts), `domain_shift` is added for a domain, and the result is
     clipped to 0..1. `omission` is the probability that a step is left out, independent of the rest; `hedging` that a
-    right statement is hedged. A reply is a refusal, malformed (without any step), or truncated (after half of its
+    right statement is hedged, `silent` that a step is made and not said, so that the final answer follows from what
+    cannot be read. A reply is a refusal, malformed (without any step), or truncated (after half of its
     steps, rounded down, and before its answer) with the rates of these names, which exclude each other.
 
     The rest decides only what follows upon feedback. Without `again` every answer is drawn anew, so that a second one is
@@ -58,6 +59,7 @@ class CandidateProfile(Value):
     domain_shift: dict[Domain, float] = Field(default_factory=dict)
     hedging: float = Rate
     omission: float = Rate
+    silent: float = Rate
     refusal: float = Rate
     malformed: float = Rate
     truncated: float = Rate
@@ -199,6 +201,12 @@ _SHIFTS: dict[str, dict[Domain, float]] = {
     "sim/weak": {"natural": 0.05, "stem": -0.1},
 }
 
+_TERSE = (
+    CandidateProfile(name="sim/terse", base=0.85, silent=0.9),
+    CandidateProfile(name="sim/talkative", base=0.85),
+)
+"""Two models of equal skill: one says little of what its answer rests on, the other all."""
+
 _LEARNERS = (
     CandidateProfile(
         name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.3, retry=0.05, harm=0.02, leaks=0.1
@@ -281,9 +289,9 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

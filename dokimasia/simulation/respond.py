@@ -62,7 +62,7 @@ def _asked(
     name, inputs = understood.request.name, understood.request.inputs
     if name == "probe":
         return answer_probe(call, inputs["task"], images, draws)
-    if name == "candidate":
+    if name in ("candidate", "candidate_plain"):
         return _answer(profile, inputs, call, images, draws)
     if name in panel.PROMPTS:
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import orjson
 
 _NUMBER = re.compile(r"\d+")
-_SCORE = re.compile(r"^(\d+) \| score: \[(\d+)\]$", re.MULTILINE)
+_SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
 _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
 
 
@@ -41,13 +41,21 @@ def in_object(prompt: str, text: str) -> str:
     """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
     if prompt == "criteria":
         return orjson.dumps({"criteria": [_anchored(one) for one in orjson.loads(text)]}).decode()
-    if prompt == "checkpoints":
+    if prompt == "checkpoints_published":
         rows = [{"n": int(number), "score": int(score)} for number, score in _SCORE.findall(text)]
+        return orjson.dumps({"scores": rows}).decode() if rows else text
+    if prompt == "checkpoints":
+        rows = [_told(int(number), score) for number, score in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
     verdict = _VERDICT.search(text) if prompt == "equivalence" else None
     if verdict:
         return orjson.dumps({"reasoning": text[: verdict.start()], "verdict": verdict[1]}).decode()
     return text
+
+
+def _told(number: int, score: str) -> dict[str, Any]:
+    told = score != "not stated"
+    return {"n": number, "stated": told, "score": int(score) if told else 1}
 
 
 def _anchored(criterion: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import orjson
 from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value, canonical_json
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import insert_statement, now
@@ -21,6 +21,9 @@ class ResultRow(Value):
     (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are
     what a graph of a plug-in made, and in an evaluation what the judge looked at with its tools. `calls` are the keys
     of all ledger entries that it used, in order.
+
+    Of an evaluation's answer, `final_id` is its `FinalAnswer` and `verdict` what that says, `stated` the share of the
+    criteria's weight that it speaks to (0 to 1), `stated_score` its score on those (1 to 5), `length` its characters.
     """
 
     run_id: str
@@ -40,6 +43,11 @@ class ResultRow(Value):
     criteria_id: str | None = None
     response_id: str | None = None
     judgement_id: str | None = None
+    final_id: str | None = None
+    verdict: Answered | None = None
+    stated: float | None = Field(default=None, ge=0, le=1)
+    stated_score: float | None = Field(default=None, ge=1, le=5)
+    length: int | None = Field(default=None, ge=0)
     value_ids: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
 

@@ -203,8 +203,25 @@ def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
 
 def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
     """Return the criteria's scores of each judgement of a run, by the judgement's id, in the order of the criteria."""
-    sql = "SELECT j.id, j.scores FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
-    return {id: tuple(orjson.loads(scores)) for id, scores in home.all(sql, (run_id,))}
+    return {id: tuple(orjson.loads(scores)) for id, scores in _of_judgements(home, run_id, "scores")}
+
+
+def judgement_stated(home: Home, run_id: str) -> dict[str, tuple[bool, ...]]:
+    """Return for each judgement of a run, by its id, of which criteria the response speaks, in their order."""
+    return {id: tuple(map(bool, orjson.loads(told))) for id, told in _of_judgements(home, run_id, "stated")}
+
+
+def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
+    """Return the weights of each set of criteria that answers of a run were scored by, by the set's id."""
+    sql = (
+        "SELECT DISTINCT c.id, c.weights FROM results r JOIN criteria_sets c ON c.id = r.criteria_id WHERE r.run_id = ?"
+    )
+    return {id: tuple(orjson.loads(weights)) for id, weights in home.all(sql, (run_id,))}
+
+
+def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:
+    sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
+    return home.all(sql, (run_id,))
 
 
 class SqliteRunStore:

@@ -23,7 +23,7 @@ class Used(NamedTuple):
 
 
 class ScoredAnswer(NamedTuple):
-    """One scored or failed answer with what figures need of its sample."""
+    """One scored or failed answer with what figures need of its sample; `referenced`: this has a reference answer."""
 
     sample_id: str
     cluster: str
@@ -33,6 +33,11 @@ class ScoredAnswer(NamedTuple):
     repeat: int
     score: float | None
     failure: str | None
+    referenced: bool = False
+    verdict: str | None = None
+    stated: float | None = None
+    stated_score: float | None = None
+    length: int | None = None
 
 
 def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
@@ -58,7 +63,9 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
 def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
     """Yield a run's answers that have a result, ordered by sample, model, arm and repeat, a page of samples at a time."""
     sql = """
-        SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure
+        SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure,
+               v.reference_answer IS NOT NULL OR json_extract(v.body, '$.reference_answers[0]') IS NOT NULL,
+               r.verdict, r.stated, r.stated_score, r.length
         FROM run_samples s
         JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id
         JOIN samples v ON v.id = s.sample

@@ -84,6 +84,7 @@ def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
         "criteria_id": judgement.criteria,
         "judge": judgement.provenance.model,
         "scores": _text(list(judgement.scores)),
+        "stated": _text(list(map(int, judgement.spoken_to))),
         "score": judgement.score,
         **_provenance(judgement.provenance),
     }

@@ -8,14 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Floats, finite
-from dokimasia.algorithms.statistics.intervals import jackknife_interval
+from dokimasia.algorithms.statistics.clusters import Floats, finite, number_clusters
+from dokimasia.algorithms.statistics.intervals import jackknife_interval, jackknifed
 from dokimasia.algorithms.statistics.shares import Interval
 
 Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
 _FEWEST = 5
+_NO_VARIANCE = 1e-14
 
 
 def pearson(x: Sequence[float], y: Sequence[float]) -> float:
@@ -143,12 +144,39 @@ def correlation_interval(
     if len(set(clusters) if clusters is not None else first) < _FEWEST:
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
 
+    if method == "pearson":
+        low, high = jackknifed(
+            float(np.arctanh(np.clip(pearson(x, y), -_NEARLY_ONE, _NEARLY_ONE))),
+            np.arctanh(np.clip(_without_each(first, second, clusters), -_NEARLY_ONE, _NEARLY_ONE)),
+            level=level,
+        )
+        return Interval(math.tanh(low), math.tanh(high))
+
     def on_fishers_scale(use: Sequence[int]) -> float:
         value = correlate(first[list(use)].tolist(), second[list(use)].tolist())
         return math.atanh(max(-_NEARLY_ONE, min(_NEARLY_ONE, value)))
 
     low, high = jackknife_interval(on_fishers_scale, len(first), clusters=clusters, level=level)
     return Interval(math.tanh(low), math.tanh(high))
+
+
+def _without_each(first: Floats, second: Floats, clusters: Sequence[Hashable] | None) -> Floats:
+    """Return Pearson's correlation without each cluster, from the sums over all less those of the cluster.
+
+    Raises
+    ------
+    ValueError
+        If a side does not vary without one of the clusters.
+    """
+    n = len(first)
+    index = np.arange(n) if clusters is None else number_clusters(clusters, n)
+    x, y = _standard(first), _standard(second)
+    terms = (np.ones(n), x, y, x * x, y * y, x * y)
+    count, sx, sy, sxx, syy, sxy = (term.sum() - np.bincount(index, weights=term) for term in terms)
+    vx, vy = sxx - sx * sx / count, syy - sy * sy / count
+    if not (np.all(vx > _NO_VARIANCE) and np.all(vy > _NO_VARIANCE)):
+        raise ValueError("a correlation needs values that vary on both sides, also without each of the clusters")
+    return (sxy - sx * sy / count) / np.sqrt(vx * vy)
 
 
 def _pairs(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:

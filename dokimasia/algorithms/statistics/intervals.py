@@ -225,8 +225,15 @@ def jackknife_interval(
     figure = statistic(range(n))
     without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in without])
+    return jackknifed(figure, left_out, level=level, bounds=(low, high))
+
+
+def jackknifed(
+    figure: float, left_out: Floats, *, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> Interval:
+    """Return the interval of `jackknife_interval` from the figure and its values without each cluster."""
     margin = student_t_quantile((1 + level) / 2, trusted_df(left_out)) * jackknife_error(left_out)
-    return Interval(max(low, figure - margin), min(high, figure + margin))
+    return Interval(max(bounds[0], figure - margin), min(bounds[1], figure + margin))
 
 
 def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:

@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS, signs, words
+from dokimasia.algorithms.text.dates import read_date
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS, contains_run, signs, words
 
 Verdict = Literal["same", "different", "unsure"]
-Rule = Literal["choice", "exact", "number", "yes or no", "empty", "none"]
+Rule = Literal["choice", "exact", "number", "yes or no", "date", "list", "contains", "empty", "none"]
 
 RELATIVE_TOLERANCE = 1e-6
 
@@ -25,6 +26,12 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_UNIT = 2
+_BETWEEN_ITEMS = re.compile(
+    r"\s{0,9}(?:[;\n]|,(?![0-9]{3}(?![0-9]))|,?\s(?:and|&)\s)\s{0,9}(?:and\s|&\s)?", re.IGNORECASE
+)
+_LONGEST_ITEM = 6
+_LONGEST_CONTAINING = 25
+_DOUBTFUL = frozenset({"not", "no", "never", "none", "neither", "nor", "or", "but", "either", "maybe", "perhaps"})
 _NO_UNIT = FUNCTION_WORDS | {"hundred", "thousand", "million", "billion", "trillion", "dozen", "k", "mn", "bn"}
 _SIGNS = str.maketrans({"\u2212": "-", "\u2044": "/"})
 _SEPARATOR = re.compile(r"(?<=[0-9])[\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
@@ -37,7 +44,59 @@ class Comparison(NamedTuple):
     rule: Rule
 
 
-def same_answer(answer: str, reference: str, choices: Sequence[str] = ()) -> Comparison:
+def accepted_answer(
+    answer: str,
+    accepted: Sequence[Sequence[str]],
+    choices: Sequence[str] = (),
+    *,
+    tolerance: float = RELATIVE_TOLERANCE,
+    contains: bool = False,
+) -> Comparison:
+    """Compare an answer with all accepted answers by rule.
+
+    Parameters
+    ----------
+    answer : str
+        A short final answer.
+    accepted : sequence of sequence of str
+        The alternatives, each as the parts that all have to be there, in any order.
+    choices : sequence of str
+        The texts of the options in order (A, B, ...), if the question has options.
+    tolerance : float
+        How far two numbers may lie apart, relative to the larger one.
+    contains : bool
+        Whether, where no other rule applies, an answer of at most 25 words counts as the same if it holds an
+        alternative's words one after another, and is compared by its number if it holds one alone and the alternative
+        is a number. It does neither where it holds a word of doubt or denial (`not`, `or`, ...).
+
+    Returns
+    -------
+    Comparison
+        `same` if it says the same as any alternative, `different` if it differs from all of them, else `unsure`.
+
+    Examples
+    --------
+    >>> accepted_answer("13.7", [["13.6"], ["13.7"]])
+    Comparison(verdict='same', rule='exact')
+    >>> accepted_answer("yes", [["no"], ["empty"]])
+    Comparison(verdict='unsure', rule='none')
+    >>> accepted_answer("flour and eggs", [["eggs", "flour"]])
+    Comparison(verdict='same', rule='list')
+    >>> accepted_answer("There are 5 tomatoes.", [["5"]], contains=True)
+    Comparison(verdict='same', rule='contains')
+    """
+    found = [_with_parts(answer, parts, choices, tolerance, contains) for parts in accepted if parts]
+    same = next((one for one in found if one.verdict == "same"), None)
+    if same is not None:
+        return same
+    if found and all(one.verdict == "different" for one in found):
+        return found[0]
+    return Comparison("unsure", "none")
+
+
+def same_answer(
+    answer: str, reference: str, choices: Sequence[str] = (), *, tolerance: float = RELATIVE_TOLERANCE
+) -> Comparison:
     """Compare an answer with a reference answer by rule.
 
     Parameters
@@ -46,6 +105,8 @@ def same_answer(answer: str, reference: str, choices: Sequence[str] = ()) -> Com
         Short final answers.
     choices : sequence of str
         The texts of the options in order (A, B, ...), if the question has options.
+    tolerance : float
+        How far two numbers may lie apart, relative to the larger one.
 
     Returns
     -------
@@ -56,9 +117,12 @@ def same_answer(answer: str, reference: str, choices: Sequence[str] = ()) -> Com
         - *choice*: both name an option, by letter, by text, or by both where these agree;
         - *exact*: equal after NFKC and case folding, without punctuation and articles, number words in digits; signs
           that carry meaning (`<`, `/`, a minus) have to agree too;
-        - *number*: both are one quantity, equal within a relative tolerance of 1e-6; a unit on one side alone is
+        - *number*: both are one quantity, equal within the tolerance; a unit on one side alone is
           overlooked, two different units leave it unsure;
         - *yes or no*: one says yes, the other no;
+        - *date*: both are one calendar date, or one month of a year, in whatever order it is written;
+        - *list*: both list several things: the same if these are the same in the same order, different if all are
+          numbers and not the same ones;
         - *none*: no rule applies.
 
     Examples
@@ -85,11 +149,79 @@ def same_answer(answer: str, reference: str, choices: Sequence[str] = ()) -> Com
         return Comparison("same", "exact")
     first, second = _quantity(answer), _quantity(reference)
     if first is not None and second is not None:
-        return Comparison(_compare(first, second), "number")
+        return Comparison(_compare(first, second, tolerance), "number")
     for pair in (_YES_OR_NO, _TRUE_OR_FALSE):
         if len(mine) == len(theirs) == 1 and mine != theirs and pair.issuperset(mine + theirs):
             return Comparison("different", "yes or no")
-    return Comparison("unsure", "none")
+    dates = read_date(answer), read_date(reference)
+    if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
+        return Comparison("same" if dates[0] == dates[1] else "different", "date")
+    listed = _listed(_items(answer), _items(reference), tolerance)
+    return Comparison(listed, "none" if listed == "unsure" else "list")
+
+
+def _with_parts(
+    answer: str, parts: Sequence[str], choices: Sequence[str], tolerance: float, contains: bool
+) -> Comparison:
+    """Compare an answer with one alternative."""
+    if len(parts) == 1:
+        found = same_answer(answer, parts[0], choices, tolerance=tolerance)
+    else:
+        items = _items(answer)
+        left = [part for part in parts if not any(_same(item, part, tolerance) for item in items)]
+        whole = len(items) == len(parts) and not left
+        found = Comparison("same", "list") if whole else Comparison("unsure", "none")
+    if contains and found.verdict == "unsure":
+        if all(_contains(answer, part) for part in parts):
+            return Comparison("same", "contains")
+        if len(parts) == 1:
+            return _only_number(answer, parts[0], tolerance)
+    return found
+
+
+def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
+    """Compare the one number in a short answer with a reference that is a bare number."""
+    said, wanted = words(answer), _quantity(reference)
+    numbers = [quantity for word in said if (quantity := _quantity(word)) is not None]
+    if wanted is None or wanted.unit or len(numbers) != 1 or len(said) > _LONGEST_CONTAINING:
+        return Comparison("unsure", "none")
+    return (
+        Comparison("unsure", "none")
+        if set(said) & _DOUBTFUL
+        else Comparison(_compare(numbers[0], wanted, tolerance), "number")
+    )
+
+
+def _contains(answer: str, part: str) -> bool:
+    """Return whether a short answer holds the words of a part one after another, and nothing that casts doubt on them."""
+    said, wanted = words(answer), words(part)
+    if len(said) > _LONGEST_CONTAINING or not _DOUBTFUL.isdisjoint(set(said) - set(wanted)):
+        return False
+    others = [word for word in said if word[-1].isdigit() and word not in wanted]
+    return contains_run(said, wanted) and not (others and any(word[-1].isdigit() for word in wanted))
+
+
+def _items(text: str) -> list[str]:
+    """Return the things that a text lists; one or none where it is no list."""
+    items = [item.strip(" .") for item in _BETWEEN_ITEMS.split(text.strip())]
+    return [item for item in items if item] if all(len(words(item)) <= _LONGEST_ITEM for item in items) else []
+
+
+def _same(first: str, second: str, tolerance: float) -> bool:
+    return same_answer(first, second, tolerance=tolerance).verdict == "same"
+
+
+def _listed(mine: Sequence[str], theirs: Sequence[str], tolerance: float) -> Verdict:
+    """Compare two lists of two things or more."""
+    if len(mine) < 2 or len(theirs) < 2:
+        return "unsure"
+    if len(mine) == len(theirs) and all(_same(a, b, tolerance) for a, b in zip(mine, theirs, strict=True)):
+        return "same"
+    if not all(_quantity(item) is not None for item in (*mine, *theirs)):
+        return "unsure"
+    found = [any(_same(a, b, tolerance) for b in theirs) for a in mine]
+    found += [any(_same(a, b, tolerance) for a in mine) for b in theirs]
+    return "unsure" if all(found) else "different"
 
 
 class _Quantity(NamedTuple):
@@ -141,18 +273,17 @@ def _quantity(text: str) -> _Quantity | None:
     return _Quantity(value, " ".join(part for part in (match["currency"] or "", unit) if part))
 
 
-def _compare(first: _Quantity, second: _Quantity) -> Verdict:
+def _compare(first: _Quantity, second: _Quantity, tolerance: float) -> Verdict:
+    def close(one: float, other: float) -> bool:
+        return abs(one - other) <= tolerance * max(abs(one), abs(other))
+
     if first.unit == second.unit:
-        return "same" if _close(first.value, second.value) else "different"
+        return "same" if close(first.value, second.value) else "different"
     if first.unit and second.unit:
         return "unsure"
     if "%" in (first.unit, second.unit):
         percent, plain = (first, second) if first.unit == "%" else (second, first)
-        if _close(percent.value / 100, plain.value):
+        if close(percent.value / 100, plain.value):
             return "same"
-        return "unsure" if _close(percent.value, plain.value) else "different"
-    return "same" if _close(first.value, second.value) else "different"
-
-
-def _close(first: float, second: float) -> bool:
-    return abs(first - second) <= RELATIVE_TOLERANCE * max(abs(first), abs(second))
+        return "unsure" if close(percent.value, plain.value) else "different"
+    return "same" if close(first.value, second.value) else "different"

@@ -1,5 +1,6 @@
 """`dokimasia diff`: two judges, two models or two prompts on the same samples, pair by pair."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -137,6 +138,8 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
             f"[dim]the same criteria on both sides in {one['same_criteria']} of {one['n_paired']} samples, the same "
             f"answers in {one['same_answers']}[/dim]"
         )
+    for line in _spoken(one):
+        out.print(line)
     agreement = one["agreement"]
     if agreement is not None:
         exact = agreement["exact"]
@@ -153,6 +156,35 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
             gap = f"{sample['difference']:+.2f}"
             table.add_row(escape(named), f"{sample['first']:.2f}", f"{sample['second']:.2f}", gap)
         out.print(table)
+
+
+def _spoken(one: dict[str, Any]) -> Iterator[str]:
+    """Yield what comes beside a difference in score: right answers, what is spoken to, the score on what both speak to."""
+    stated = one.get("stated")
+    if stated is not None:
+        shares = f"{stated['first']:.0%} and {stated['second']:.0%}"
+        yield f"of the criteria's weight the answers speak to {shares}: {_gap(stated, 100)}"
+        if min(stated["first"], stated["second"]) < 0.8 or stated["p_value"] <= 0.05:
+            yield (
+                "[yellow]one side says less than the other, or less than 80 %, so the scores also say how much each says: go "
+                "by right answers, and by the criteria that both speak to[/yellow]"
+            )
+    if (right := one.get("right")) is not None:
+        yield f"right answers on {right['n']} samples: {right['first']:.0%} and {right['second']:.0%}: {_gap(right, 100)}"
+    both = one.get("both_stated")
+    if both is not None and both["difference"] is not None:
+        yield (
+            f"on the {both['criteria']} criteria in {both['n']} samples that both speak to: {both['first']:.2f} and "
+            f"{both['second']:.2f}: {_gap(both, 1)}"
+        )
+
+
+def _gap(one: dict[str, Any], scale: int) -> str:
+    gap = {end: value * scale for end, value in one["difference"].items()}
+    digits = 0 if scale > 1 else 2
+    unit = " percentage points" if scale > 1 else ""
+    limits = f"95 % {gap['low']:+.{digits}f} to {gap['high']:+.{digits}f}"
+    return f"{gap['mean']:+.{digits}f}{unit} ({limits}; p {_p_text(one['p_value'], one['permutations']['exact'])})"
 
 
 def _name(one: dict[str, Any]) -> str:

@@ -1,11 +1,14 @@
 """Checkpoint scoring: candidates answer, and a judge scores all criteria of each answer in one call (ATOM, section 3.3).
 
+Whether an answer is right is decided beside its score: by rule with the answer itself, else by the judge while it scores.
+
 ::
 
     answer ─► score ─► end
 
 One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
-exists already, also one whose judgement failed before, passes through `answer` unasked. Straight, so it runs without
+exists already, also one whose judgement failed before, passes through `answer` unasked. Without criteria there is no
+judge, and rules alone decide. Straight, so it runs without
 checkpoints: the ledger and the result rows carry it over any crash.
 """
 
@@ -15,22 +18,25 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from dokimasia.agents import failure
 from dokimasia.agents.evaluation import score_checkpoints
-from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rule
+from dokimasia.graphs.evaluation.judgements import judgement_of
+from dokimasia.graphs.reasking import each, together
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
+from dokimasia.parsing.answers import stated_answer
 
 NAME = CHECKPOINT_SCORING
 VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):
-    """Ids of the sample and its criteria, and the answers to it."""
+    """Ids of the sample and its criteria (none where there is no judge), and the answers to it."""
 
     sample: str
     criteria: str
@@ -42,8 +48,25 @@ Next = Command[Literal["score", "__end__"]]
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
-    """Put the sample's question to each candidate whose response is not there yet."""
-    items = await answered(state["sample"], state["items"], runtime.context)
+    """Put the sample's question to each candidate whose response is not there yet, and see what rules say of it."""
+    context = runtime.context
+    items = await answered(state["sample"], state["items"], context, plain=context.options.plain)
+    sample = await context.store.get(Sample, state["sample"])
+    judged = "criteria" in state
+
+    async def decide(item: Item) -> Item:
+        response = await context.store.get(Response, item["response"])
+        final = by_rule(sample, response, item["response"], tolerance=context.options.tolerance, contains=not judged)
+        if final is None and judged:
+            return item
+        item["final"] = await context.store.put(final or by_nobody(response, item["response"]))
+        if judged or (final is not None and final.verdict != "unknown"):
+            return item
+        return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}
+
+    items = await each(items, decide, lambda item: unjudged(item) and not item.get("final"))
+    if not judged:
+        return Command(update={"items": items}, goto="__end__")
     goto: Literal["score", "__end__"] = "score" if any(map(unjudged, items)) else "__end__"
     return Command(update={"items": items}, goto=goto)
 
@@ -56,29 +79,32 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
 
     async def one(item: Item) -> Item:
         response = await context.store.get(Response, item["response"])
-        asked = await context.ask(
-            score_checkpoints(
-                sample,
-                criteria,
-                response.text,
-                show_image=context.options.shows_image,
-                repeat=item.get("repeat", 0),
-            ),
-            node="score",
-            attempt=item.get("attempt"),
+        attempt = item.get("attempt")
+        what = score_checkpoints(
+            sample,
+            criteria,
+            response.text,
+            show_image=context.options.shows_image,
+            published=context.options.published,
+            repeat=item.get("repeat", 0),
         )
+
+        async def decide() -> FinalAnswer | None:
+            if item.get("final"):
+                return None
+            return await by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
+
+        asked, final = await together(context.ask(what, node="score", attempt=attempt), decide())
         item = with_calls(item, asked.calls)
         if asked.looks:
             item["looks"] = [*item.get("looks", []), *await keep_looks(context, asked.looks)]
-        if asked.value is None or asked.provenance is None:
+        if final is not None:
+            item = {**with_calls(item, final.calls), "final": await context.store.put(final)}
+            if final.failure == "budget":
+                return {**item, **failed_update(failure("budget", "the judge may not be paid for any more"))}
+        judgement = judgement_of(asked, item["response"], state["criteria"], criteria)
+        if judgement is None:
             return {**item, **failed_update(asked.failure)}
-        judgement = CheckpointScores(
-            response=item["response"],
-            criteria=state["criteria"],
-            scores=tuple(asked.value),
-            score=weighted_score(asked.value, criteria.weights),
-            provenance=asked.provenance,
-        )
         return {**item, "judgement": await context.store.put(judgement)}
 
     return {"items": await each(state["items"], one, unjudged)}
@@ -92,3 +118,11 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge(START, "answer")
     graph.add_edge("score", END)
     return graph
+
+
+def _why_undecided(sample: Sample, response: Response) -> str:
+    if not sample.accepted:
+        return "the sample has no reference answer, and there is no judge: add one, or name a judge with --judge"
+    answer, stated = stated_answer(response.text)
+    where = "the final answer" if stated else "the response, which states no final answer on a line of its own:"
+    return f"no rule decides whether {where} {answer[:200]!r} says the same as {sample.reference_text!r}; a judge can"

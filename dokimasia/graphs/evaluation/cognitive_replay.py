@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents import evaluation, failure
 from dokimasia.algorithms.criteria import check_criteria, rescale_weights
-from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
@@ -81,10 +81,10 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
     """Hold the chain's final answer against the reference by rule: exact, number, choice; else a judge must say."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    if sample.reference_answer is None:
+    if not sample.accepted:
         return {"agreed": "no reference"}
     chain = await context.store.get(ReferenceChain, state["chain"])
-    match = same_answer(chain.answer, sample.reference_answer, sample.choices)
+    match = accepted_answer(chain.answer, sample.accepted, sample.choices, tolerance=context.options.tolerance)
     if match.verdict == "unsure":
         return {"agreed": ""}
     if match.verdict == "same":

@@ -11,12 +11,13 @@ from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, Response
-from dokimasia.domain.refinement import SOLVED, Arm, Feedback, FinalAnswer, Refined, RefinementStep
+from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.refinement import SOLVED, Arm, Feedback, Refined, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 
@@ -129,7 +130,7 @@ async def _score(
 ) -> CheckpointScores | Failed:
     what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
     asked = await context.ask(what, node="score")
-    judgement = refinement.judgement_of(asked, value_id(response), criteria_id, criteria)
+    judgement = judgement_of(asked, value_id(response), criteria_id, criteria)
     if judgement is None:
         return asked.failure
     await context.store.put(response)

@@ -14,24 +14,23 @@ state holds ids, numbers and small words only; every step is checkpointed.
 """
 
 import operator
-from collections.abc import Sequence
 from typing import Annotated, Literal, TypedDict, cast
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, refiner
+from dokimasia.agents import refiner
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
-from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, FailureKind, Response
-from dokimasia.domain.refinement import Answered, Arm, Feedback, RefinementStep, Stopped
+from dokimasia.domain.judgement import Answered, CheckpointScores, FailureKind, Response
+from dokimasia.domain.refinement import Arm, Feedback, RefinementStep, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
+from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import hinting
-from dokimasia.graphs.refinement.final_answer import by_judge, by_rule
 from dokimasia.graphs.refinement.hinting import PointState
 from dokimasia.graphs.refinement.leak_checking import secrets_of
 from dokimasia.graphs.versions import VERSIONS
@@ -156,7 +155,7 @@ async def check_answer(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     id = state.get("response") or state["source"]
     sample = await context.store.get(Sample, state["sample"])
-    final = by_rule(sample, await context.store.get(Response, id), id)
+    final = by_rule(sample, await context.store.get(Response, id), id, tolerance=context.options.tolerance)
     if final is None:
         return {"response": id, "final": ""}
     return {"response": id, "final": await context.store.put(final), "answered": final.verdict}
@@ -167,7 +166,7 @@ async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     response = await context.store.get(Response, state["response"])
-    final = await by_judge(sample, response, state["response"], context)
+    final = await by_judge(sample, response, state["response"], context, node="judge_answer")
     update: State = {"calls": [*state.get("calls", []), *final.calls], "answered": final.verdict}
     if final.failure == "budget":
         return {**update, "failed": "budget", "reason": "the judge may not be paid for any more"}
@@ -203,21 +202,6 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     if spent is not None or (not judged and round):
         return {**update, **failed_update(spent or asked[0].failure)}
     return update
-
-
-def judgement_of(
-    asked: Asked[Sequence[int]], response: str, criteria_id: str, criteria: CriteriaSet
-) -> CheckpointScores | None:
-    """Return the judgement of a response by its id; None where the judge gave no scores."""
-    if asked.value is None or asked.provenance is None:
-        return None
-    return CheckpointScores(
-        response=response,
-        criteria=criteria_id,
-        scores=tuple(asked.value),
-        score=weighted_score(asked.value, criteria.weights),
-        provenance=asked.provenance,
-    )
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:

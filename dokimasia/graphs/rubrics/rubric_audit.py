@@ -37,7 +37,7 @@ class State(TypedDict, total=False):
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the sample's request to each candidate whose response is not there yet."""
-    return {"items": await answered(state["sample"], state["items"], runtime.context)}
+    return {"items": await answered(state["sample"], state["items"], runtime.context, plain=True)}
 
 
 async def assess(state: State, runtime: Runtime[Context]) -> State:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from dokimasia.domain.options import GraphOptions
-from dokimasia.runs.plans import AnswersPlan, Outside
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option, RunOrFile
 
 
@@ -29,7 +29,7 @@ class AuditRequest(DataRequest):
     )
 
 
-class AuditPlan(AnswersPlan):
+class AuditPlan(AnswersPlan, JudgedPlan):
     """An audit by its content; `rubrics` hashes what the rubric sets demand, `sets` are their ids by the sample's name."""
 
     KIND: ClassVar[str] = "audit"

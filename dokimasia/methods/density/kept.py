@@ -34,6 +34,8 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
         meta = {**sample.meta, "domain": rating.domain, "density": rating.density.model_dump(mode="json")}
         fields: dict[str, Any] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}
         fields |= {"prompt": sample.prompt or None, "reference_answer": sample.reference_answer}
+        if sample.reference_answers:
+            fields["reference_answers"] = list(sample.reference_answers)
         fields["choices"] = list(sample.choices) or None
         lines.append(orjson.dumps({name: value for name, value in fields.items() if value is not None}))
     write_whole(output, b"".join(line + b"\n" for line in lines))

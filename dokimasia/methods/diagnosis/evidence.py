@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
@@ -14,6 +13,7 @@ from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.leaves import name_of
 from dokimasia.methods.diagnosis.material import Gathered
 from dokimasia.methods.tree import mapping_of, members_below
+from dokimasia.parsing.answers import stated_answer
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -202,7 +202,7 @@ def _shown(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> 
                 "prompt": sample.prompt,
                 "reference_answer": sample.reference_answer,
                 "answer": answer.text if answer else None,
-                "final_answer": stated_answer(answer.text) if answer else None,
+                "final_answer": stated_answer(answer.text)[0] if answer else None,
                 "images": [
                     image.model_dump(mode="json", include={"sha256", "media_type", "width", "height"})
                     for image in sample.images

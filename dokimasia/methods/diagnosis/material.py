@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.agents.refiner import stated_answer
 from dokimasia.algorithms.taxonomy import leaves, new_tree
-from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.diagnosis import Grouping
-from dokimasia.domain.judgement import Response
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -23,7 +20,6 @@ from dokimasia.methods.tree import (
     measured_of,
 )
 from dokimasia.storage.home import Home
-from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
 from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
@@ -35,8 +31,8 @@ UNNAMED = "uncategorised"
 ARM = "#"
 """What the name of an arm begins with, as it is shown."""
 
+_FINAL: Mapping[str | None, Final] = {"right": "right", "wrong": "wrong", None: "no reference"}
 BY_HAND = frozenset({"edit", "restore", "import"})
-_PAGE = 2_000
 
 
 class Gathered(NamedTuple):
@@ -208,7 +204,6 @@ def _answers(home: Home, run: Run) -> list[Answered]:
     scores = judgement_scores(home, run.id)
     clusters = {one.sample_id: one.cluster for one in run_samples(home, run.id)}
     rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm]
-    finals = _finals(home, run, {row.response_id: row.sample_id for row in rows if row.response_id})
     return [
         Answered(
             sample_id=row.sample_id,
@@ -218,23 +213,7 @@ def _answers(home: Home, run: Run) -> list[Answered]:
             score=row.score,
             failure=row.failure,
             atoms=scores.get(row.judgement_id or "", ()),
-            final=finals.get(row.response_id or "", "no reference"),
+            final=_FINAL.get(row.verdict, "undecided"),
         )
         for row in rows
     ]
-
-
-def _finals(home: Home, run: Run, sample_of: Mapping[str, str]) -> dict[str, Final]:
-    """Return what the rules alone say of each answer's final answer, a few thousand answers at a time."""
-    samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    found: dict[str, Final] = {}
-    ids = [id for id, sample in sample_of.items() if samples[sample].reference_answer is not None]
-    for start in range(0, len(ids), _PAGE):
-        for id, response in find_values(home, Response, ids[start : start + _PAGE]).items():
-            sample = samples[sample_of[id]]
-            match = same_answer(stated_answer(response.text), sample.reference_answer or "", sample.choices)
-            if match.verdict == "unsure" or match.rule == "none":
-                found[id] = "undecided"
-            else:
-                found[id] = "right" if match.verdict == "same" else "wrong"
-    return found

@@ -19,7 +19,7 @@ MIN_SUPPORT = 5
 """A leaf with fewer scored criteria of a model is shown, and never marked."""
 
 Final = Literal["right", "wrong", "undecided", "no reference"]
-"""What the rules say of an answer's final answer; undecided where a judge would have to say."""
+"""What the run says of an answer's final answer; undecided where neither a rule nor the judge could say."""
 
 
 @dataclass(frozen=True, slots=True)

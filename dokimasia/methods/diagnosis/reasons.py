@@ -11,8 +11,8 @@ WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right
 def reasons(material: Material) -> Asset:
     """Return how often a right final answer comes with failed atoms, and a wrong one with none.
 
-    An atom is failed at a score of 3 or lower. The final answer is compared with the reference by rule, without a model;
-    what the rules leave open is counted as undecided and in neither rate.
+    An atom is failed at a score of 3 or lower. Whether the final answer is right is what the run decided; what it left
+    open is counted as undecided and in neither rate.
     """
     rows: list[AssetRow] = []
     decided = 0
@@ -42,10 +42,10 @@ def reasons(material: Material) -> Asset:
         id="reasons",
         title="Right answer, wrong reason",
         sentence=(
-            f"Of {several(decided, 'answer')} whose final answer can be compared with a reference by rule: how many right ones "
+            f"Of {several(decided, 'answer')} whose final answer was decided to be right or wrong: how many right ones "
             f"failed an atom (score below {SOLVED}), and how many wrong ones solved all."
             if decided
-            else "No final answer could be compared with a reference by rule, so nothing is said of reasons."
+            else "Of no final answer it was decided whether it is right, so nothing is said of reasons."
         ),
         columns=(
             MODEL,

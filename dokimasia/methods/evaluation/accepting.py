@@ -14,7 +14,7 @@ from dokimasia.methods.evaluation.request import (
     read_answers,
 )
 from dokimasia.runs.method import Accepted
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.runs import Run
 from dokimasia.tools.registry import named
 
@@ -36,12 +36,18 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     else:
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
     tools = named(request.tools)
-    judge = session.judge(request.judge)
+    judge = None if request.judge is None else session.judge(request.judge)
+    if judge is None:
+        _check_without_judge(request, found)
+    ask = request.ask or ("plain" if request.protocol == "published" else "show")
     plan = EvaluationPlan(
         data=found.hash,
         judge=judge,
         candidates=candidates,
         repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
+        ask=ask,
+        protocol=request.protocol,
+        tolerance=request.tolerance,
         no_image=request.no_image,
         show_image=request.show_image,
         tools=tools,
@@ -50,7 +56,14 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         seed=request.seed,
         criteria=request.criteria,
         responses=hashed,
-        prompts=prompts_of_evaluation(session.library, structured_output=takes_schema(judge), tools=bool(tools)),
+        prompts=prompts_of_evaluation(
+            session.library,
+            judged=judge is not None,
+            ask=ask,
+            protocol=request.protocol,
+            structured_output=judge is not None and takes_schema(judge),
+            tools=bool(tools),
+        ),
     )
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
@@ -65,3 +78,16 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     """
     if read_answers(request)[1] != plan.responses:
         raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
+
+
+def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
+    """Check that rules have something to decide, and that nothing is asked that needs a judge."""
+    needing = {"--criteria": request.criteria, "--tools": request.tools, "--show-image": request.show_image}
+    named = next((option for option, value in needing.items() if value), None)
+    if named is not None:
+        raise ConfigError(f"{named} is for a judge, and there is none: name one with --judge, or leave {named} out")
+    if not any(size.reference for size in found.sizes):
+        raise ConfigError(
+            f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
+            "name a judge with --judge, or add `reference_answer` to the data"
+        )

@@ -32,7 +32,7 @@ class SampleCoverage(Value):
 
 def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | None:
     """Return how far a sample's criteria touch its reference; None without a reference that has content words."""
-    everything = uncovered_sentences(sample.reference_answer or "", ())
+    everything = uncovered_sentences(sample.reference_text or "", ())
     if not everything:
         return None
     texts = [f"{one.question} {one.ground_truth}" for one in criteria.criteria]
@@ -40,7 +40,7 @@ def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | N
         sample=sample.id,
         criteria=len(texts),
         sentences=len(everything),
-        uncovered=tuple(uncovered_sentences(sample.reference_answer or "", texts)),
+        uncovered=tuple(uncovered_sentences(sample.reference_text or "", texts)),
     )
 
 

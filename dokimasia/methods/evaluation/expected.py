@@ -36,6 +36,9 @@ def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) ->
                 yield Asking(candidate, plan.repeats, size.text + (0 if arm else size.images), ANSWER_TOKENS)
             if "score" in asks:
                 yield from scoring(judge_of("score"), options, size, times=plan.repeats)
+                if size.reference:
+                    compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
+                    yield Asking(judge_of("score"), plan.repeats, compared, VERDICT_TOKENS)
 
 
 def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:

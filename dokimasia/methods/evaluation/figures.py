@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
 from dokimasia.runs.figures import forked_from, heading, shown_name
@@ -15,7 +15,19 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteRunStore
 from dokimasia.storage.usage import count_items, scored_answers, usage_of
 
-COLUMNS: dict[str, ColumnType] = {"criteria_scores": "integers", "weights": "integers", **ANSWERED}
+COLUMNS: dict[str, ColumnType] = {
+    "verdict": "text",
+    "rule": "text",
+    "final_answer": "text",
+    "final_stated": "truth",
+    "stated": "number",
+    "stated_score": "number",
+    "length": "integer",
+    "criteria_scores": "integers",
+    "criteria_stated": "integers",
+    "weights": "integers",
+    **ANSWERED,
+}
 """What an export says of an answer beside what it says of every row: criteria, response, judge and prompt."""
 
 
@@ -33,7 +45,11 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "samples": samples,
         "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
         "forked_from": forked_from(run),
-        **summarise(answers, seed=run.seed, usage=usage, preparation=used.get(("replay", "", ""))),
+        "ask": None if plan.responses is not None else plan.ask,
+        "protocol": plan.protocol,
+        **summarise(
+            answers, seed=run.seed, judged=plan.judge is not None, usage=usage, preparation=used.get(("replay", "", ""))
+        ),
     }
 
 
@@ -50,8 +66,14 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         response = None if row.response_id is None else await store.get(Response, row.response_id)
         criteria = None if row.criteria_id is None else await store.get(CriteriaSet, row.criteria_id)
         judgement = None if row.judgement_id is None else await store.get(CheckpointScores, row.judgement_id)
+        final = None if row.final_id is None else await store.get(FinalAnswer, row.final_id)
         found.append(
             {
+                **row.model_dump(mode="json", include={"verdict", "stated", "stated_score", "length"}),
+                "rule": None if final is None else final.rule,
+                "final_answer": None if final is None else final.answer,
+                "final_stated": None if final is None else final.stated,
+                "criteria_stated": None if judgement is None else list(map(int, judgement.spoken_to)),
                 "criteria_scores": None if judgement is None else list(judgement.scores),
                 "weights": None if criteria is None else list(criteria.weights),
                 **answer_cells(judge, response, None if judgement is None else judgement.provenance),
@@ -71,4 +93,9 @@ def scored_rows(home: Home, run: Run) -> Iterator[Row]:
             repeat=answer.repeat,
             score=answer.score,
             failure=answer.failure,
+            referenced=bool(answer.referenced),
+            verdict=answer.verdict,
+            stated=answer.stated,
+            stated_score=answer.stated_score,
+            length=answer.length,
         )

@@ -1,18 +1,22 @@
 """What a run is: everything that decides its results, hashed into its id, and the work items that it consists of."""
 
 from collections.abc import Collection
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
-from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions
+from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.evaluation.steps import JUDGED
 from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
+
+Ask = Literal["show", "plain"]
+Protocol = Literal["ours", "published"]
 
 
 class Fork(Value):
@@ -31,6 +35,9 @@ class Fork(Value):
 class EvaluationPlan(AnswersPlan):
     """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
 
+    Without a `judge` no criteria are made, and rules alone decide whether an answer is right. `ask` is how the question
+    is put: bare, or with the request to show what the answer rests on; `protocol` is whose way is gone wherever the two
+    differ; `tolerance` is how far a number may lie from the reference, relative to the larger.
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
     file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
     deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
@@ -39,6 +46,10 @@ class EvaluationPlan(AnswersPlan):
 
     KIND: ClassVar[str] = "score"
 
+    judge: ModelSpec | None = None
+    ask: Ask = "show"
+    protocol: Protocol = "ours"
+    tolerance: float = TOLERANCE
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
@@ -51,9 +62,12 @@ class EvaluationPlan(AnswersPlan):
         """The plan as the graphs need it."""
         judges = {node: spec.ref.name for node, spec in self.judges.items()}
         return GraphOptions(
-            judge=self.judge.ref.name,
+            judge=self.judge_name or self.candidates[0].ref.name,
             judges=judges,
             models=self.models,
+            plain=self.ask == "plain",
+            published=self.protocol == "published",
+            tolerance=self.tolerance,
             show_image=self.show_image,
             tools=self.tools,
             looks=self.looks,
@@ -67,7 +81,7 @@ class EvaluationPlan(AnswersPlan):
             ConfigError: two that are asked differently bear one name.
         """
         found: dict[str, ModelSpec] = {}
-        for spec in (*self.candidates, *self.judges.values(), self.judge):
+        for spec in (*self.candidates, *self.judges.values(), *([] if self.judge is None else [self.judge])):
             other = found.pop(spec.ref.name, spec)
             given = self.responses is not None and other in self.candidates
             schemas = other not in self.candidates
@@ -78,12 +92,22 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def judge_name(self) -> str:
-        """The shown name of the judge that scores."""
-        return self.judge_of("score").ref.name
+        """The shown name of the judge that scores; empty where there is none."""
+        return "" if self.judge is None else self.judge_of("score").ref.name
 
     def judge_of(self, step: str) -> ModelSpec:
-        """The judge that serves a step."""
-        return self.judges.get(step, self.judge)
+        """The judge that serves a step.
+
+        Raises:
+            InputError: rules alone decided, without a judge and without criteria.
+        """
+        judge = self.judges.get(step, self.judge)
+        if judge is None:
+            raise InputError(
+                "this evaluation was decided by rules alone, so it has no criteria and no scores by them: evaluate the "
+                "same data with --judge (answers that were paid for are not asked again)"
+            )
+        return judge
 
     def models_for(self, steps: Collection[str]) -> dict[str, ModelSpec]:
         """The models that have to be reached for some steps to be done, by name."""
@@ -96,7 +120,7 @@ class EvaluationPlan(AnswersPlan):
         """The steps that ask a model: all, but for what is imported, read from a file, or taken over."""
         imported = {"write_chain", "judge_chain", "extract_criteria"} if self.criteria is not None else set[str]()
         given = {"answer"} if self.responses is not None else set[str]()
-        steps = {*JUDGED, "answer"} - imported - given
+        steps = {*(JUDGED if self.judge is not None else ()), "answer"} - imported - given
         return frozenset(steps if self.fork is None else steps & set(self.fork.redone))
 
 
@@ -106,16 +130,24 @@ def replay_item(sample_id: str) -> str:
 
 
 def prompts_of_evaluation(
-    library: PromptLibrary, *, structured_output: bool = False, tools: bool = False
+    library: PromptLibrary,
+    *,
+    judged: bool = True,
+    ask: Ask = "show",
+    protocol: Protocol = "ours",
+    structured_output: bool = False,
+    tools: bool = False,
 ) -> dict[str, str]:
     """Return the prompts of the evaluation with version and hash.
 
     `structured` is one where a judge takes a schema, `looking` where it is offered tools.
     """
-    used = ("candidate", "checkpoints", "criteria", "equivalence", "repair", "solver")
-    return prompts_used(
-        library, [*used, *(["structured"] if structured_output else []), *(["looking"] if tools else [])]
-    )
+    used = ["candidate_plain" if ask == "plain" else "candidate"]
+    if judged:
+        scoring = "checkpoints_published" if protocol == "published" else "checkpoints"
+        used += [scoring, "criteria", "equivalence", "repair", "solver"]
+        used += (["structured"] if structured_output else []) + (["looking"] if tools else [])
+    return prompts_used(library, used)
 
 
 def graphs_of(plan: EvaluationPlan) -> dict[str, int]:

@@ -18,23 +18,27 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
 
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts as they would be put to solver, judge and candidates."""
-    prompts = _prompts(sample, library, show_image=plan.show_image or bool(plan.tools))
+    asking = "candidate_plain" if plan.ask == "plain" else "candidate"
+    candidate = render(asking, question_inputs(sample), images=sample.images, library=library)
+    if plan.judge is None:
+        return [candidate]
+    published = plan.protocol == "published"
+    prompts = _of_judge(sample, library, show_image=plan.show_image or bool(plan.tools), published=published)
     if plan.tools:
         prompts = [_with_tools(one, plan.looks, library) for one in prompts]
     if takes_schema(plan.judge):
         prompts = [_as_object(one, library) for one in prompts]
-    return prompts
+    return [*prompts[:-1], candidate, prompts[-1]]
 
 
-def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool) -> list[Rendered]:
+def _of_judge(sample: Sample, library: PromptLibrary | None, *, show_image: bool, published: bool) -> list[Rendered]:
     inputs = question_inputs(sample)
-    reference = {"reference_answer": sample.reference_answer} if sample.reference_answer is not None else {}
+    reference = {"reference_answer": sample.reference_text} if sample.reference_text is not None else {}
     prompts = [
         render("solver", {**inputs, **reference}, images=sample.images, library=library),
         render("criteria", {**inputs, "chain": chain_text(PLACEHOLDER_CHAIN)}, images=sample.images, library=library),
-        render("candidate", inputs, images=sample.images, library=library),
         render(
-            "checkpoints",
+            "checkpoints_published" if published else "checkpoints",
             {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
             images=sample.images if show_image else (),
             library=library,
@@ -49,7 +53,9 @@ def _prompts(sample: Sample, library: PromptLibrary | None, *, show_image: bool)
 
 def _with_tools(rendered: Rendered, looks: int, library: PromptLibrary | None) -> Rendered:
     """Return a prompt as it is put to a judge that is offered tools."""
-    offered = rendered.name in ("solver", "checkpoints") and any(message.images for message in rendered.messages)
+    offered = rendered.name in ("solver", "checkpoints", "checkpoints_published") and any(
+        message.images for message in rendered.messages
+    )
     return with_looking(rendered, looks, library=library) if offered else rendered
 
 
@@ -58,6 +64,7 @@ def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
     forms = {
         "criteria": schemas.criteria(1).form,
         "checkpoints": schemas.checkpoint_scores(1).form,
+        "checkpoints_published": schemas.checkpoint_scores(1, published=True).form,
         "equivalence": schemas.equivalence().form,
     }
     form = forms.get(rendered.name)

@@ -11,26 +11,34 @@ from dokimasia.methods.evaluation.figures import scored_rows
 from dokimasia.methods.evaluation.sample_view import view_of
 from dokimasia.methods.evaluation.scores import Row
 from dokimasia.report.data import ReportData
+from dokimasia.runs.reading.comparing import answer_of
 from dokimasia.runs.reading.differences import Answer, Place, Side, compare
 from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import (
+    Run,
+    SqliteRunStore,
+    criteria_weights,
+    judgement_scores,
+    judgement_stated,
+    run_samples,
+)
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of an evaluation with what the page alone shows."""
     rows = list(scored_rows(home, run))
     places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
-    sides = {
-        name: Side.of(
-            places, (Answer(row.sample_id, row.repeat, row.score, row.failure) for row in rows if row.model == name)
-        )
-        for name in data.ranked()
-        if name not in data.blind_arms
-    }
+    told = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
+    answers: dict[str, list[Answer]] = {}
+    for row in results(home, run.id):
+        if row.kind == "score" and not row.arm:
+            answers.setdefault(row.model, []).append(answer_of(row, *told))
+    sides = {name: Side.of(places, answers[name]) for name in data.ranked() if name in answers}
     shown, selection = chosen(run, [place.sample_id for place in places], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, shown)
     return replace(
@@ -55,16 +63,22 @@ def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: 
     Returns:
         One mapping a pair, in the order of the models: `better` and `worse` (the names), what
         `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
-        `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without).
+        `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without);
+        so, too, in `right`, `stated` and `both_stated`, each over all pairs.
     """
     pairs = [
-        {"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0), "adjusted": None}
+        {"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0)}
         for better, worse in combinations([name for name in order if name in sides], 2)
     ]
-    tested = [pair for pair in pairs if pair["p_value"] is not None]
-    adjusted = false_discovery_rate([pair["p_value"] for pair in tested])
-    for pair, value in zip(tested, adjusted, strict=True):
-        pair["adjusted"] = rounded(value)
+    for family in (
+        pairs,
+        *([pair[name] for pair in pairs if name in pair] for name in ("right", "stated", "both_stated")),
+    ):
+        tested = [one for one in family if one["p_value"] is not None]
+        for one in family:
+            one["adjusted"] = None
+        for one, value in zip(tested, false_discovery_rate([one["p_value"] for one in tested]), strict=True):
+            one["adjusted"] = rounded(value)
     return pairs
 
 

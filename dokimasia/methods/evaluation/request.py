@@ -9,8 +9,9 @@ from pydantic import Field
 
 from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.options import LOOKS
+from dokimasia.domain.options import LOOKS, TOLERANCE
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.methods.evaluation.plan import Ask, Protocol
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -26,15 +27,35 @@ Responses = dict[tuple[str, str, int], str]
 class EvaluationRequest(DataRequest):
     """Evaluate models on DATA: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images (with --prompt).
 
+    Where the data have reference answers, whether an answer is right is decided by rules, and by the judge where no rule
+    can say. Without --judge there are rules alone, and what they cannot decide is a failure.
+
     The judge replays the reasoning once a sample and draws atomic criteria from it; every candidate answers; the judge
     scores all criteria of an answer in one call. The same command continues an interrupted run, or prints its results.
     """
 
     VERB: ClassVar[str] = "evaluate"
 
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge | None = Field(
+        default=None, description=f"{SHARED_HELP['judge']} Without one, rules alone decide whether answers are right."
+    )
     models: Models = Field(default=(), description="The candidates, separated by commas.")
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    ask: Ask | None = Field(
+        default=None,
+        description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "
+        "the default) or plain (the bare question).",
+    )
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
+    tolerance: float = Field(
+        default=TOLERANCE,
+        ge=0,
+        le=1,
+        description="How far a number may lie from the reference, relative to the larger.",
+    )
     no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
     tools: tuple[str, ...] = Field(

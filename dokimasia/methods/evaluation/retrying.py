@@ -27,12 +27,16 @@ def retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
 
 
 def retried_score(retry: Retry | None) -> dict[str, Any]:
-    """Return what an answer that failed enters its graph with: a response that was given is not asked for again."""
+    """Return what an answer that failed enters its graph with.
+
+    A response that was given is not asked for again, nor whether it is right, if that was decided.
+    """
     if retry is None:
         return {}
     failed = retry.failed
     response = {} if failed.response_id is None else {"response": failed.response_id}
-    return {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed), **response}
+    decided = {"final": failed.final_id} if failed.verdict in ("right", "wrong") else {}
+    return {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed), **response, **decided}
 
 
 def _looks(failed: ResultRow) -> dict[str, Any]:

@@ -1,20 +1,27 @@
-"""From the stored rows of an evaluation to its table: scores with intervals, coverage, failures by kind, calls and cost."""
+"""From the stored rows of an evaluation to its table: accuracy, scores with intervals, what answers speak to, failures, cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from math import log2
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
+from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.differences import ATOMS
-from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, rounded, spread
+from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, rounded, share, spread
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = ATOMS
+FEWEST_FOR_LENGTH = 10
 
 
 class Row(NamedTuple):
-    """One scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome."""
+    """One scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome.
+
+    `referenced` says that the sample has a reference answer; the rest is as in `storage.results.ResultRow`.
+    """
 
     sample_id: str
     cluster: str
@@ -23,18 +30,46 @@ class Row(NamedTuple):
     repeat: int
     score: float | None
     failure: str | None
+    referenced: bool = False
+    verdict: str | None = None
+    stated: float | None = None
+    stated_score: float | None = None
+    length: int | None = None
+
+
+class _Said(NamedTuple):
+    """A scored answer: its cluster, the logarithm of its length in characters to the base 2, its score."""
+
+    cluster: str
+    length: float
+    score: float
 
 
 @dataclass(slots=True)
 class _Samples:
-    """One model's samples: scores by sample, failures by sample, clusters by sample."""
+    """One model's samples: scores, shares of weight spoken to, scores of that, failures, clusters, all by sample.
+
+    `verdicts` are pairs of cluster and whether the answer is right (None: unknown) of samples with a reference answer.
+    """
 
     scores: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     failures: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     clusters: dict[str, str] = field(default_factory=dict[str, str])
+    stated: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    stated_scores: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    verdicts: list[tuple[str, bool | None]] = field(default_factory=list[tuple[str, "bool | None"]])
+    said: list[_Said] = field(default_factory=list[_Said])
 
     def add(self, row: Row) -> None:
         self.clusters[row.sample_id] = row.cluster
+        if row.referenced:
+            self.verdicts.append((row.cluster, {"right": True, "wrong": False}.get(row.verdict or "")))
+        if row.stated is not None:
+            self.stated.setdefault(row.sample_id, []).append(row.stated)
+        if row.stated_score is not None:
+            self.stated_scores.setdefault(row.sample_id, []).append(row.stated_score)
+        if row.score is not None and row.length:
+            self.said.append(_Said(row.cluster, log2(row.length), row.score))
         if row.score is not None:
             self.scores.setdefault(row.sample_id, []).append(row.score)
         elif row.failure is not None:
@@ -68,6 +103,7 @@ def summarise(
     answers: Collected,
     *,
     seed: int,
+    judged: bool = True,
     usage: Mapping[str, Used] | None = None,
     preparation: Used | None = None,
 ) -> dict[str, Any]:
@@ -79,24 +115,28 @@ def summarise(
     Args:
         answers: what was collected of the run.
         seed: of the bootstrap.
+        judged: whether a judge scored; without one, rules alone said whether answers are right, and nothing is scored.
         usage: what the ledger entries used that made a model's answers and their scores, by shown name.
         preparation: what those used that made chains and criteria.
 
     Returns:
-        `models`, `preparation` and `blind` of `shape.EvaluationFigures`.
+        `models`, `length`, `preparation` and `blind` of `shape.EvaluationFigures`.
     """
     models, categories = answers.models, answers.categories
     summary: dict[str, Any] = {
         "models": {
             name: {
-                **_measure(samples, seed=seed),
+                **_measure(samples, seed=seed, judged=judged),
+                "length": length_and_score(samples.said),
                 **_usage((usage or {}).get(name)),
                 "by_category": {
-                    category: _measure(one, seed=seed) for category, one in sorted(categories[name].items())
+                    category: _measure(one, seed=seed, judged=judged)
+                    for category, one in sorted(categories[name].items())
                 },
             }
             for name, samples in models.items()
         },
+        "length": length_and_score([one for name in models if "#" not in name for one in models[name].said]),
         "preparation": _usage(preparation),
     }
     blind = {
@@ -109,20 +149,58 @@ def summarise(
     return summary
 
 
-def _measure(samples: _Samples, *, seed: int) -> dict[str, Any]:
+def _measure(samples: _Samples, *, seed: int, judged: bool) -> dict[str, Any]:
     ids = list(samples.clusters)
     scored = [id for id in ids if id in samples.scores]
     means = list(map(samples.mean, scored))
-    unscored = [samples.failures[id][0] for id in ids if id not in samples.scores]
+    unscored = [samples.failures[id][0] for id in ids if id not in samples.scores and id in samples.failures]
     total = sum(means)
     return {
         **coverage(len(scored), len(ids)),
+        "accuracy": _accuracy(samples.verdicts),
         "score": mean_interval(means, [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS),
-        "bounds": bounds(total + LOWEST * len(unscored), total + HIGHEST * len(unscored), len(ids)),
+        "bounds": bounds(total + LOWEST * len(unscored), total + HIGHEST * len(unscored), len(ids)) if judged else None,
+        "stated": _over_samples(samples.stated, samples.clusters, (0.0, 1.0), seed=seed),
+        "stated_score": _over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
         "spread": spread(samples.scores[id] for id in scored),
         "failures": counted(unscored),
         "failed_answers": counted(kind for kinds in samples.failures.values() for kind in kinds),
     }
+
+
+def _accuracy(verdicts: Sequence[tuple[str, bool | None]]) -> dict[str, Any] | None:
+    """The share of answers that are right, of those of which it was decided; None where no sample has a reference."""
+    if not verdicts:
+        return None
+    decided = [(cluster, right) for cluster, right in verdicts if right is not None]
+    found = share(
+        [right for _, right in decided], [cluster for cluster, _ in decided], unknown=len(verdicts) - len(decided)
+    )
+    return {**found, "answers": len(verdicts), "coverage": rounded(len(decided) / len(verdicts))}
+
+
+def _over_samples(
+    values: Mapping[str, Sequence[float]], clusters: Mapping[str, str], ends: tuple[float, float], *, seed: int
+) -> dict[str, Any]:
+    """The mean over samples, each by the mean over its repeats, with how many samples have a value."""
+    means = [sum(each) / len(each) for each in values.values()]
+    interval = mean_interval(means, [clusters[id] for id in values], seed=seed, bounds=ends)
+    return {"n": len(means), **(interval or {"mean": None, "low": None, "high": None})}
+
+
+def length_and_score(said: Sequence[_Said]) -> dict[str, Any]:
+    """How far longer answers score higher: Pearson's correlation of the logarithm of an answer's length with its score.
+
+    Without an interval where there are fewer than ten samples of different images, or lengths or scores do not vary.
+    """
+    known: dict[str, Any] = {"correlation": None, "low": None, "high": None}
+    lengths, scores, clusters = [one.length for one in said], [one.score for one in said], [one.cluster for one in said]
+    mean_length = None if not said else round(sum(2**one for one in lengths) / len(said), 1)
+    if len(set(clusters)) >= FEWEST_FOR_LENGTH:
+        with suppress(ValueError):
+            low, high = correlation_interval(lengths, scores, clusters=clusters)
+            known = {"correlation": rounded(pearson(lengths, scores)), "low": rounded(low), "high": rounded(high)}
+    return {"n": len(said), "characters": mean_length, **known}
 
 
 def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
@@ -134,8 +212,8 @@ def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
     gaps = [full.mean(id) - blind.mean(id) for id in both]
     clusters = [full.clusters[id] for id in both]
     difference = mean_interval(gaps, clusters, seed=seed) if len(set(clusters)) > 1 else None
-    share = (unseen / len(both)) / (seen / len(both))
-    return {"n": len(both), "share": rounded(share), "difference": difference}
+    left = (unseen / len(both)) / (seen / len(both))
+    return {"n": len(both), "share": rounded(left), "difference": difference}
 
 
 def _usage(used: Used | None) -> dict[str, Any]:

@@ -3,7 +3,37 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Bounds, Count, Coverage, DataFigures, Failures, Interval, Judge, Used
+from dokimasia.methods.evaluation.plan import Ask, Protocol
+from dokimasia.runs.shapes import Bounds, Count, Coverage, DataFigures, Failures, Interval, Judge, Share, Used
+
+
+class Accuracy(Share):
+    """The share of answers that are right, of those of which it was decided; each answer counts, repeats, too."""
+
+    answers: Count = Field(description="answers to samples with a reference answer, also those that failed")
+    coverage: Coverage
+
+
+class OverSamples(Value):
+    """A mean over samples with its 95 % interval, clustered by image; null where no sample has a value."""
+
+    n: Count = Field(description="samples with a value")
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+class LengthAndScore(Value):
+    """How far longer answers score higher: Pearson's correlation of log length and score over scored answers.
+
+    The correlation is null with fewer than ten images, or where lengths or scores do not vary.
+    """
+
+    n: Count = Field(description="scored answers")
+    characters: float | None = Field(description="mean length; null without an answer")
+    correlation: float | None = Field(description="-1 to 1")
+    low: float | None = Field(description="lower end of the 95 % interval, clustered by image")
+    high: float | None = Field(description="upper end of the 95 % interval")
 
 
 class Scores(Value):
@@ -12,8 +42,13 @@ class Scores(Value):
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a scored answer")
     coverage: Coverage
+    accuracy: Accuracy | None = Field(description="null where no sample has a reference answer")
     score: Interval | None = Field(description="mean, 1 to 5; clustered by image; null where nothing was scored")
     bounds: Bounds | None = Field(description="of the mean over all n, 1 to 5; null without a sample")
+    stated: OverSamples = Field(description="share of the criteria's weight that answers speak to, 0 to 1")
+    stated_score: OverSamples = Field(
+        description="score of what answers speak to, 1 to 5; models choose what that is, so it is not to be compared"
+    )
     spread: float | None = Field(ge=0, description="mean standard deviation over repeats; null without repeats")
     failures: Failures = Field(description="samples without any scored answer, by the kind of their first failure")
     failed_answers: Failures = Field(description="answers that failed, by kind of failure")
@@ -36,6 +71,7 @@ class Usage(Used):
 class ModelScores(Usage, Scores):
     """One model's scores, and what its answers and their scoring used."""
 
+    length: LengthAndScore
     by_category: dict[str, Scores] = Field(description="by the data's own categories")
 
 
@@ -60,9 +96,12 @@ class EvaluationFigures(DataFigures):
     """The figures of an evaluation."""
 
     samples: Count = Field(description="samples of the run")
-    judge: Judge
+    judge: Judge = Field(default="", description="left out where rules alone decided")
+    ask: Ask | None = Field(description="how the question was put; null where the answers were there before")
+    protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
+    length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     preparation: Usage = Field(description="what chains and criteria used")
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"

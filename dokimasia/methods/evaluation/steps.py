@@ -36,12 +36,12 @@ STEPS: tuple[Step, ...] = (
         ("criteria",),
         ("judge_chain",),
     ),
-    Step("answer", "the candidates answer", "candidate", ("candidate",)),
+    Step("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
     Step(
         "score",
         "the judge scores each answer, criterion by criterion",
         "judge",
-        ("checkpoints",),
+        ("checkpoints", "checkpoints_published"),
         ("extract_criteria", "answer"),
     ),
 )

@@ -39,11 +39,13 @@ def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, Be
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
     ledger = SqliteLedger(home)
     kept = {prompt for step in STEPS if step.name not in redone for prompt in step.prompts}
+    answering = {prompt for step in STEPS if step.name == "answer" for prompt in step.prompts}
     labels = {key: used.label for key, used in ledger.calls_for(key for row in rows for key in row.calls).items()}
 
     def calls(row: ResultRow) -> list[str]:
-        """The calls of the steps that are not done again."""
-        return [key for key in row.calls if labels.get(key) in kept]
+        """The calls of the steps that are not done again; of an answer, those that brought it."""
+        of_steps = kept & answering if row.kind == "score" else kept
+        return [key for key in row.calls if labels.get(key) in of_steps]
 
     found: dict[str, Beginning] = {}
     for row in rows:

@@ -3,8 +3,10 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
+from dokimasia.algorithms.scoring import spoken_to
+from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, Response
+from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item
 from dokimasia.graphs.drive import GraphFile
@@ -56,7 +58,7 @@ class EvaluationWork:
             Interrupted: the gateway was drained; everything finished is committed.
             StorageError: a result could not be kept.
         """
-        replay = await self._replay(sample)
+        replay = await self._replay(sample) if self._plan.judge is not None else None
         open_items: list[tuple[AnswerItem, Item]] = []
         rows: list[ResultRow] = []
         for item in self._plan.items(sample.id):
@@ -72,9 +74,11 @@ class EvaluationWork:
         await self._job.finish(*rows)
         self._job.progress.samples_done += 1
 
-    async def _score(self, sample: Sample, replay: ResultRow, items: list[Item]) -> dict[str, Any]:
-        """Run the scoring graph over the answers to one sample."""
-        inputs = {"sample": value_id(sample), "criteria": replay.criteria_id, "items": items}
+    async def _score(self, sample: Sample, replay: ResultRow | None, items: list[Item]) -> dict[str, Any]:
+        """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
+        inputs = {"sample": value_id(sample), "items": items}
+        if replay is not None:
+            inputs["criteria"] = replay.criteria_id
         name = f"score/{sample.id}/{digest('items', items)[:8]}"
         return await self._job.walk(SCORING, inputs, name, context=self._job.context)
 
@@ -117,11 +121,13 @@ class EvaluationWork:
         failed = await self._job.context.store.get(Failed, state["why"])
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
 
-    async def _begin_score(self, sample: Sample, item: AnswerItem, replay: ResultRow) -> "ResultRow | Item | None":
+    async def _begin_score(
+        self, sample: Sample, item: AnswerItem, replay: ResultRow | None
+    ) -> "ResultRow | Item | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
             return None
-        if replay.outcome == "failed":
+        if replay is not None and replay.outcome == "failed":
             reason = f"no criteria for this sample: {replay.reason}"[:500]
             return self._row(sample, item, outcome="failed", failure=replay.failure, reason=reason)
         begun = self._begin(item.name)
@@ -142,17 +148,28 @@ class EvaluationWork:
             )
         return cast("Item", entered)
 
-    async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow, ended: Item) -> ResultRow:
+    async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: Item) -> ResultRow:
+        store = self._job.context.store
         judged: dict[str, Any] = {}
-        if not ended.get("failed"):
-            judgement = await self._job.context.store.get(CheckpointScores, ended["judgement"])
-            ended, judged = {**ended, "score": judgement.score}, {"judgement_id": ended["judgement"]}
+        if response := ended.get("response"):
+            judged["length"] = len((await store.get(Response, response)).text)
+        if final := ended.get("final"):
+            judged |= {"final_id": final, "verdict": (await store.get(FinalAnswer, final)).verdict}
+        if sample.reference_text is None:
+            judged.pop("verdict", None)
+        criteria_id = None if replay is None else replay.criteria_id
+        if criteria_id and ended.get("judgement") and not ended.get("failed"):
+            judgement = await store.get(CheckpointScores, ended["judgement"])
+            criteria = await store.get(CriteriaSet, criteria_id)
+            share, spoken = spoken_to(judgement.scores, judgement.spoken_to, criteria.weights)
+            ended = {**ended, "score": judgement.score}
+            judged |= {"judgement_id": ended["judgement"], "stated": share, "stated_score": spoken}
         return self._row(
             sample,
             item,
             **ending(ended),
             **judged,
-            criteria_id=replay.criteria_id,
+            criteria_id=criteria_id,
             response_id=ended.get("response") or None,
             value_ids=tuple(ended.get("looks", ())),
             calls=tuple(ended.get("calls", ())),

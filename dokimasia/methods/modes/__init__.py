@@ -13,7 +13,7 @@ from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest
 from dokimasia.methods.modes.results import COLUMNS, cells, items, modes_figures
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Addition, Method, later, lazily
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -41,6 +41,9 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     plan=ModesPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.modes.work", "stages"),
+    drawing=later("dokimasia.methods.modes.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.modes.report", "with_samples"),
+    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.blocks", "section")),
     figures=modes_figures,
     shape=later("dokimasia.methods.modes.shape", "ModesFigures"),
     graphs=versions_of("mode_coding", "mode_making"),

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dokimasia.algorithms.modes import second_sample
-from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Drawn, Mode, ModeList, NoteBook, Verdict
+from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Drawn, Mode, ModeList, NoteBook
+from dokimasia.domain.judgement import Answered
 from dokimasia.methods.modes.request import NAME, ModesPlan
 from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
 from dokimasia.storage.home import Home
@@ -50,7 +51,7 @@ class CodedAtom(NamedTuple):
         return self.answer.cluster
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Answered:
         """Whether the answer's final answer is right."""
         return self.answer.verdict
 

@@ -12,7 +12,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
+from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
 
 
 def image_mark(cluster: str) -> str:
@@ -78,10 +78,11 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
 
     Raises:
         ConfigError: a model did not answer in the run.
-        InputError: the run is not finished.
+        InputError: the run is not finished, or has no criteria since rules alone decided.
         NotFound: it is no evaluation.
     """
     plan, _ = EVALUATION.read(run)
+    plan.judge_of("score")
     if run.status != "done":
         raise InputError(
             f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
@@ -92,7 +93,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(strangers)} did not answer in run {run.id}; its models are: {', '.join(known)}"
         )
-    scores = judgement_scores(home, run.id)
+    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
     places = {one.sample_id: one for one in run_samples(home, run.id)}
     found: list[AnswerAtoms] = []
     for row in results(home, run.id):
@@ -101,6 +102,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
             continue
         numbered = list(enumerate(scores[row.judgement_id], start=1))
+        told = enumerate(stated.get(row.judgement_id, ()), start=1)
         place = places[row.sample_id]
         found.append(
             AnswerAtoms(
@@ -114,6 +116,8 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
                 response=row.response_id,
                 failed=tuple(number for number, score in numbered if score < SOLVED),
                 met=tuple(number for number, score in numbered if score >= SOLVED),
+                silent=tuple(number for number, spoken_to in told if not spoken_to),
+                verdict=row.verdict or "unknown",
             )
         )
     return found

@@ -11,6 +11,7 @@ from dokimasia.methods.modes.counting import FEWEST, NO_MODE, agreement, contras
 from dokimasia.methods.modes.examples import chosen, examples_by_mode
 from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -57,6 +58,7 @@ def modes_figures(home: Home, run: Run) -> dict[str, Any]:
         "simulated": sorted({*simulated(plan.models.values()), *simulated(source.models.values())}),
         "judge": plan.judge_name,
         "coder": plan.coder.ref.name,
+        "same_coder": model_identity(plan.coder) == model_identity(plan.judge),
         "models": models,
         "notes": [*_notes(found, None if made is None else made.reason)],
         "given": bool(plan.given),
@@ -133,17 +135,9 @@ def _notes(found: Coded, failed: str | None) -> Iterator[str]:
             f"New modes came until the end of {len(book.notes)} notes, or too few came after the last: the list has not "
             "settled, and more samples may bring further modes."
         )
-    same = found.plan.coder.ref == found.plan.judge.ref and found.plan.coder.sampling == found.plan.judge.sampling
-    if found.modes and same:
-        yield (
-            f"Both coders are {found.plan.judge_name}, under two draws and with atoms and modes in another order: their "
-            "agreement says how steady one judge is, not whether another would see the same (--coder)."
-        )
     clusters = {one.cluster for one in found.atoms}
     if found.modes and 0 < len(clusters) < FEWEST:
         yield f"The modes are counted on {len(clusters)} images: intervals are as wide as that says."
-    if found.modes and found.plan.given and any(one.notes for one in found.modes):
-        yield "The modes are from a file; images that they were made on are not counted."
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

@@ -110,6 +110,7 @@ class ModesFigures(Heading, Used):
     seed: Seed
     judge: Judge
     coder: str = Field(description="who coded a part of the atoms again")
+    same_coder: bool = Field(description="whether that is the judge himself, under another draw")
     models: tuple[str, ...] = Field(description="whose answers were read")
     notes: tuple[str, ...] = Field(description="what a reader must know first")
     given: bool = Field(description="whether the modes were taken from a file")

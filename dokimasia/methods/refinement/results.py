@@ -6,8 +6,8 @@ from typing import Any
 
 from dokimasia.algorithms.closed_loop import failed_atoms, withhold
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
-from dokimasia.domain.refinement import Answered, Feedback, FinalAnswer, RefinementRow, RefinementStep
+from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer, Response
+from dokimasia.domain.refinement import Feedback, RefinementRow, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dokimasia.domain.judgement import Response
-from dokimasia.domain.refinement import FinalAnswer
+from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.results import refinement_rows
 from dokimasia.runs.reading.exporting import ColumnType

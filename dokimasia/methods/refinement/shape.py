@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.refinement import Answered, AnswerRule, Arm, Fallback, Stopped
+from dokimasia.domain.judgement import Answered, AnswerRule
+from dokimasia.domain.refinement import Arm, Fallback, Stopped
 from dokimasia.runs.shapes import (
     Bounds,
     Cost,

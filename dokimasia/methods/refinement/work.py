@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores
-from dokimasia.domain.refinement import Arm, FinalAnswer, RefinementStep
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
+from dokimasia.domain.refinement import Arm, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
@@ -47,7 +47,7 @@ def _stage(
 
     async def do(sample: Sample) -> None:
         mine = by_sample.get(sample.id, [])
-        if job.plan.threshold is None and sample.reference_answer is None:
+        if job.plan.threshold is None and not sample.accepted:
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)

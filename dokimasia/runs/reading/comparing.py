@@ -11,7 +11,7 @@ from dokimasia.runs.reading.exporting import exported
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, judgement_scores, run_samples
+from dokimasia.storage.runs import Run, criteria_weights, judgement_scores, judgement_stated, run_samples
 
 Models = tuple[str, str]
 
@@ -113,20 +113,33 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
     places, scores = _places(home, run), judgement_scores(home, run.id)
+    stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[Answer]] = {}
     for row in rows:
-        answers.setdefault(shown_name(row.model, row.arm), []).append(
-            Answer(
-                sample_id=row.sample_id or row.item,
-                repeat=row.repeat,
-                score=row.score,
-                failure=row.failure,
-                response=row.response_id,
-                criteria=row.criteria_id,
-                criteria_scores=scores.get(row.judgement_id or "", ()),
-            )
-        )
+        answers.setdefault(shown_name(row.model, row.arm), []).append(answer_of(row, scores, stated, weights))
     return {name: Side.of(_taken_up(run, places, listed), listed) for name, listed in sorted(answers.items())}
+
+
+def answer_of(
+    row: ResultRow,
+    scores: Mapping[str, tuple[int, ...]],
+    stated: Mapping[str, tuple[bool, ...]],
+    weights: Mapping[str, tuple[int, ...]],
+) -> Answer:
+    """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria."""
+    return Answer(
+        sample_id=row.sample_id or row.item,
+        repeat=row.repeat,
+        score=row.score,
+        failure=row.failure,
+        response=row.response_id,
+        criteria=row.criteria_id,
+        criteria_scores=scores.get(row.judgement_id or "", ()),
+        right={"right": True, "wrong": False}.get(row.verdict or ""),
+        stated=row.stated,
+        criteria_stated=stated.get(row.judgement_id or "", ()),
+        weights=weights.get(row.criteria_id or "", ()),
+    )
 
 
 def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:

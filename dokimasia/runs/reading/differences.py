@@ -1,6 +1,6 @@
 """Paired differences between two sets of answers to the same samples: how large, how sure, where, and how judges agree."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,7 +26,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One scored or failed answer of one model; the ids tell whether two answers, or two sets of criteria, are the same."""
+    """One scored or failed answer of one model; the ids tell whether two answers, or two sets of criteria, are the same.
+
+    `right` says whether its final answer is right (None: not known), `stated` the share of the criteria's weight that it
+    speaks to, and `criteria_stated` to which of them, whose weights are `weights`.
+    """
 
     sample_id: str
     repeat: int
@@ -35,6 +39,10 @@ class Answer:
     response: str | None = None
     criteria: str | None = None
     criteria_scores: tuple[int, ...] = ()
+    right: bool | None = None
+    stated: float | None = None
+    criteria_stated: tuple[bool, ...] = ()
+    weights: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -56,6 +64,11 @@ class Side:
         """The mean over the sample's scored repeats; None where none is scored."""
         scores = [one.score for one in self.answers.get(place.sample_id, ()) if one.score is not None]
         return sum(scores) / len(scores) if scores else None
+
+    def mean(self, place: Place, measure: Callable[[Answer], float | None]) -> float | None:
+        """The mean of a measure over the sample's answers that have it; None where none has."""
+        values = [value for one in self.answers.get(place.sample_id, ()) if (value := measure(one)) is not None]
+        return sum(values) / len(values) if values else None
 
     def loss(self, place: Place) -> str:
         """Why the sample has no score: the kind of its first failure, or that it has no result."""
@@ -93,7 +106,10 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         n_shared (samples in both runs), n_paired (scored on both sides), coverage (n_paired / n_shared), lost {why: n},
         first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
         shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
-        would have scored), p_value with permutations {patterns, exact} (two-sided sign flips of whole clusters), changed
+        would have scored), right and stated (of the samples where it is known on both sides: n, the share of answers
+        that are right, or of the weight spoken to, of first and second, difference, p_value; left out where no answer has
+        it), both_stated (the same for the score on the criteria that both speak to, with their number `criteria`), p_value
+        with permutations {patterns, exact} (two-sided sign flips of whole clusters), changed
         {higher, equal, lower}, most_changed (with both scores), same_criteria and same_answers (pairs in which all is
         the same on both sides), agreement (of the criteria scores where both are the same; None without such). What
         nothing was measured for is None.
@@ -135,6 +151,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         },
         "most_changed": _most_changed(pairs, top),
         **_agreement(first, second, pairs, seed=seed),
+        **_spoken(first, second, shared, seed=seed, widest=highest - lowest),
     }
 
 
@@ -226,6 +243,77 @@ def _agreement(first: Side, second: Side, pairs: Sequence[Pair], *, seed: int) -
 
 def _same(one: str | None, other: str | None) -> bool:
     return one is not None and one == other
+
+
+def _spoken(
+    first: Side, second: Side, shared: Sequence[tuple[Place, Place]], *, seed: int, widest: float
+) -> dict[str, Any]:
+    """Compare two sides by right answers, by how much they speak to, and by how they score on what both speak to."""
+    found: dict[str, Any] = {}
+    measures: dict[str, Callable[[Answer], float | None]] = {
+        "right": lambda one: None if one.right is None else float(one.right),
+        "stated": lambda one: one.stated,
+    }
+    for name, measure in measures.items():
+        pairs: list[tuple[float, float, str]] = []
+        for place, other in shared:
+            one, two = first.mean(place, measure), second.mean(other, measure)
+            if one is not None and two is not None:
+                pairs.append((one, two, place.cluster))
+        if pairs:
+            found[name] = _compared(
+                [one for one, _, _ in pairs], [two for _, two, _ in pairs], [c for *_, c in pairs], seed=seed
+            )
+    if "stated" in found:
+        found["both_stated"] = _on_both_stated(first, second, shared, seed=seed, widest=widest)
+    return found
+
+
+def _on_both_stated(
+    first: Side, second: Side, shared: Sequence[tuple[Place, Place]], *, seed: int, widest: float
+) -> dict[str, Any]:
+    """Compare the scores, by weight, on the criteria that the answers of one repeat speak to on both sides."""
+    ours: list[float] = []
+    theirs: list[float] = []
+    clusters: list[str] = []
+    criteria = 0
+    for place, other in shared:
+        means: list[tuple[float, float]] = []
+        seconds = {one.repeat: one for one in second.answers.get(other.sample_id, ())}
+        for one in first.answers.get(place.sample_id, ()):
+            two = seconds.get(one.repeat)
+            if (
+                two is None
+                or not _same(one.criteria, two.criteria)
+                or not one.criteria_stated
+                or not two.criteria_stated
+            ):
+                continue
+            both = [at for at, told in enumerate(one.criteria_stated) if told and two.criteria_stated[at]]
+            weight = sum(one.weights[at] for at in both)
+            if weight:
+                criteria += len(both)
+                scored = (sum(side.criteria_scores[at] * side.weights[at] for at in both) for side in (one, two))
+                mine, other_mean = (total / weight for total in scored)
+                means.append((mine, other_mean))
+        if means:
+            ours.append(sum(one for one, _ in means) / len(means))
+            theirs.append(sum(two for _, two in means) / len(means))
+            clusters.append(place.cluster)
+    return {"criteria": criteria, **_compared(ours, theirs, clusters, seed=seed, widest=widest)}
+
+
+def _compared(
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, seed: int, widest: float = 1.0
+) -> dict[str, Any]:
+    """Return both means and their paired difference, second minus first."""
+    differences = [two - one for one, two in zip(first, second, strict=True)]
+    return {
+        "n": len(differences),
+        "first": _mean(first),
+        "second": _mean(second),
+        **_significance(differences, clusters, widest=widest, seed=seed),
+    }
 
 
 def _mean(values: Sequence[float]) -> float | None:

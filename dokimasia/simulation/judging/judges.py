@@ -17,7 +17,15 @@ from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.leaks import gives_away
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
-from dokimasia.simulation.judging.scoring import RIGHT, planted_score, read_criteria, same_answer, true_score
+from dokimasia.simulation.judging.scoring import (
+    MISSING,
+    RIGHT,
+    planted_score,
+    read_criteria,
+    same_answer,
+    silent_on,
+    true_score,
+)
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
@@ -93,8 +101,9 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
             else foreign.criteria(inputs["chain"])
         )
         return orjson.dumps(criteria).decode()
-    if request.name == "checkpoints":
-        return _scores(profile, inputs, order, view, draws)
+    if request.name in ("checkpoints", "checkpoints_published"):
+        tells_silence = request.name == "checkpoints"
+        return _scores(profile, inputs, order, view, draws, tells_silence=tells_silence)
     if request.name == "equivalence":
         same = same_answer(inputs["answer"], inputs["reference_answer"], choices)
         ordered = _ORDER_SAME.search(order)
@@ -144,7 +153,7 @@ def _hidden(profile: JudgeProfile, request: Recognised, view: View) -> list[Step
     steps: Sequence[Step] = ()
     if request.name == "solver":
         steps = view.question.steps
-    elif request.name == "checkpoints":
+    elif request.name in ("checkpoints", "checkpoints_published"):
         asked = {one["question"] for one in read_criteria(request.inputs["criteria"]) or []}
         steps = [step for step in view.question.steps if step.question in asked]
     return [step for step in steps if not sees(profile.sight, step.box, view.parts)]
@@ -177,12 +186,21 @@ def _criterion(step: Step, view: View, chain: str) -> dict[str, object]:
     return {"question": step.question, "ground_truth": said, "weight": step.weight, "anchor": anchor}
 
 
-def _scores(profile: JudgeProfile, inputs: dict[str, str], order: str, view: View | None, draws: Draws) -> str:
+def _scores(
+    profile: JudgeProfile,
+    inputs: dict[str, str],
+    order: str,
+    view: View | None,
+    draws: Draws,
+    *,
+    tells_silence: bool,
+) -> str:
     criteria = read_criteria(inputs["criteria"])
     if criteria is None:
         return "The criteria are not a list that I can read."
     ordered = _ORDER_SCORE.search(order)
     boxes = {step.question: step.box for step in view.question.steps} if view else {}
+    silent = silent_on(criteria, inputs["response"]) if tells_silence else set[int]()
     lines: list[str] = []
     for one in criteria:
         number = one["n"]
@@ -192,7 +210,8 @@ def _scores(profile: JudgeProfile, inputs: dict[str, str], order: str, view: Vie
         score = planted_score(profile, true, number, draws)
         if ordered:
             score = int(ordered[2] or 5)
-        lines.append(f"{number} | score: [{score}]")
+        said = "not stated" if score == MISSING and number in silent else score
+        lines.append(f"{number} | score: [{said}]")
     return "\n".join(lines)
 
 

@@ -1,6 +1,7 @@
 """How a simulated judge scores a response: what it truly is, then what the planted faults make of that."""
 
 import re
+from difflib import SequenceMatcher
 from typing import Any
 
 from dokimasia.simulation import foreign
@@ -10,8 +11,10 @@ from dokimasia.simulation.reading import read_json
 
 RIGHT, HEDGED, MISSING = 5, 3, 1
 
+_LIKE = 0.4
 _SPACE = re.compile(r"\s+")
 _HEDGES = re.compile(r"\b(probably|perhaps|maybe|possibly|might be|may be|not sure|unsure|i guess|i think|seems)\b")
+_ANY = "Any one of these is accepted: "
 _STARTS = "\n.!?:;)*-\u2013\u2014\u2022\"'"
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 _NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())}
@@ -41,6 +44,43 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
     if foreign.is_foreign_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
         return foreign.overlap_score(ground_truth, response)
     return stated(ground_truth, response)
+
+
+def silent_on(criteria: list[dict[str, Any]], response: str) -> set[int]:
+    """Return the numbers of the criteria that a response does not speak of, neither rightly nor wrongly.
+
+    Sentences that say no ground truth are matched with the ground truths that are not said, the most alike in words and
+    order first: they speak of what they are matched with.
+    """
+    lines = [line for line in map(_plain, response.splitlines()) if line and not line.startswith("final answer:")]
+    truths = {one["n"]: _plain(one["ground_truth"]) for one in criteria}
+    foreign_ones = {one["n"] for one in criteria if foreign.is_foreign_question(one["question"])}
+    unsaid = {
+        number: words_of(truth)
+        for number, truth in truths.items()
+        if number not in foreign_ones and not any(truth in line for line in lines)
+    }
+    wrong = [words_of(line) for line in lines if not any(truth in line for truth in truths.values())]
+    likeness = {
+        (at, number): SequenceMatcher(None, said, truth).ratio()
+        for at, said in enumerate(wrong)
+        for number, truth in unsaid.items()
+    }
+    taken: set[int] = set()
+    spoken: set[int] = set()
+    for (at, number), like in sorted(likeness.items(), key=lambda pair: (-pair[1], abs(pair[0][0] - pair[0][1]))):
+        if like >= _LIKE and at not in taken and number not in spoken:
+            taken.add(at)
+            spoken.add(number)
+    return (set(unsaid) - spoken) | {
+        one["n"]
+        for one in criteria
+        if one["n"] in foreign_ones and not foreign.shares_words(one["ground_truth"], response)
+    }
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().casefold()
 
 
 def stated(sentence: str, response: str) -> int:
@@ -82,6 +122,8 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     """Return whether two answers say the same: the same option, or the reference's words in their order."""
     if not answer.strip() or not reference.strip():
         return False
+    if reference.startswith(_ANY):
+        return any(same_answer(answer, one, choices) for one in reference.removeprefix(_ANY).split("; "))
     mine, theirs = _chosen(answer, choices), _chosen(reference, choices)
     if mine is not None and theirs is not None:
         return mine == theirs

@@ -128,7 +128,7 @@ def _expected_steps(
     scale = _scale(judge)
     expected: list[float] = []
     for position, step in enumerate(question.steps):
-        stated = profile.delivered(position, len(question.steps)) * (1 - profile.omission)
+        stated = profile.delivered(position, len(question.steps)) * (1 - profile.omission) * (1 - profile.silent)
         skill = profile.skill(step.capability, scene.domain)
         good = stated * skill
         if is_small(judge, step) and not tools:

@@ -74,7 +74,7 @@ def _make_values(db: "Database") -> None:
     _make(db, "criteria_sets", "id criteria_count:INTEGER weights repaired:INTEGER body", pk="id")
     _make(db, "responses", f"id sample model arm repeat:INTEGER text flags {_PROVENANCE} body", pk="id")
     _index(db, "responses", "sample", "model")
-    _make(db, "judgements", f"id response_id criteria_id judge scores score:REAL {_PROVENANCE} body", pk="id")
+    _make(db, "judgements", f"id response_id criteria_id judge scores stated score:REAL {_PROVENANCE} body", pk="id")
     _index(db, "judgements", "response_id")
     _make(db, "objects", "id type body", pk="id")
     _index(db, "objects", "type")
@@ -98,7 +98,8 @@ def _make_results(db: "Database") -> None:
         db,
         "results",
         "run_id item kind sample_id sample_digest model arm repeat:INTEGER status outcome failure:str reason:str "
-        "score:float chain_id:str criteria_id:str response_id:str judgement_id:str calls value_ids",
+        "score:float chain_id:str criteria_id:str response_id:str judgement_id:str final_id:str verdict:str stated:float "
+        "stated_score:float length:int calls value_ids",
         pk=("run_id", "item"),
         **_OF_A_RUN,
     )

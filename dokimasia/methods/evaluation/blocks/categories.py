@@ -19,8 +19,9 @@ def section(data: ReportData) -> Section | None:
     if not categories:
         return None
     ranked = data.ranked()
+    judged = bool(data.summary.get("judge"))
     blocks: list[Block] = []
-    if len(categories) * len(ranked) <= MOST_DRAWN:
+    if judged and len(categories) * len(ranked) <= MOST_DRAWN:
         series = {name: [_point(models[name], category) for category in categories] for name in ranked}
         blocks.append(
             Chart(
@@ -28,35 +29,45 @@ def section(data: ReportData) -> Section | None:
                 f"Mean scores with 95 % intervals by {len(categories)} categories and {len(ranked)} models",
             )
         )
-    blocks.append(_table(models, ranked, categories))
+    blocks.append(_table(models, ranked, categories, judged=judged))
+    said = "Mean, 95 % interval and number of scored samples" if judged else "Right answers, with 95 % intervals"
     blocks.append(
         Paragraph(
-            "Mean, 95 % interval and number of scored samples. A category has fewer samples than the whole, so its "
+            f"{said}. A category has fewer samples than the whole, so its "
             "intervals are wider; with many categories some will differ by chance alone.",
             "note",
         )
     )
-    return Section("categories", "Scores by category", blocks, menu="Categories")
+    title = "Scores by category" if judged else "Right answers by category"
+    return Section("categories", title, blocks, menu="Categories")
 
 
-def _table(models: Mapping[str, Any], ranked: list[str], categories: list[str]) -> Table:
+def _table(models: Mapping[str, Any], ranked: list[str], categories: list[str], *, judged: bool) -> Table:
     """Models across, or categories across where these are few: the shorter side, so that the table stays narrow."""
-    about = "Scores by category"
+    about = "Scores by category" if judged else "Right answers by category"
     if len(categories) <= MOST_ACROSS or len(categories) <= len(ranked):
         columns = [Column("model", numeric=False), *(Column(category) for category in categories)]
-        rows = [[Span(name, "strong"), *(_cell(models, name, one) for one in categories)] for name in ranked]
+        rows = [
+            [Span(name, "strong"), *(_cell(models, name, one, judged=judged) for one in categories)] for name in ranked
+        ]
     else:
         columns = [Column("category", numeric=False), *(Column(name) for name in ranked)]
-        rows = [[Span(one, "strong"), *(_cell(models, name, one) for name in ranked)] for one in categories]
+        rows = [
+            [Span(one, "strong"), *(_cell(models, name, one, judged=judged) for name in ranked)] for one in categories
+        ]
     return Table(columns, rows, about)
 
 
-def _cell(models: Mapping[str, Any], name: str, category: str) -> Cell:
+def _cell(models: Mapping[str, Any], name: str, category: str, *, judged: bool) -> Cell:
     measured = models[name]["by_category"].get(category)
-    if measured is None or measured["score"] is None:
+    if measured is None:
         return figures.NOTHING
     place = figures.pointer("models", name, "by_category", category)
-    score = measured["score"]
+    score, accuracy = measured["score"], measured["accuracy"]
+    if not judged:
+        return figures.NOTHING if accuracy is None else figures.right_of(accuracy, f"{place}/accuracy")
+    if score is None:
+        return figures.NOTHING
     low, high = (Span(f"{score[end]:.1f}", "muted", f"{place}/score/{end}", score[end]) for end in ("low", "high"))
     return (
         figures.score(score["mean"], f"{place}/score/mean", tinted=True),

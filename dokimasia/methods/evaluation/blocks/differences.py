@@ -1,6 +1,6 @@
 """Every two models on the samples that both have a score for: how large the difference is, and whether it may be chance."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.report import figures
@@ -22,14 +22,31 @@ COLUMNS = (
 )
 
 
+SPOKEN = (
+    Column("first", numeric=False),
+    Column("second", numeric=False),
+    Column(
+        "right answers", meaning="first less second, in percentage points, on samples decided for both; 95 % interval"
+    ),
+    Column("adjusted p", meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs"),
+    Column("spoken to", meaning="share of the criteria's weight that first and second speak to"),
+    Column("criteria", meaning="criteria that both speak to, and the samples that these belong to"),
+    Column("score on these", meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval"),
+    Column("adjusted p", meaning="as before"),
+)
+SPEAKING = 0.8
+NAMED = 6
+
+
 def section(data: ReportData) -> Section | None:
     """Return the paired differences; None where there are not two models."""
     pairs = list(data.differences)
     if not pairs:
         return None
     measured = [pair for pair in pairs if pair["difference"] is not None]
+    said = _spoken(pairs)
     drawn = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
-    blocks: list[Block] = []
+    blocks: list[Block] = [*said]
     if drawn:
         every = len(drawn) == len(measured)
         blocks.append(
@@ -41,8 +58,9 @@ def section(data: ReportData) -> Section | None:
                 f"filled: adjusted p at most {figures.SURE}",
             )
         )
-    table = Table(COLUMNS, [_row(pair) for pair in pairs], "Paired differences of every two models")
-    blocks.append(table if len(pairs) <= MOST_OPEN else Fold(f"All {len(pairs)} pairs", (table,)))
+    if measured:
+        table = Table(COLUMNS, [_row(pair) for pair in pairs], "Paired differences of every two models")
+        blocks.append(table if len(pairs) <= MOST_OPEN else Fold(f"All {len(pairs)} pairs", (table,)))
     lost = sum(pair["n_shared"] - pair["n_paired"] for pair in pairs)
     blocks.append(
         Paragraph(
@@ -54,6 +72,66 @@ def section(data: ReportData) -> Section | None:
         )
     )
     return Section("differences", "Differences between models", blocks, menu="Differences")
+
+
+def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Return what comes before any difference in score: who says more, who is right, and the score on what both say."""
+    blocks: list[Block] = []
+    apart = [pair for pair in pairs if "stated" in pair and _apart(pair["stated"])]
+    if apart:
+        named = "; ".join(
+            f"{pair['better']} {figures.share(pair['stated']['second']).text}, {pair['worse']} "
+            f"{figures.share(pair['stated']['first']).text}"
+            for pair in apart[:NAMED]
+        )
+        more = f"; and {len(apart) - NAMED} more pairs" if len(apart) > NAMED else ""
+        blocks.append(
+            Paragraph(
+                "These models do not speak to as much of the criteria's weight, or one of them to less than 80 %, so that "
+                f"their scores also say how much each says: {named}{more}. Go by right answers, and by the criteria that "
+                "both speak to.",
+                "warning",
+            )
+        )
+    rows = [_spoken_row(pair) for pair in pairs if "right" in pair or "both_stated" in pair]
+    if rows:
+        table = Table(SPOKEN, rows, "Right answers, and scores on the criteria that both models speak to")
+        blocks.append(
+            table if len(rows) <= MOST_OPEN else Fold(f"All {len(rows)} pairs, by what they speak to", (table,))
+        )
+    return blocks
+
+
+def _apart(stated: Mapping[str, Any]) -> bool:
+    sure = stated["adjusted"] is not None and stated["adjusted"] <= figures.SURE
+    return sure or min(stated["first"], stated["second"]) < SPEAKING
+
+
+def _spoken_row(pair: Mapping[str, Any]) -> list[Cell]:
+    right, stated, both = pair.get("right"), pair.get("stated"), pair.get("both_stated")
+    shares: Cell = figures.NOTHING
+    if stated:
+        shares = (figures.share(stated["second"]), " / ", figures.share(stated["first"]))
+    return [
+        Span(pair["better"], "strong"),
+        pair["worse"],
+        *_gap(right, percent=True),
+        shares,
+        figures.NOTHING if both is None else f"{both['criteria']:,} in {both['n']:,}",
+        *_gap(both, percent=False),
+    ]
+
+
+def _gap(one: Mapping[str, Any] | None, *, percent: bool) -> list[Cell]:
+    """A paired difference with its interval, and its adjusted p-value."""
+    if one is None or one["difference"] is None:
+        return [figures.NOTHING, figures.NOTHING]
+    scale, digits = (100, 0) if percent else (1, 2)
+    gap = {end: value * scale for end, value in one["difference"].items()}
+    sure = one["adjusted"] is not None and one["adjusted"] <= figures.SURE
+    mean = Span(figures.signed_text(gap["mean"], digits), "strong" if sure else "")
+    limits = f" [{figures.signed_text(gap['low'], digits)}, {figures.signed_text(gap['high'], digits)}]"
+    return [(mean, Span(limits, "muted")), figures.p_value(one["adjusted"])]
 
 
 def _neighbours(pairs: list[Mapping[str, Any]], ranked: list[str]) -> list[Mapping[str, Any]]:

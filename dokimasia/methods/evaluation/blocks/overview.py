@@ -45,8 +45,10 @@ def _findings(data: ReportData) -> list[Cell]:
     found: list[Cell] = []
     models: Mapping[str, Any] = data.summary["models"]
     ranked = [name for name in data.ranked() if models[name]["score"] is not None and name not in data.blind_arms]
+    right = _right(data)
     if not ranked:
-        return ["Nothing was scored: there is no figure to report."]
+        return right or ["Nothing was scored: there is no figure to report."]
+    found += right
     best = ranked[0]
     place = figures.pointer("models", best, "score")
     score = models[best]["score"]
@@ -75,6 +77,23 @@ def _findings(data: ReportData) -> list[Cell]:
             )
         )
     return found
+
+
+def _right(data: ReportData) -> list[Cell]:
+    """Which model answers right most often."""
+    models: Mapping[str, Any] = data.summary["models"]
+    shares = {
+        name: one["accuracy"]
+        for name, one in models.items()
+        if name not in data.blind_arms and one["accuracy"] and one["accuracy"]["n"]
+    }
+    if not shares:
+        return []
+    best = max(sorted(shares), key=lambda name: shares[name]["share"])
+    place = figures.pointer("models", best, "accuracy")
+    cell = _as_pieces(figures.share_of(shares[best], place))
+    often = " answers right in " if len(shares) == 1 else " answers right most often: "
+    return [(Span(best, "strong"), often, *cell, ".")]
 
 
 def _lead(data: ReportData, best: str) -> list[Cell]:

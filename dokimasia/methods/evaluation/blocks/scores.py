@@ -1,23 +1,31 @@
-"""Mean scores with their intervals, and the bounds that failures leave open."""
+"""Right answers, mean scores with their intervals, what answers speak to, and the bounds that failures leave open."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import SCALE, Point, interval_chart
 from dokimasia.report.data import ReportData
 
 TITLE = "mean score, 1 to 5"
+SPEAKING = 0.8
+"""Below this share of weight spoken to, a score is said to speak of how much is said."""
+
+INTERVALS = (
+    "Intervals are 95 % intervals clustered by samples that share an image: they speak of other samples from where these "
+    "came from, not of another judge, prompt or set of criteria."
+)
 
 
 def section(data: ReportData) -> Section:
-    """Return the scores of all models, best first."""
+    """Return what all models got right and how they scored, best first."""
     models: Mapping[str, Any] = data.summary["models"]
+    judged = bool(data.summary.get("judge"))
     ranked = data.ranked()
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
-    failing = any(model["n_scored"] < model["n"] for model in models.values())
+    failing = judged and any(model["n_scored"] < model["n"] for model in models.values())
     blocks: list[Block] = []
     if points:
         blocks.append(
@@ -27,53 +35,139 @@ def section(data: ReportData) -> Section:
                 + ("; dotted: what failures leave open" if failing else ""),
             )
         )
-    columns = [
-        Column("model", numeric=False),
-        Column("score", meaning="mean over scored samples, 1 to 5, higher is better"),
+    columns = _columns(data, judged=judged, failing=failing)
+    rows = [_row(data, name, judged=judged, failing=failing) for name in ranked]
+    blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
+    blocks += _notes(data, judged=judged)
+    return Section("scores", "Scores", blocks)
+
+
+def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
+    scored = [
+        Column("score", meaning="mean over scored samples, 1 to 5, higher is better; silence on a criterion counts 1"),
         Column("95 % interval", meaning="bootstrap, clustered by samples that share an image"),
         figures.BAR,
         *(figures.PLANTED if data.planted is not None else ()),
         Column("of 100", meaning="(score − 1) / 4 × 100", only="page"),
+        Column("spoken to", meaning="share of the criteria's weight that the answers speak to, mean over samples"),
+        Column("score of that", meaning="mean score of what is spoken to; each model chooses what", only="page"),
         Column("scored"),
         *([Column("bounds", meaning="if every failed sample had scored 1, or 5", only="page")] if failing else []),
+    ]
+    return [
+        Column("model", numeric=False),
+        Column(
+            "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
+        ),
+        *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
         Column("failed", numeric=False, only="terminal"),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
-    rows = []
-    for name in ranked:
-        model, place = models[name], figures.pointer("models", name)
-        score = model["score"]
-        rows.append(
-            [
-                Span(name, "strong"),
-                figures.score(score and score["mean"], f"{place}/score/mean"),
-                figures.interval(score, f"{place}/score"),
-                figures.bar(score),
-                *(_planted(data.planted.get(name), score) if data.planted is not None else ()),
-                figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
-                figures.scored_of(model, place),
-                *([figures.interval(model["bounds"], f"{place}/bounds")] if failing else []),
-                figures.failures(model["failures"], f"{place}/failures"),
-                figures.count(model["calls"], f"{place}/calls"),
-                figures.cost(model["cost"], f"{place}/cost"),
-            ]
+
+
+def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Cell]:
+    model, place = data.summary["models"][name], figures.pointer("models", name)
+    score = model["score"]
+    scored: list[Cell] = [
+        figures.score(score and score["mean"], f"{place}/score/mean"),
+        figures.interval(score, f"{place}/score"),
+        figures.bar(score),
+        *(_planted(data.planted.get(name), score) if data.planted is not None else ()),
+        figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
+        figures.share(model["stated"]["mean"], f"{place}/stated/mean"),
+        figures.measured(
+            model["stated_score"] if model["stated_score"]["n"] else None, f"{place}/stated_score", ends=2
+        ),
+        figures.scored_of(model, place),
+        *([figures.interval(model["bounds"], f"{place}/bounds")] if failing else []),
+    ]
+    return [
+        Span(name, "strong"),
+        right_cell(model["accuracy"], f"{place}/accuracy"),
+        *(scored if judged else [_percent_bounds(model["accuracy"])]),
+        figures.failures(model["failures"], f"{place}/failures"),
+        figures.count(model["calls"], f"{place}/calls"),
+        figures.cost(model["cost"], f"{place}/cost"),
+    ]
+
+
+def _percent_bounds(accuracy: Mapping[str, Any] | None) -> Cell:
+    if accuracy is None or accuracy["bounds"] is None:
+        return figures.NOTHING
+    return f"{100 * accuracy['bounds']['low']:.0f} – {100 * accuracy['bounds']['high']:.0f} %"
+
+
+def right_cell(accuracy: Mapping[str, Any] | None, place: str = "") -> Cell:
+    """How many answers are right of those that were decided, with their share and its interval."""
+    if accuracy is None:
+        return figures.NOTHING
+    return figures.right_of(accuracy, place)
+
+
+def _notes(data: ReportData, *, judged: bool) -> list[Block]:
+    summary = data.summary
+    right = "Right are final answers that agree with the reference answer, by rule"
+    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is a failure. "
+    bare = ""
+    if summary.get("ask") == "plain":
+        bare = (
+            "The models were sent the bare question and not asked to show what their answers rest on: what an answer "
+            "does not speak of says nothing of what the model can do. "
         )
-    blocks.append(Table(columns, rows, "Scores by model"))
+    if not judged:
+        return [Paragraph(right + bare + INTERVALS, "note")]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
-        "mean over its scored repeats, a model's the mean over its scored samples. "
+        "mean over its scored repeats, a model's the mean over its scored samples. What an answer does not speak of "
+        "counts 1, as published; how much it speaks to, and how it scores on that, stands beside it. "
     )
-    intervals = (
-        "Intervals are 95 % bootstrap intervals clustered by samples that share an image: they speak of other samples from "
-        "where these came from, not of another judge, prompt or set of criteria."
+    made = (
+        f"Scores 1 to 5, higher is better. {summary['preparation']['calls']:,} calls of the judge made the criteria. "
     )
-    made = f"Scores 1 to 5, higher is better. {data.summary['preparation']['calls']:,} calls of the judge made the criteria. "
-    blocks += [
-        Only("page", (Paragraph(how + intervals, "note"),)),
-        Only("terminal", (Paragraph(made + intervals, "note"),)),
+    warned = [Paragraph(text, "warning") for text in (_silence(summary),) if text]
+    return [
+        *warned,
+        Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
+        Only("terminal", (Paragraph(right + bare + made + INTERVALS, "note"),)),
     ]
-    return Section("scores", "Scores", blocks)
+
+
+def _silence(summary: Mapping[str, Any]) -> str:
+    """Say which models leave so much unsaid that their scores speak of how much they say."""
+    models: Mapping[str, Any] = summary["models"]
+    little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < SPEAKING]
+    if not little:
+        return ""
+    names = ", ".join(f"{name} ({figures.share(models[name]['stated']['mean']).text})" for name in little)
+    return (
+        f"These speak to less than {SPEAKING:.0%} of the criteria's weight: {names}. Their scores fall for what they do "
+        "not say, right or wrong: compare them by right answers, and on the criteria that both models speak to."
+    )
+
+
+def _lengths(summary: Mapping[str, Any]) -> list[Block]:
+    """Say how far longer answers score higher, over all models and by model."""
+    models: Mapping[str, Any] = summary["models"]
+    named = {"all models": summary["length"], **{name: one["length"] for name, one in models.items()}}
+    rows = [
+        [
+            Span(name, "strong"),
+            figures.count(one["n"]),
+            "–" if one["characters"] is None else f"{one['characters']:,.0f}",
+            figures.NOTHING if one["correlation"] is None else figures.signed_text(one["correlation"]),
+            figures.interval(one if one["low"] is not None else None, signed=True),
+        ]
+        for name, one in named.items()
+    ]
+    columns = (
+        Column("model", numeric=False),
+        Column("scored answers"),
+        Column("characters", meaning="mean length of an answer"),
+        Column("correlation", meaning="Pearson's, of the logarithm of the length with the score"),
+        Column("95 % interval", meaning="jackknife over samples that share an image"),
+    )
+    return [Fold("Length of answers against their score", (Table(columns, rows, "Length of answers and score"),))]
 
 
 def _point(name: str, model: Mapping[str, Any], *, hollow: bool) -> Point:

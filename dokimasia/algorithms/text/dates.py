@@ -1,0 +1,68 @@
+"""A calendar date as it is written in several ways, where these can be read in one way only."""
+
+import re
+from datetime import date
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR = r"(?P<year>[12][0-9]{3})"
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s+)?"
+_WRITTEN = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_WEEKDAY}{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}",
+        rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}",
+        rf"{_MONTH},?\s+{_YEAR}",
+        r"(?P<year>[12][0-9]{3})[-/.](?P<number>[0-9]{1,2})[-/.](?P<day>[0-9]{1,2})",
+    )
+)
+_SLASHED = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([12][0-9]{3})")
+
+
+def read_date(text: str) -> tuple[int, ...] | None:
+    """Return the date that a whole text states as (year, month, day), or a month as (year, month); None for others.
+
+    A date in numbers whose day and month could change places (`03/05/2014`) is none.
+
+    Examples
+    --------
+    >>> read_date("March 5th, 2014"), read_date("2014-03-05"), read_date("25/12/2020"), read_date("03/05/2014")
+    ((2014, 3, 5), (2014, 3, 5), (2020, 12, 25), None)
+    >>> read_date("Sept. 2019"), read_date("maybe 2019")
+    ((2019, 9), None)
+    """
+    plain = " ".join(text.casefold().split()).strip(" .")
+    if slashed := _SLASHED.fullmatch(plain):
+        first, second, year = map(int, slashed.groups())
+        if first > 12 or first == second:
+            return _real(year, second, first)
+        return _real(year, first, second) if second > 12 else None
+    for pattern in _WRITTEN:
+        found = pattern.fullmatch(plain)
+        if found is None:
+            continue
+        parts = found.groupdict()
+        month = int(parts["number"]) if "number" in parts else _month(parts["month"])
+        if month is None:
+            return None
+        year = int(parts["year"])
+        return _real(year, month, int(parts["day"])) if "day" in parts else (year, month)
+    return None
+
+
+def _month(name: str) -> int | None:
+    short = "sep" if name == "sept" else name
+    found = [number for number, month in enumerate(_MONTHS, start=1) if month == short or month[:3] == short]
+    return found[0] if found else None
+
+
+def _real(year: int, month: int, day: int) -> tuple[int, ...] | None:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return None
+    return (year, month, day)

@@ -1,0 +1,25 @@
+"""A judge's scores of a response as the judgement that is kept."""
+
+from collections.abc import Sequence
+
+from dokimasia.agents import Asked
+from dokimasia.algorithms.scoring import weighted_score
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import Checkpoint, CheckpointScores
+
+
+def judgement_of(
+    asked: Asked[Sequence[Checkpoint]], response: str, criteria_id: str, criteria: CriteriaSet
+) -> CheckpointScores | None:
+    """Return the judgement of a response by its id; None where the judge gave no scores."""
+    if asked.value is None or asked.provenance is None:
+        return None
+    scores = tuple(one.score for one in asked.value)
+    return CheckpointScores(
+        response=response,
+        criteria=criteria_id,
+        scores=scores,
+        stated=tuple(one.stated for one in asked.value),
+        score=weighted_score(scores, criteria.weights),
+        provenance=asked.provenance,
+    )
