@@ -7,7 +7,7 @@ VERSIONS: dict[str, int] = {
     COGNITIVE_REPLAY: 3,
     CHECKPOINT_SCORING: 4,
     "density_filter": 2,
-    "diagnosis": 2,
+    "diagnosis": 3,
     "fingerprinting": 1,
     "mode_coding": 1,
     "mode_making": 1,

@@ -34,7 +34,7 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 QUIET = 2
-"""Batches in succession without a new mode after which no more is read."""
+"""Batches in succession without a new mode after which, once there is one, no more is read."""
 
 EXAMPLES = 3
 """Notes of a mode that are shown where modes are merged."""
@@ -128,7 +128,7 @@ async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
         update["modes"] = sorted_under(book.modes, places, asked.value.under, new)
         update["batches"] = (*book.batches, Batch(notes=fresh, new=len(new)))
         last = update["batches"][-QUIET:]
-        update["settled"] = len(last) == QUIET and not any(one.new for one in last)
+        update["settled"] = bool(update["modes"]) and len(last) == QUIET and not any(one.new for one in last)
     return {"book": await context.store.put(book.model_copy(update=update)), "fresh": 0}
 
 

@@ -85,6 +85,7 @@ def restricted(material: Material, samples: frozenset[str]) -> Material:
             sample_of={one: sample for one, sample in measured.sample_of.items() if one in kept},
         ),
         answers=[one for one in material.answers if one.sample_id in samples],
+        coded=None if material.coded is None else material.coded.among(samples),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.modes.accepting import accept
 from dokimasia.methods.modes.coded import Coded, CodedAtom, coded_of, latest_modes, modes_of
-from dokimasia.methods.modes.counting import NO_MODE, Contrast, contrasts, of_atoms, of_mode
+from dokimasia.methods.modes.counting import NO_MODE, Contrast, contrasts, of_answers
 from dokimasia.methods.modes.examples import chosen, examples_by_mode
 from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest
@@ -77,8 +77,7 @@ __all__ = [
     "find_modes",
     "latest_modes",
     "modes_figures",
-    "of_atoms",
-    "of_mode",
+    "of_answers",
     "read_modes",
     "write_modes",
 ]

@@ -1,10 +1,11 @@
 """What was coded, atom by atom: the mode that was seen in each, whose answer it is of, and what the evaluation had made of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from dokimasia.algorithms.modes import second_sample
+from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Drawn, Mode, ModeList, NoteBook
 from dokimasia.domain.judgement import Answered
 from dokimasia.methods.modes.request import NAME, ModesPlan
@@ -58,7 +59,7 @@ class CodedAtom(NamedTuple):
 
 @dataclass(frozen=True)
 class Coded:
-    """An analysis as far as it has come: its run, its modes in order, how they were made (None: given), and every atom."""
+    """An analysis as far as it has come: its modes in order, how they were made (None: given), every atom and its criteria."""
 
     run: Run
     plan: ModesPlan
@@ -66,6 +67,15 @@ class Coded:
     modes: tuple[Mode, ...]
     book: NoteBook | None
     atoms: Sequence[CodedAtom]
+    criteria: Mapping[str, CriteriaSet]
+
+    def criterion(self, one: CodedAtom) -> Criterion:
+        """Return the point that an atom is about."""
+        return self.criteria[one.answer.criteria].criteria[one.number - 1]
+
+    def among(self, samples: Collection[str]) -> "Coded":
+        """Return what of it rests on some samples alone."""
+        return replace(self, atoms=[one for one in self.atoms if one.answer.sample_id in samples])
 
     @property
     def models(self) -> list[str]:
@@ -137,7 +147,8 @@ def coded_of(home: Home, run: Run) -> Coded:
                     leaf=leaf_of.get(criterion_key(answer.criteria, number)) or "",
                 )
             )
-    return Coded(run, plan, drawn, modes.modes if modes else (), book_of(home, run), atoms)
+    criteria = find_values(home, CriteriaSet, (one.answer.criteria for one in atoms))
+    return Coded(run, plan, drawn, modes.modes if modes else (), book_of(home, run), atoms, criteria)
 
 
 def latest_modes(home: Home, source: str) -> Run | None:

@@ -3,11 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import unit_interval
-from dokimasia.methods.modes.coded import CodedAtom
-from dokimasia.storage.home import Home
-from dokimasia.storage.lookup import find_values
+from dokimasia.methods.modes.coded import Coded, CodedAtom
 
 EACH = 2
 """Examples of a mode that are shown of each model."""
@@ -31,12 +28,11 @@ def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[st
     return found
 
 
-def examples_by_mode(home: Home, atoms: Sequence[CodedAtom]) -> Mapping[str, list[dict[str, Any]]]:
+def examples_by_mode(coded: Coded, atoms: Sequence[CodedAtom]) -> Mapping[str, list[dict[str, Any]]]:
     """Return examples ready for JSON, by mode: whose, where, the point, its ground truth, and the words it is seen in."""
-    sets = find_values(home, CriteriaSet, (one.answer.criteria for one in atoms))
     found: dict[str, list[dict[str, Any]]] = {}
     for one in atoms:
-        criterion = sets[one.answer.criteria].criteria[one.number - 1]
+        criterion = coded.criterion(one)
         found.setdefault(one.mode or "", []).append(
             {
                 "model": one.answer.model,

@@ -3,18 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.failure_modes import NoteBook
 from dokimasia.methods.evaluation import METHOD as EVALUATION
-from dokimasia.methods.modes.coded import BOOK, SECOND, Coded, CodedAtom, coded_of
+from dokimasia.methods.modes.coded import BOOK, SECOND, Coded, CodedAtom, coded_of, item_of
 from dokimasia.methods.modes.counting import FEWEST, NO_MODE, agreement, contrasts, of_mode
 from dokimasia.methods.modes.examples import chosen, examples_by_mode
+from dokimasia.methods.modes.request import NAME
 from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.runs.figures import failures, paid, simulated
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
-from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
 
@@ -46,7 +45,7 @@ def modes_figures(home: Home, run: Run) -> dict[str, Any]:
     found = coded_of(home, run)
     plan, models, rows = found.plan, found.models, results(home, run.id)
     names, atoms = [one.name for one in found.modes], found.atoms
-    examples = examples_by_mode(home, chosen(atoms, names, models, seed=plan.seed))
+    examples = examples_by_mode(found, chosen(atoms, names, models, seed=plan.seed))
     second = [row for row in rows if row.kind == SECOND]
     made = get_result(home, run.id, BOOK)
     source = EVALUATION.read(get_run(home, plan.source))[0]
@@ -142,44 +141,33 @@ def _notes(found: Coded, failed: str | None) -> Iterator[str]:
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield every atom that was to be coded, or those of one sample, ready for JSON."""
-    atoms = [one for one in coded_of(home, run).atoms if sample is None or one.answer.sample_id == sample]
-    for one, cells in zip(atoms, _cells(home, run, atoms), strict=True):
-        place = {"sample": one.answer.sample_id, "model": one.answer.model, "repeat": one.answer.repeat}
-        yield {**place, **cells, "failure": one.failure, "reason": one.reason or None}
+    found = coded_of(home, run)
+    for one in found.atoms:
+        if sample is None or one.answer.sample_id == sample:
+            place = {"sample": one.answer.sample_id, "model": one.answer.model, "repeat": one.answer.repeat}
+            yield {**place, **_cells(found, one), "failure": one.failure, "reason": one.reason or None}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each atom; what there is not is null."""
-    atoms = coded_of(home, run).atoms
-    by_place = {
-        (one.answer.response, one.number): each for one, each in zip(atoms, _cells(home, run, atoms), strict=True)
+    found = coded_of(home, run)
+    by_item = {item_of(NAME, one.answer, one.number): _cells(found, one) for one in found.atoms}
+    return [by_item[row.item] for row in rows]
+
+
+def _cells(found: Coded, one: CodedAtom) -> dict[str, Any]:
+    criterion = found.criterion(one)
+    return {
+        **dict.fromkeys(COLUMNS),
+        "criterion": one.number,
+        "question": criterion.question,
+        "ground_truth": criterion.ground_truth,
+        "group": "failed" if one.failed else "met",
+        "verdict": one.verdict,
+        "leaf": one.leaf or None,
+        "mode": None if one.coding is None else one.coding.mode or NO_MODE,
+        "quote": one.coding.quote or None if one.coding else None,
+        "second": None if one.second is None else one.second.mode or NO_MODE,
+        "judge": found.plan.judge_name,
+        **(one.coding.provenance.model_dump(include=set(COLUMNS)) if one.coding else {}),
     }
-    return [by_place[row.response_id or "", int(row.item.rpartition("/")[2])] for row in rows]
-
-
-def _cells(home: Home, run: Run, atoms: Sequence[CodedAtom]) -> Iterator[dict[str, Any]]:
-    sets = find_values(home, CriteriaSet, (one.answer.criteria for one in atoms))
-    judge = coded_judge(run)
-    for one in atoms:
-        criterion = sets[one.answer.criteria].criteria[one.number - 1]
-        origin = one.coding.provenance.model_dump(include=set(COLUMNS)) if one.coding else {}
-        yield {
-            **dict.fromkeys(COLUMNS),
-            "criterion": one.number,
-            "question": criterion.question,
-            "ground_truth": criterion.ground_truth,
-            "group": "failed" if one.failed else "met",
-            "verdict": one.verdict,
-            "leaf": one.leaf or None,
-            "mode": None if one.coding is None else one.coding.mode or NO_MODE,
-            "quote": one.coding.quote or None if one.coding else None,
-            "second": None if one.second is None else one.second.mode or NO_MODE,
-            "judge": judge,
-            **origin,
-        }
-
-
-def coded_judge(run: Run) -> str:
-    """Return the name of the judge that codes."""
-    plan: Any = run.options["plan"]
-    return str(plan["judge"]["ref"]["name"])
