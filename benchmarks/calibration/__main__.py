@@ -12,7 +12,16 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import diagnoses, evaluations, planted_trees, refinements, reviews, samples, taxonomies
+from benchmarks.calibration import (
+    diagnoses,
+    evaluations,
+    modes,
+    planted_trees,
+    refinements,
+    reviews,
+    samples,
+    taxonomies,
+)
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -29,6 +38,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "refinement": refinements.refinement,
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
+    "modes": modes.modes,
     "reviews": reviews.reviews,
 }
 

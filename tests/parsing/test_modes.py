@@ -2,13 +2,20 @@
 
 import pytest
 
+from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.mode_lists import parse_changes, parse_sorting
 from dokimasia.parsing.modes import Noted, Seen, parse_assignments, parse_notes
 from dokimasia.parsing.phrases import passage
 
 ANSWER = "The **Supreme** row reads\n 3.49, so 50 / 3.49 gives 14.3 gallons.\n\nFinal answer: 14.3"
-KNOWN = [("commission", "reads the neighbouring row"), ("omission", "leaves out the unit price")]
+KNOWN: list[tuple[ModeKind, str]] = [
+    ("commission", "reads the neighbouring row"),
+    ("omission", "leaves out the unit price"),
+]
+
+KINDS: list[ModeKind] = ["commission", "omission"]
+BOTH: list[ModeKind] = ["commission", "commission"]
 
 
 @pytest.mark.parametrize(
@@ -76,16 +83,15 @@ def test_a_silent_point_can_be_an_omission_only() -> None:
     """Where the answer does not speak of a point, a commission is refused, in notes and in assignments."""
     with pytest.raises(UnparsableReply, match="point 1: the answer does not speak of this point"):
         parse_notes('1 | commission | "14.3 gallons" | takes another row', 1, ANSWER, silent={1})
-    kinds = [kind for kind, _ in KNOWN]
     with pytest.raises(UnparsableReply, match="omission only"):
-        parse_assignments('1 | 1 | "14.3 gallons"', 1, kinds, ANSWER, silent={1})
-    assert parse_assignments("1 | 2", 1, kinds, ANSWER, silent={1}).points == (Seen(2),)
+        parse_assignments('1 | 1 | "14.3 gallons"', 1, KINDS, ANSWER, silent={1})
+    assert parse_assignments("1 | 2", 1, KINDS, ANSWER, silent={1}).points == (Seen(2),)
 
 
 def test_assignments_are_read_by_number_or_name() -> None:
     """A mode goes by its number or its name; a phrase is needed for a commission and overlooked for an omission."""
     reply = '1 | 1 | "3.49"\n2 | mode 2 | "never mind"\n3 | none\n4 | Reads the neighbouring row | 50 / 3.49'
-    found = parse_assignments(reply, 4, [kind for kind, _ in KNOWN], ANSWER, names=[name for _, name in KNOWN])
+    found = parse_assignments(reply, 4, KINDS, ANSWER, names=[name for _, name in KNOWN])
     assert found.points == (Seen(1, "3.49"), Seen(2), Seen(None), Seen(1, "50 / 3.49"))
 
 
@@ -101,10 +107,9 @@ def test_assignments_are_read_by_number_or_name() -> None:
 )
 def test_an_assignment_that_cannot_be_used_is_refused(line: str, reason: str) -> None:
     """Nothing takes the place of a word that cannot be used: it is no none."""
-    kinds = [kind for kind, _ in KNOWN]
     with pytest.raises(UnparsableReply, match=reason):
-        parse_assignments(line, 1, kinds, ANSWER)
-    lenient = parse_assignments(f"{line}\n2 | none", 2, kinds, ANSWER, strict=False)
+        parse_assignments(line, 1, KINDS, ANSWER)
+    lenient = parse_assignments(f"{line}\n2 | none", 2, KINDS, ANSWER, strict=False)
     assert lenient.points == (None, Seen(None))
 
 
@@ -114,7 +119,7 @@ DEFINITION = "The answer takes a value from the row above or below the one that 
 def test_notes_are_sorted_under_modes_and_new_ones() -> None:
     """Every note stands in one place; a new mode has a kind, a name, a definition and two notes or more."""
     reply = f"mode 1 | 1, 3\nnew omission | skips the second panel | {DEFINITION} | 2 and 5\nloose | 4"
-    kinds = ["commission", "omission", "commission", "commission", "omission"]
+    kinds: list[ModeKind] = ["commission", "omission", "commission", "commission", "omission"]
     found = parse_sorting(reply, KNOWN, kinds)
     assert found.under == {1: (1, 3)}
     assert [(one.kind, one.name, one.definition, one.of) for one in found.new] == [
@@ -148,19 +153,19 @@ def test_notes_are_sorted_under_modes_and_new_ones() -> None:
 def test_a_sorting_with_faults_is_sent_back(reply: str, reason: str) -> None:
     """What two readers could not apply alike, and what stands nowhere or twice, is named."""
     with pytest.raises(UnparsableReply, match=reason):
-        parse_sorting(reply, KNOWN, ["commission", "commission"])
+        parse_sorting(reply, KNOWN, BOTH)
 
 
 def test_of_a_second_sorting_the_rest_is_taken() -> None:
     """Read leniently, notes of a line that cannot be used are loose."""
-    found = parse_sorting("mode 1 | 1\nmode 9 | 2", KNOWN, ["commission", "commission"], strict=False)
+    found = parse_sorting("mode 1 | 1\nmode 9 | 2", KNOWN, BOTH, strict=False)
     assert found.under == {1: (1,)}
     assert any("no mode 9" in one for one in found.problems)
 
 
 def test_modes_are_merged_and_reworded() -> None:
     """Modes of one kind become one under a new name; a mode alone is reworded; `none` changes nothing."""
-    modes = [*KNOWN, ("commission", "reads the row above")]
+    modes: list[tuple[ModeKind, str]] = [*KNOWN, ("commission", "reads the row above")]
     merged, reworded = parse_changes(
         f"merge | 1, 3 | reads a row beside it | {DEFINITION}\nreword | 2 | leaves out a price that is shown | {DEFINITION}",
         modes,

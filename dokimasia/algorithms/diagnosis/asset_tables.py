@@ -54,8 +54,10 @@ def shown_always(assets: Iterable[Asset], subject: str, *, everyone: bool) -> di
                 found[asset.id] = own[:MOST_MARKED]
             case "nodes" | "contrasts" if everyone or not foreign:
                 found[asset.id] = marked
+            case "modes" if not asset.model:
+                found[asset.id] = list(rows)[: 2 * MOST_MODES]
             case "modes" if everyone or not foreign:
-                found[asset.id] = own[:MOST_MODES] if not asset.model or not everyone else marked
+                found[asset.id] = marked if everyone else own[:MOST_MODES]
             case "examples" if not everyone and not foreign:
                 found[asset.id] = own[: 2 * MOST_MODES]
             case _:

@@ -118,9 +118,10 @@ def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
     if family == "contrasts" and row.verdict in ("better", "worse"):
         leaf, gap = list(row.cells.values())[1], row.place("against the others")
         return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
-    if family == "modes" and subject and row.value("share of failed atoms"):
-        name = f"{{quote {row.table}:{row.number}.mode}}"
-        return [f"Of the failed atoms of {subject}, {row.place('share of failed atoms')} fall under {name}."]
+    if family == "modes" and row.value("share of failed atoms"):
+        whose = f"of {subject}" if subject else "of all models"
+        said = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
+        return [f"Of the failed atoms {whose}, {said}."] if bool(subject) == (row.table != family) else []
     if family == "pairs" and row.value("difference"):
         return _pair_sentence(row, rows)
     column, said = {
