@@ -25,10 +25,12 @@ WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 NONE = re.compile(r"(?:<?none>?|no mode|nothing|-)[\s.|]{0,9}", re.IGNORECASE)
 _EDGE = " \t\r>#\u2022\u00b7-"
 _POINT = re.compile(
-    r"(?:point|criterion|no\.?)?\s{0,4}\(?(?P<n>[0-9]{1,6})\)?\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE
+    r"(?:point|criterion|no\.?)?\s{0,4}[(<\[]?(?P<n>[0-9]{1,6})[)>\]]?\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE
 )
-_KIND = re.compile(r"(?P<kind>commission|omission|nothing)\b\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE)
-_MODE = re.compile(r"(?:mode\s{0,4}|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE)
+_KIND = re.compile(r"[<\[]?(?P<kind>commission|omission|nothing)\b[>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE)
+_MODE = re.compile(
+    r"[(<\[]?(?:mode\s{0,4}|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE
+)
 
 
 class Noted(NamedTuple):

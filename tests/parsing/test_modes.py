@@ -90,7 +90,7 @@ def test_a_silent_point_can_be_an_omission_only() -> None:
 
 def test_assignments_are_read_by_number_or_name() -> None:
     """A mode goes by its number or its name; a phrase is needed for a commission and overlooked for an omission."""
-    reply = '1 | 1 | "3.49"\n2 | mode 2 | "never mind"\n3 | none\n4 | Reads the neighbouring row | 50 / 3.49'
+    reply = '<1> | <1> | "3.49"\n2 | mode 2 | "never mind"\n3 | none\n4 | Reads the neighbouring row | 50 / 3.49'
     found = parse_assignments(reply, 4, KINDS, ANSWER, names=[name for _, name in KNOWN])
     assert found.points == (Seen(1, "3.49"), Seen(2), Seen(None), Seen(1, "50 / 3.49"))
 
