@@ -19,7 +19,9 @@ from benchmarks.calibration import (
     planted_trees,
     refinements,
     reviews,
+    rubric_power,
     samples,
+    speaking,
     taxonomies,
 )
 from benchmarks.calibration.trials import Seed
@@ -29,6 +31,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "evaluation": evaluations.evaluation,
     "comparison": evaluations.comparison,
     "clusters": evaluations.clusters,
+    "speaking": speaking.speaking,
+    "both speaking": speaking.both_speaking,
+    "equal skill": speaking.equal_skill,
     "means": samples.means,
     "rates": samples.rates,
     "correlations": samples.correlations,
@@ -40,6 +45,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "diagnosis": diagnoses.diagnosis,
     "modes": modes.modes,
     "reviews": reviews.reviews,
+    "rubrics": rubric_power.rubric_power,
 }
 
 

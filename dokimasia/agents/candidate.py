@@ -10,11 +10,16 @@ from dokimasia.domain.call import ChatReply
 from dokimasia.domain.judgement import Failed, Flag, Provenance, Response
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.votes import parse_description
 
 BLIND = "blind"
 """The arm in which the candidate answers without the image (Creation-MMBench, figure 4)."""
+
+
+COMPARED = 20_000
+"""Characters from a response's end that are compared where it states no final answer on a line of its own."""
 
 
 def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bool = False) -> Ask[Response]:
@@ -30,6 +35,15 @@ def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bo
     shown = ("image", "question") if images else ("question",)
     prompt = "candidate_plain" if plain else "candidate"
     return respond(prompt, question_inputs(sample), sample, shown=shown, images=images, arm=arm, repeat=repeat)
+
+
+def stated_answer(text: str) -> tuple[str, bool]:
+    """Return what a response states as its final answer, and whether it does so on a line of its own.
+
+    Where it has no such line, the answer is the response itself, of which the last 20,000 characters are read.
+    """
+    stated = parse_final_answer(text)
+    return (stated, True) if stated else (text.strip()[-COMPARED:], False)
 
 
 def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:

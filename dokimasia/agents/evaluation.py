@@ -28,10 +28,18 @@ def chain_text(chain: ReferenceChain) -> str:
     return f"{chain.reasoning}\n\nFinal answer: {chain.answer}"
 
 
-def criteria_text(criteria: CriteriaSet) -> str:
-    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1."""
+def criteria_text(criteria: CriteriaSet, paths: Sequence[str] = ()) -> str:
+    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1.
+
+    `paths` are those of their capabilities in a tree, in order, where there is one; an empty one is not shown.
+    """
+    path_of = dict(enumerate(paths, start=1))
     return lines_text(
-        {"n": number, **criterion.model_dump(include={"question", "ground_truth", "weight"})}
+        {
+            "n": number,
+            **criterion.model_dump(include={"question", "ground_truth", "weight"}),
+            **({"capability": path} if (path := path_of.get(number)) else {}),
+        }
         for number, criterion in enumerate(criteria.criteria, start=1)
     )
 
@@ -84,6 +92,7 @@ def score_checkpoints(
     criteria: CriteriaSet,
     response: str,
     *,
+    paths: Sequence[str] = (),
     show_image: bool = False,
     published: bool = False,
     repeat: int = 0,
@@ -93,16 +102,22 @@ def score_checkpoints(
     Of a criterion that the response does not speak of it may say so, which counts 1; with `published` it is not asked to
     tell silence from error, and every criterion counts as spoken to.
 
-    It is shown question, criteria with ground truth and the response; with `show_image` also the image, and then it may
-    be offered tools to look closer with.
+    It is shown question, criteria with ground truth and, of those that have one, the path in a capability tree (Figure
+    10), and the response; with `show_image` also the image, and then it may be offered tools to look closer with.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(_told_of_all if published else parse_checkpoints, expected=expected)
+    parse = partial(_told_of_all if published else parse_checkpoints, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
-        {**question_inputs(sample), "criteria": criteria_text(criteria), "response": response},
-        shown=("question", "criteria", "response", *(("image",) if show_image else ())),
+        {**question_inputs(sample), "criteria": criteria_text(criteria, paths), "response": response},
+        shown=(
+            "question",
+            "criteria",
+            *(("path",) if any(paths) else ()),
+            "response",
+            *(("image",) if show_image else ()),
+        ),
         parse=parse,
         structured=schemas.checkpoint_scores(expected, published=published),
         images=sample.images if show_image else (),
@@ -111,6 +126,6 @@ def score_checkpoints(
     )
 
 
-def _told_of_all(text: str, expected: int) -> list[Checkpoint]:
+def _told_of_all(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
     """Read the scores of a judge that was not asked to tell silence from error."""
     return [Checkpoint(score, stated=True) for score in parse_checkpoint_scores(text, expected)]

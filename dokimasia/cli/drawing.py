@@ -100,3 +100,5 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
         out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+    for note in shown["notes"]:
+        out.print(f"note: {note}", style="yellow", markup=False)

@@ -12,10 +12,10 @@ VERSIONS: dict[str, int] = {
     "mode_coding": 1,
     "mode_making": 1,
     "peer_review": 2,
-    "refinement": 2,
+    "refinement": 3,
     "rubric_audit": 2,
-    "rubric_making": 1,
-    "taxonomy_growth": 1,
+    "rubric_making": 2,
+    "taxonomy_growth": 2,
     "verification": 1,
 }
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""

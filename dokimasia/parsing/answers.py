@@ -11,7 +11,6 @@ _SPACE = (
 )
 _DECORATION = _SPACE + "*_#>`"
 _TAIL = 100_000
-_COMPARED = 20_000
 
 
 def parse_final_answer(text: str) -> str | None:
@@ -28,12 +27,3 @@ def parse_final_answer(text: str) -> str | None:
         return None
     following = (line.strip(_DECORATION) for line in tail[last.end() :].split("\n"))
     return last[1].strip(_DECORATION) or next((line for line in following if line), None)
-
-
-def stated_answer(text: str) -> tuple[str, bool]:
-    """Return what a response states as its final answer, and whether it does so on a line of its own.
-
-    Where it has no such line, the answer is the response itself, of which the last 20,000 characters are read.
-    """
-    stated = parse_final_answer(text)
-    return (stated, True) if stated else (text.strip()[-_COMPARED:], False)

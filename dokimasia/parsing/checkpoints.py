@@ -24,7 +24,7 @@ _LINE = re.compile(
     r"(?P<rest>.*)",
     re.IGNORECASE | re.ASCII,
 )
-_ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}[0-9]", re.IGNORECASE | re.ASCII)
+_ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}(?:[0-9]|not[ _-]{0,4}stated)", re.IGNORECASE | re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SILENT = re.compile(r"not[ _-]{0,4}stated", re.IGNORECASE | re.ASCII)
 SILENT = Checkpoint(LOWEST, stated=False)

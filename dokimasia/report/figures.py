@@ -127,11 +127,11 @@ def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
 
 
 def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
-    """A share of `runs.reading.rates.share` in little room, as `12/30, 40 % [23, 59]`."""
+    """A share of `runs.reading.rates.share` in little room, as `40 % [23, 59]`."""
     if one["share"] is None:
-        return f"{one['k']}/{one['n']}"
-    limits = f" [{100 * one['low']:.0f}, {100 * one['high']:.0f}]".replace(" ", "\u00a0")
-    return (f"{one['k']}/{one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
+        return NOTHING
+    limits = f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}]".replace(" ", "\u00a0")
+    return (share(one["share"], place and f"{place}/share"), Span(f"\u00a0{limits}", "muted"))
 
 
 def bar(score: Mapping[str, float] | None) -> Cell:

@@ -23,10 +23,14 @@ class ModelEstimate(Value):
 
 
 class Estimate(Value):
-    """What a run will ask of each model. Answers that the ledger already has are not subtracted."""
+    """What a run will ask of each model. Answers that the ledger already has are not subtracted.
+
+    `notes` say what else should be known before it starts.
+    """
 
     samples: int
     models: dict[str, ModelEstimate]
+    notes: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:

@@ -45,12 +45,17 @@ class CandidateProfile(Value):
     right as often as the first. With it a step is known or not once and for all, and one that is not known is right in
     any answer with probability `again`; the skill stays what it was. A step that came out wrong, hedged or missing is
     mended for a reason that is fixed by model and step: a share `drift` of them as soon as the step's own question is
-    put, a share `gap` only where a hint comes with it, the rest never. A drifted step that feedback does not name is
-    mended with probability `carry` where it names another; any step with probability `retry` on being told that the
-    answer was wrong; and a right one becomes wrong with probability `harm`. A `heedless` model answers every feedback as
-    if it were asked for the first time. Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or
-    is verbose (5,000 words) with the rates of these names, which exclude each other and are fixed by model and step; the
-    second wording of a hint that leaks leaks again with probability `leaks`.
+    put, a share `gap` only where a hint comes with it, the rest never. A step that feedback does not name is mended with
+    probability `carry` where naming another, or a hint on it, would mend it; any step with probability `retry` on being
+    told whether the answer was right; and a right one becomes wrong with probability `harm`. A `heedless` model answers
+    every feedback as if it were asked for the first time. Told that its final answer is wrong, a model changes it with
+    probability `flips`, whatever its steps say: to any other choice, or, where there are none, to another wrong answer. A
+    step that its answer had left out, and that feedback names, is said right with probability `recites`, whatever the model
+    concludes from it.
+
+    Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or is verbose (5,000 words) with the
+    rates of these names, which exclude each other and are fixed by model and step; the second wording of a hint that leaks
+    leaks again with probability `leaks`.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -69,6 +74,8 @@ class CandidateProfile(Value):
     carry: float = Rate
     retry: float = Rate
     harm: float = Rate
+    flips: float = Rate
+    recites: float = Rate
     heedless: bool = False
     leaks: float = Rate
     flatters: float = Rate
@@ -121,8 +128,9 @@ class JudgeProfile(_Profile):
     and takes for right. Where it is offered a tool that enlarges, it first looks closer at every such region.
 
     A rubric that a response fails is judged false with probability `sensitivity` of its kind of error (`detects_missing`
-    where that is not named); one that it meets is judged false with probability `false_alarm`. `slips` are rates of
-    replies of no use to the prompts of review and rubrics.
+    where that is not named); one that it meets is judged false with probability `false_alarm`. A share `vague` of the
+    must-right rubrics that it writes asks only that a thing be mentioned. `slips` are rates of replies of no use to the
+    prompts of review and rubrics.
 
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
@@ -145,6 +153,7 @@ class JudgeProfile(_Profile):
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
+    vague: float = Rate
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate
@@ -209,14 +218,17 @@ _TERSE = (
 
 _LEARNERS = (
     CandidateProfile(
-        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.3, retry=0.05, harm=0.02, leaks=0.1
+        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.5, retry=0.05, harm=0.02, leaks=0.1
     ),
-    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.3, heedless=True),
+    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.5, heedless=True),
     CandidateProfile(name="sim/tutor", base=1.0),
     CandidateProfile(name="sim/tutor-leaky", base=1.0, leaks=0.6),
     CandidateProfile(name="sim/tutor-vain", base=1.0, refusal=0.1, flatters=0.4, verbose=0.3),
+    CandidateProfile(name="sim/learner-flipper", base=0.55, again=0.08, flips=0.9),
+    CandidateProfile(name="sim/learner-reciter", base=0.55, again=0.08, omission=0.2, recites=0.8),
 )
-"""Models for the closed loop: what they fail at they fail at again; and peers that help, tell, flatter or ramble."""
+"""Models for the closed loop: what they fail at they fail at again; one that changes what is called wrong, one that says
+what it is asked for and concludes nothing from it; and peers that help, tell, flatter or ramble."""
 
 _JUDGES = (
     JudgeProfile(name="sim/judge"),
@@ -246,6 +258,7 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
     JudgeProfile(name="sim/judge-random", miscodes=1.0),
     JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
+    JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
 
 _PANEL = (

@@ -7,6 +7,7 @@ from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, sco
 from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, equivalence
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.chat_format import response_format
 from dokimasia.gateway.doubles import ScriptedGateway
@@ -20,9 +21,12 @@ CRITERIA = CriteriaSet(
 SCORES = score_checkpoints(SAMPLE, CRITERIA, "Two.")
 OBJECT = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
 LINES = "1 | score: [4]\n2 | score: [5]"
+SCORED = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
 
 
-@pytest.mark.parametrize("form", [checkpoint_scores(3), criteria(2), criteria(0), equivalence()])
+@pytest.mark.parametrize(
+    "form", [checkpoint_scores(3), checkpoint_scores(3, published=True), criteria(2), criteria(0), equivalence()]
+)
 def test_schemas_are_closed_and_strict(form: Structured[object]) -> None:
     """Every object requires all of its properties and allows no others, so that strict modes take it."""
     assert response_format(form.schema)["json_schema"]["strict"] is True
@@ -32,7 +36,7 @@ async def test_the_schema_goes_where_the_capability_is() -> None:
     """A judge that takes a schema gets it, with the form in its instructions; another one gets neither."""
     gateway = ScriptedGateway([LINES, OBJECT])
     asked = [await ask(SCORES, gateway=gateway, model=judge) for judge in (PLAIN, HELD)]
-    assert [one.value for one in asked] == [[4, 5], [4, 5]]
+    assert [one.value for one in asked] == [SCORED, SCORED]
     plain, held = gateway.calls
     assert isinstance(plain, Chat)
     assert isinstance(held, Chat)
@@ -54,11 +58,25 @@ async def test_a_reply_that_breaks_its_schema_is_unparsable_and_can_be_sent_back
     """The schema is no proof: a 7 is refused with its reason, and the repair asks for the object again."""
     gateway = ScriptedGateway([OBJECT.replace("5", "7"), OBJECT])
     asked = await ask(SCORES, gateway=gateway, model=HELD)
-    assert asked.value == [4, 5]
+    assert asked.value == SCORED
     assert asked.sent_back is not None
     assert "criterion 2 has the score 7" in asked.sent_back.problem
     assert isinstance(gateway.calls[1], Chat)
     assert gateway.calls[1].output_schema == checkpoint_scores(2).schema
+
+
+@pytest.mark.parametrize("judge", [PLAIN, HELD])
+async def test_a_judge_may_say_that_the_response_is_silent(judge: ModelSpec) -> None:
+    """In lines and in the object alike a criterion may be not stated; as published, neither form offers it."""
+    silent = '{"scores": [{"n": 1, "stated": true, "score": 4}, {"n": 2, "stated": false, "score": 1}]}'
+    reply = silent if judge is HELD else "1 | score: [4]\n2 | score: [not stated]"
+    gateway = ScriptedGateway([reply, OBJECT if judge is HELD else LINES])
+    assert (await ask(SCORES, gateway=gateway, model=judge)).value == [Checkpoint(4, True), Checkpoint(1, False)]
+    published = score_checkpoints(SAMPLE, CRITERIA, "Two.", published=True)
+    assert (await ask(published, gateway=gateway, model=judge)).value == SCORED
+    ours, theirs = (call.messages[0].text for call in gateway.calls if isinstance(call, Chat))
+    assert "stated" in ours.partition("Reply with one line")[2]
+    assert "stated" not in theirs
 
 
 async def test_criteria_and_equivalence_have_objects_too() -> None:

@@ -56,7 +56,7 @@ async def test_one_call_answers_and_one_scores() -> None:
     asked, judged = gateway.calls
     assert asked.kind == judged.kind == "chat"
     assert asked.messages[0].images == (IMAGE,)
-    assert asked.messages[0].text == "Which colour?\n\nOptions:\nA. red\nB. blue"
+    assert asked.messages[0].text.startswith("Which colour?\n\nOptions:\nA. red\nB. blue\n\nBefore you give")
     assert asked.sampling == Sampling(temperature=0.5)
     assert judged.messages[-1].images == ()
     assert judgement.provenance.shown == ("question", "criteria", "response")

@@ -84,17 +84,18 @@ async def test_among_equals_the_report_claims_no_difference() -> None:
     assert quiet >= 2
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3])
-async def test_what_a_careless_writer_gets_wrong_is_not_verified(seed: int) -> None:
+async def test_what_a_careless_writer_gets_wrong_is_not_verified() -> None:
     """Whatever is verified of a careless writer's report stands in a careful one's, too; the rest says what is wrong."""
-    tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
-    careful = {one.text for report in (await reports(tables)).values() for one in report.verified}
-    careless = await reports(tables, "sim/judge-fabulist")
-    assert any(report.unverified_at_first for report in careless.values())
-    for report in careless.values():
-        assert {one.text for one in report.verified} <= careful
-        assert report.unverified_at_first >= len(report.unverified)
-        assert all(fault.reason for one in report.unverified for fault in one.faults)
+    wrong = 0
+    for seed in range(3):
+        tables = planted_diagnosis(seed, {"m-weak": {WEAK: 0.15}, "m-even": {}})
+        careful = {one.text for report in (await reports(tables)).values() for one in report.verified}
+        for report in (await reports(tables, "sim/judge-fabulist")).values():
+            wrong += report.unverified_at_first
+            assert {one.text for one in report.verified} <= careful
+            assert report.unverified_at_first >= len(report.unverified)
+            assert all(fault.reason for one in report.unverified for fault in one.faults)
+    assert wrong
 
 
 async def test_a_report_goes_back_once_with_every_fault_and_the_better_one_stays() -> None:

@@ -1,5 +1,6 @@
 """Runs under prompts of the user's: recorded, found again, and never continued under others."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "prompts"
     made.mkdir()
     for name in ("solver", "criteria", "checkpoints", "repair"):
-        text = next(SHIPPED.rglob(f"{name}.md")).read_text().replace("version: 1\n", "version: 2\n")
+        text = next(SHIPPED.rglob(f"{name}.md")).read_text()
+        text = re.sub(r"^version: \d+$", "version: 9", text, count=1, flags=re.MULTILINE)
         (made / f"{name}.md").write_text(text.replace("## user\n", "## user\nWork with care.\n\n", 1))
     return made
 
@@ -53,7 +55,7 @@ async def test_simulated_judges_know_the_prompts_of_a_folder(
     assert isinstance(recorded, dict)
     versions = recorded["prompts"]
     assert isinstance(versions, dict)
-    assert {name for name, version in versions.items() if str(version).startswith("2:")} == {
+    assert {name for name, version in versions.items() if str(version).startswith("9:")} == {
         "solver",
         "criteria",
         "checkpoints",
@@ -68,7 +70,7 @@ async def test_a_resume_finds_the_folder_again(settings: Settings, request_of: R
     file = folder / "solver.md"
     text = file.read_text()
     file.write_text(text.replace("with care", "in haste"))
-    with pytest.raises(ConfigError, match=r"accepted with other prompts \(read from .*prompts\): solver was 2:"):
+    with pytest.raises(ConfigError, match=r"accepted with other prompts \(read from .*prompts\): solver was 9:"):
         await resume(run_of(settings, part.run), settings=settings)
     file.write_text(text)
     moved = move(folder)

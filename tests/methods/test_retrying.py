@@ -25,6 +25,7 @@ from dokimasia.storage.runs import get_run
 
 Requests = Callable[..., EvaluationRequest]
 SAMPLES = 5
+HEDGED = "as far as can be told: "
 
 
 class Faulty(CountingTransport):
@@ -70,7 +71,7 @@ class Wordy(Faulty):
         """Wrap the answer of every chain in words."""
         if recognised(call) != "solver":
             return reply
-        return reply.model_copy(update={"text": reply.text.replace("<answer>\n", "<answer>\nas far as can be told: ")})
+        return reply.model_copy(update={"text": reply.text.replace("<answer>\n", f"<answer>\n{HEDGED}")})
 
 
 def recognised(call: Chat) -> str:
@@ -107,23 +108,18 @@ async def retried(
 
 
 REPLAY_FAULTS = [
-    ("solver", "refusal", "refused", ["candidate", "checkpoints", "criteria", "equivalence", "solver"]),
-    ("solver", "truncated", "truncated", ["candidate", "checkpoints", "criteria", "equivalence", "solver"]),
-    (
-        "solver",
-        "contradict",
-        "reference_contradicted",
-        ["candidate", "checkpoints", "criteria", "equivalence", "solver"],
-    ),
-    ("criteria", "malformed", "unparsable", ["candidate", "checkpoints", "criteria"]),
-    ("criteria", "unauthorized", "api_error", ["candidate", "checkpoints", "criteria"]),
-    ("criteria", "context_overflow", "context_overflow", ["candidate", "checkpoints", "criteria"]),
+    ("solver", "refusal", "refused"),
+    ("solver", "truncated", "truncated"),
+    ("solver", "contradict", "reference_contradicted"),
+    ("criteria", "malformed", "unparsable"),
+    ("criteria", "unauthorized", "api_error"),
+    ("criteria", "context_overflow", "context_overflow"),
 ]
 
 
-@pytest.mark.parametrize(("prompt", "fault", "kind", "may_ask"), REPLAY_FAULTS)
+@pytest.mark.parametrize(("prompt", "fault", "kind"), REPLAY_FAULTS)
 async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
-    settings: Settings, request_of: Requests, prompt: str, fault: str, kind: str, may_ask: list[str]
+    settings: Settings, request_of: Requests, prompt: str, fault: str, kind: str
 ) -> None:
     """The failing step is a new draw, what stood before it is kept, and candidates are asked as if nothing had failed."""
     request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES)
@@ -135,11 +131,12 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     second, after = await retried(settings, first.run, transport)
     assert second.complete
     assert [row.failure for row in after] == [None] * len(before)
-    assert set(transport.asked) <= set(may_ask)
     assert prompt in transport.asked
+    assert prompt == "solver" or "solver" not in transport.asked
     for call in transport.chats:
         name = recognised(call)
-        assert call.repeat == (RETRY_STRIDE if name in {"solver", "criteria", "equivalence"} else 0)
+        draws = {"solver": {RETRY_STRIDE}, "criteria": {RETRY_STRIDE}, "equivalence": {0, RETRY_STRIDE}}
+        assert call.repeat in draws.get(name, {0})
     chains = {row.sample_id: row.chain_id for row in before if row.kind == "replay"}
     if prompt != "solver":
         assert {row.sample_id: row.chain_id for row in after if row.kind == "replay"} == chains
@@ -166,7 +163,11 @@ async def test_a_verdict_on_the_chain_is_asked_anew_only_where_it_failed(
     assert all(row.chain_id for row in failed.values())
     transport = Wordy(prompt, "malformed")
     _, after = await retried(settings, first.run, transport)
-    assert transport.asked == sorted({prompt, "criteria", "candidate", "checkpoints"})
+    assert set(transport.asked) == {"criteria", "candidate", "checkpoints", "equivalence"}
+    verdicts = [
+        call for call in transport.chats if recognised(call) == "equivalence" and HEDGED in call.messages[1].text
+    ]
+    assert bool(verdicts) == (prompt == "equivalence")
     for row in after:
         if row.item in failed:
             assert row.outcome == "made"

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing import parse_checkpoint_scores, parse_checkpoints
 
 PATHS = ("<Perception><Fine-grained Perception><Attribute Recognition>", "<Reasoning><Logic><Deduction>")
 
@@ -44,9 +45,31 @@ def test_scores_are_read_by_path(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ["2 | score: [not stated]", "**2** | **score: [Not stated]**", "2 | score: [[NOT-STATED]] | Weight 3"]
+)
+def test_silence_is_told_from_error(line: str) -> None:
+    """`[not stated]` in place of a score says that the response does not speak of the point; as a number it is a 1."""
+    text = f"1 | score: [1]\n{line}"
+    assert parse_checkpoints(text, 2) == [Checkpoint(1, stated=True), Checkpoint(1, stated=False)]
+    assert parse_checkpoint_scores(text, 2) == [1, 1]
+
+
+def test_silence_is_read_by_path() -> None:
+    """Where paths are given, a line that names its criterion by path may say that the response is silent on it."""
+    text = f"{PATHS[1]} | score: [not stated]\n1 | {PATHS[0]} | score: [4]"
+    assert parse_checkpoints(text, PATHS) == [Checkpoint(4, stated=True), Checkpoint(1, stated=False)]
+
+
+@pytest.mark.parametrize(
     ("text", "expected", "reason"),
     [
         ("", 2, "criterion 1, 2"),
+        ("1 | score: [4] or [not stated]\n2 | score: [5]", 2, "criterion 1 has more than one score"),
+        ("1 | score: [not stated] | score: [1]\n2 | score: [5]", 2, "criterion 1 has more than one score"),
+        ("1 | score: [not stated]\n2 | score: [5]\n1 | score: [2]", 2, "criterion 1 is scored more than once"),
+        ("1 | score: [unstated]\n2 | score: [5]", 2, "criterion 1 has the score 'unstated'"),
+        ("1 | score: [not stated, 1]\n2 | score: [5]", 2, "criterion 1 has the score 'not stated, 1'"),
+        ("1 | score: not stated\n2 | score: [5]", 2, "criterion 1 has no score in brackets"),
         ("1 | score: [4]", 2, "no line .* for criterion 2"),
         ("1 | score: [4]\n2 | score: [6]", 2, "criterion 2 has the score '6'"),
         ("1 | score: [4]\n2 | score: [0]", 2, "criterion 2 has the score '0'"),
@@ -85,24 +108,35 @@ def test_no_criterion_is_a_mistake_of_the_caller() -> None:
         parse_checkpoint_scores("1 | score: [4]", 0)
 
 
-@given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.randoms(), st.sampled_from(["", "**", "- ", "> "]))
+@given(
+    st.lists(st.integers(1, 5) | st.just(0), min_size=1, max_size=8),
+    st.randoms(),
+    st.sampled_from(["", "**", "- ", "> "]),
+)
 @settings(max_examples=500, deadline=None)
 def test_what_is_written_is_read(scores: list[int], random, decoration: str) -> None:
-    """Any scores, in any order of lines, come back in the asked order."""
-    lines = [f"{decoration}{number} | score: [{score}] | Weight 2" for number, score in enumerate(scores, start=1)]
+    """Any scores and silences (here 0), in any order of lines, come back in the asked order."""
+    written = [score or "not stated" for score in scores]
+    lines = [f"{decoration}{number} | score: [{score}] | Weight 2" for number, score in enumerate(written, start=1)]
     random.shuffle(lines)
-    assert parse_checkpoint_scores("\n".join(lines), len(scores)) == scores
+    read = parse_checkpoints("\n".join(lines), len(scores))
+    assert [one.score if one.stated else 0 for one in read] == scores
+    assert parse_checkpoint_scores("\n".join(lines), len(scores)) == [score or 1 for score in scores]
 
 
 @given(
-    st.lists(st.sampled_from(["1", "2", " | ", "score: ", "[4]", "[", "]", "\n", "<A>", "<B>", "x", "*"]), max_size=30)
+    st.lists(
+        st.sampled_from(["1", "2", " | ", "score: ", "[4]", "[", "]", "\n", "<A>", "not stated", "<B>", "x", "*"]),
+        max_size=30,
+    )
 )
 @settings(max_examples=2000, deadline=None)
 def test_scores_never_surprise(pieces: list[str]) -> None:
     """Any text gives two scores of 1 to 5 or raises UnparsableReply and nothing else."""
     for expected in (2, ("<A>", "<B>")):
         try:
-            scores = parse_checkpoint_scores("".join(pieces), expected)
+            scores = parse_checkpoints("".join(pieces), expected)
         except UnparsableReply:
             continue
-        assert scores == [4, 4]
+        assert set(scores) <= {Checkpoint(4, stated=True), Checkpoint(1, stated=False)}
+        assert len(scores) == 2

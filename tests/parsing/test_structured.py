@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.checkpoints import SILENT
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 GOOD = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
+READ = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
 
 
 @pytest.mark.parametrize(
@@ -20,13 +23,29 @@ GOOD = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
         f"```json\n{GOOD}\n```",
         f'<think>{{"scores": [{{"n": 1, "score": 1}}]}}</think>Here: {GOOD}',
         f"{GOOD}\n{GOOD}",
+        GOOD.replace('"score"', '"stated": true, "score"'),
         f"{GOOD}\n1 | score: [4]\n2 | score: [5]",
         "1 | score: [4]\n2 | score: [5]",
     ],
 )
 def test_scores_are_read_from_the_object(text: str) -> None:
     """Order, further fields, fences and agreeing repetitions do not matter; lines are read where there is no object."""
-    assert parse_structured_scores(text, 2) == [4, 5]
+    assert parse_structured_scores(text, 2) == READ
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"scores": [{"n": 1, "stated": true, "score": 4}, {"n": 2, "stated": false, "score": 1}]}',
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false, "score": null}]}',
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false}]}',
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false}]}\n1 | score: [4]\n2 | score: [not stated]',
+        "1 | score: [4]\n2 | score: [not stated]",
+    ],
+)
+def test_what_the_response_does_not_speak_of_is_told_from_an_error(text: str) -> None:
+    """A criterion that is not stated has a 1, or no score, in the object; it counts 1 and is not an error."""
+    assert parse_structured_scores(text, 2) == [Checkpoint(4, stated=True), Checkpoint(1, stated=False)]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +61,13 @@ def test_scores_are_read_from_the_object(text: str) -> None:
         ('{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": "5"}]}', "criterion 2 has the score '5'"),
         ('{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": true}]}', "criterion 2 has the score True"),
         ('{"scores": [{"n": 1, "score": 4}, {"n": 2}]}', "criterion 2 has the score None"),
+        (GOOD.replace('"score": 5', '"stated": false, "score": 5'), "criterion 2 is not stated and has the score 5"),
+        (
+            GOOD.replace('"score": 5', '"stated": "no", "score": 1'),
+            "criterion 2: stated is 'no', neither true nor false",
+        ),
+        (GOOD.replace('"score": 5', '"stated": true'), "criterion 2 has the score None"),
+        (f"{GOOD.replace('5', '1')}\n1 | score: [4]\n2 | score: [not stated]", "twice"),
         ('{"scores": [{"n": 1, "score": 4}, {"n": 1, "score": 5}]}', "criterion 1 is scored more than once"),
         ('{"scores": [{"n": 1, "score": 4}, {"n": 3, "score": 5}]}', "criterion 3, but the criteria are 1 to 2"),
         ('{"scores": [{"n": true, "score": 4}]}', "n is True"),
@@ -104,6 +130,7 @@ PIECES = st.sampled_from(
         "}",
         '"n": ',
         '"score": ',
+        '"stated": false, ',
         "1",
         "2",
         "5",
@@ -111,6 +138,7 @@ PIECES = st.sampled_from(
         ", ",
         "\n1 | score: [4]",
         "\n2 | score: [5]",
+        "\n2 | score: [not stated]",
     ]
 )
 
@@ -124,7 +152,7 @@ def test_any_text_gives_scores_that_it_states_or_a_reason(text: str) -> None:
     except UnparsableReply:
         return
     assert len(scores) == 2
-    assert all(str(score) in text for score in scores)
+    assert all(str(one.score) in text or (one == SILENT and "stated" in text) for one in scores)
 
 
 @given(st.permutations(range(1, 5)), st.lists(st.integers(1, 5), min_size=4, max_size=4))
@@ -132,4 +160,4 @@ def test_any_text_gives_scores_that_it_states_or_a_reason(text: str) -> None:
 def test_every_whole_object_is_read(order: list[int], scores: list[int]) -> None:
     """Any order of the criteria gives their scores in the criteria's order."""
     text = json.dumps({"scores": [{"n": number, "score": scores[number - 1]} for number in order]})
-    assert parse_structured_scores(text, 4) == scores
+    assert [one.score for one in parse_structured_scores(text, 4)] == scores

@@ -57,7 +57,9 @@ def test_a_file_that_replaces_nothing_is_refused(tmp_path: Path) -> None:
     """A misspelt name is an error with the names there are, unless more prompts are welcome."""
     folder = write(tmp_path / "mine", name__solver="name: solvr")
     (folder / "solver.md").rename(folder / "solvr.md")
-    with pytest.raises(ConfigError, match=r"solvr\.md: replaces nothing: .* checkpoints, criteria"):
+    with pytest.raises(
+        ConfigError, match=r"solvr\.md: replaces nothing: .* checkpoints, checkpoints_published, criteria"
+    ):
         default_library().overridden(folder)
     assert "solvr" in default_library().overridden(folder, more=True).names()
 

@@ -45,14 +45,29 @@ def test_a_repair_is_recognised_with_its_problem(question: str, problem: str, ba
     assert (found.name, found.inputs, found.problem) == ("solver", {"question": question}, problem)
 
 
-def test_a_candidate_is_asked_in_the_data_sets_own_words() -> None:
-    """A candidate's prompt is the question as it stands, with its options where there are any, and nothing else."""
-    plain = render("candidate", {"question": "How many cups?"}, images=[IMAGE])
+def test_a_candidate_can_be_asked_in_the_data_sets_own_words() -> None:
+    """A candidate's plain prompt is the question as it stands, with its options where there are any, and nothing else."""
+    plain = render("candidate_plain", {"question": "How many cups?"}, images=[IMAGE])
     assert [message.role for message in plain.messages] == ["user"]
     assert plain.messages[0].text == "How many cups?"
-    found = recognise(render("candidate", {"question": "How many\n\ncups?", "choices": "A. 1\nB. 2"}).messages)
+
+
+def test_a_candidate_is_asked_to_show_what_its_answer_rests_on() -> None:
+    """By default the question comes first, as it stands; then the candidate is asked for its steps and a final line."""
+    asked = render("candidate", {"question": "How many cups?"}, images=[IMAGE]).messages
+    assert [message.role for message in asked] == ["user"]
+    question, _, request = asked[0].text.partition("\n\n")
+    assert question == "How many cups?"
+    assert all(words in request for words in ("what you see", "steps", '"Final answer:"'))
+
+
+@pytest.mark.parametrize("name", ["candidate", "candidate_plain"])
+def test_a_candidates_prompt_is_recognised_for_what_it_is(name: str) -> None:
+    """Two prompts without instructions of their own are told apart by what they ask, whatever the question holds."""
+    inputs = {"question": "How many\n\ncups?", "choices": "A. 1\nB. 2"}
+    found = recognise(render(name, inputs).messages)
     assert found is not None
-    assert found.inputs == {"question": "How many\n\ncups?", "choices": "A. 1\nB. 2"}
+    assert (found.name, found.inputs) == (name, inputs)
 
 
 def test_a_forged_fence_is_not_recognised() -> None:

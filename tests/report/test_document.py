@@ -6,6 +6,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from dokimasia.report.blocks import Fold, drawn_at
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import fenced, inline, opening, render_document
 from dokimasia.report.sections import sections_of
@@ -43,15 +44,16 @@ def test_sections_are_those_of_the_page(full: Finished) -> None:
 
 
 def test_scores_are_those_of_the_summary(full: Finished) -> None:
-    """Each model's line has its mean, its interval and its bounds as the figures have them."""
+    """Each model's line has what it got right, its mean, its interval and its bounds as the figures have them."""
     data = full.data()
-    text = render_document(data)
+    rows = render_document(data).partition("\n## Scores\n")[2].splitlines()
     models: dict[str, Any] = data.summary["models"]
     for name, model in models.items():
         score, bounds = model["score"], model["bounds"]
-        line = next(
-            line for line in text.splitlines() if line.startswith(f"| **{inline(name)}** | **{score['mean']:.2f}**")
-        )
+        line = next(line for line in rows if line.startswith(f"| **{inline(name)}** |"))
+        assert f"**{score['mean']:.2f}**" in line
+        assert f"{100 * model['accuracy']['share']:.0f} %" in line
+        assert f"{model['accuracy']['k']}/{model['accuracy']['n']}" in line
         assert f"{score['low']:.2f} – {score['high']:.2f}" in line
         assert f"{bounds['low']:.2f} – {bounds['high']:.2f}" in line
         assert f"{model['n_scored']}/{model['n']}" in line
@@ -64,7 +66,10 @@ def test_what_data_and_models_wrote_is_no_markup(hostile: Finished) -> None:
     kinds = {token.type for token in found}
     assert not kinds & {"html_block", "html_inline", "link_open", "image", "ordered_list_open", "s_open", "hr"}
     headings = [token for token in found if token.type == "heading_open"]
-    assert len(headings) == 1 + len(own_heads(data)) + len(data.samples)
+    folds = [
+        block for section in sections_of(data) for block in drawn_at("page", section.blocks) if isinstance(block, Fold)
+    ]
+    assert len(headings) == 1 + len(own_heads(data)) + len(folds) + len(data.samples)
     assert {token.tag for token in headings} == {"h1", "h2", "h3"}
     columns = [
         len(re.findall(r"(?<!\\)\|", line)) for line in render_document(data).splitlines() if line.startswith("| **two")

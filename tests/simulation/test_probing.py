@@ -96,7 +96,14 @@ def test_a_held_judge_gives_the_same_scores(model: str) -> None:
     assert request_hash(plain) == request_hash(held)
     lines = respond(plain, {}).text.splitlines()
     rows = orjson.loads(respond(held, {}).text)["scores"]
-    assert [f"{row['n']} | score: [{row['score']}]" for row in rows] == lines
+    assert [f"{row['n']} | score: [{row['score'] if row['stated'] else 'not stated'}]" for row in rows] == lines
+    assert all(row["score"] == 1 for row in rows if not row["stated"])
+    published = plain.model_copy(update={"messages": render("checkpoints_published", inputs).messages})
+    held = published.model_copy(
+        update={"messages": with_form(render("checkpoints_published", inputs), "{}").messages, "output_schema": {}}
+    )
+    rows = orjson.loads(respond(held, {}).text)["scores"]
+    assert [f"{row['n']} | score: [{row['score']}]" for row in rows] == respond(published, {}).text.splitlines()
 
 
 async def test_schema_and_tools_on_the_wire() -> None:

@@ -289,7 +289,7 @@ async def test_a_body_beyond_the_limit_is_refused(base_url):
 
 async def test_text_split_into_parts_is_the_same_request(base_url, ask):
     """Neighbouring text parts count as one text."""
-    call = ask("sim/strong", "candidate", {"question": "What is it?"})
+    call = ask("sim/strong", "candidate_plain", {"question": "What is it?"})
     split = call.model_copy(
         update={"messages": (Message(role="user", parts=(TextPart(text="What is"), TextPart(text=" it?"))),)}
     )

@@ -28,7 +28,7 @@ SHAKY = JudgeProfile(
 )
 KNOWN = {"sim/spotted": SPOTTED, "sim/judge-shaky": SHAKY, "sim/judge": JudgeProfile(name="sim/judge")}
 
-LINE = re.compile(r"^(\d+) \| score: \[([1-5])\]$", re.MULTILINE)
+LINE = re.compile(r"^(\d+) \| score: \[([1-5]|not stated)\]$", re.MULTILINE)
 
 
 def measure(ask, scene, png, ref, judge, *, repeats):
@@ -46,7 +46,7 @@ def measure(ask, scene, png, ref, judge, *, repeats):
         text = respond(asked, {ref.sha256: png}, known=KNOWN).text
         inputs = {"question": question.text, "criteria": criteria, "response": text}
         judged = respond(ask(judge, "checkpoints", inputs, repeat=repeat), {}, known=KNOWN).text
-        scores = {int(number): int(score) for number, score in LINE.findall(judged)}
+        scores = {int(number): 1 if score == "not stated" else int(score) for number, score in LINE.findall(judged)}
         if len(scores) == len(question.steps):
             weighted.append(sum(step.weight * scores[n] for n, step in enumerate(question.steps, 1)) / 10)
             for n, score in scores.items():
@@ -103,6 +103,15 @@ def test_the_expectation_by_hand(small_scene):
     by_hand = (6 * (good * 4 + (1 - good)) + 4 * (known * 4 + (1 - known))) / 10
     judge = JudgeProfile(name="sim/judge")
     assert truth.expected_score(candidate, judge, small_scene, small_scene.questions[0]) == pytest.approx(by_hand)
+
+
+def test_what_is_not_said_costs_score_and_no_accuracy(small_scene):
+    """A step that is made and not said counts 1 like one that is left out, and the final answer is right as often."""
+    talkative, terse = (CandidateProfile(name="sim/x", base=0.5, silent=silent) for silent in (0.0, 0.6))
+    question, judge = small_scene.questions[0], JudgeProfile(name="sim/judge")
+    assert truth.expected_score(terse, judge, small_scene, question) == pytest.approx(1 + 4 * 0.5 * 0.4)
+    accuracy = truth.expected_accuracy(terse, small_scene, question)
+    assert accuracy == truth.expected_accuracy(talkative, small_scene, question) == pytest.approx(0.5)
 
 
 def test_a_truncated_reply_keeps_half_of_its_steps(small_scene):

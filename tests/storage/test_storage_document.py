@@ -29,12 +29,20 @@ async def fill(home: Home, chat: Callable[..., Chat], reply: Callable[..., ChatR
     response = await store.put(Response(sample="s", model="m", text="An answer."))
     criteria_id = await store.put(criteria)
     judgement = await store.put(
-        CheckpointScores(response=response, criteria=criteria_id, scores=(4, 2, 1), score=2.8, provenance=provenance)
+        CheckpointScores(
+            response=response,
+            criteria=criteria_id,
+            scores=(4, 2, 1),
+            stated=(True, True, False),
+            score=2.8,
+            provenance=provenance,
+        )
     )
     await create_run(home, Run(id="run1", method="evaluate"))
     shared = {"run_id": "run1", "kind": "score", "sample_id": "s", "model": "m", "criteria_id": criteria_id}
     scored = {"item": "a", "outcome": "scored", "score": 2.8, "judgement_id": judgement, "calls": [key]}
-    failed = {"item": "b", "outcome": "failed", "failure": "refused", "reason": "said no"}
+    failed = {"item": "b", "outcome": "failed", "failure": "refused", "reason": "said no", "verdict": "wrong"}
+    scored["verdict"] = "right"
     for fields in (scored, failed):
         await record_results(home, [ResultRow.model_validate(shared | fields)])
 
@@ -45,7 +53,7 @@ async def test_every_documented_query_finds_something(
     """Each query of the document runs as it stands on a filled home and returns rows."""
     await fill(home, chat, reply, criteria)
     queries = re.findall(r"```sql\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
-    assert len(queries) >= 7
+    assert len(queries) >= 8
     found = []
     with closing(sqlite3.connect(home.database)) as connection:
         connection.create_function("unpack", 1, unpack)
@@ -54,10 +62,12 @@ async def test_every_documented_query_finds_something(
             names = [column[0] for column in cursor.description]
             found.append([dict(zip(names, row, strict=True)) for row in cursor])
     assert all(found)
-    means, failures, scores, calls, messages, replies, attempts = found
+    means, right, failures, scores, calls, messages, replies, attempts = found
     assert (means[0]["n"], means[0]["n_scored"], means[0]["mean_score"]) == (2, 1, 2.8)
     assert failures[0]["failure"] == "refused"
-    assert [(row["criterion"], row["weight"], row["score"]) for row in scores] == [(1, 5, 4), (2, 3, 2), (3, 2, 1)]
+    assert (right[0]["n_right"], right[0]["n_decided"], right[0]["n_with_reference"]) == (1, 2, 2)
+    by_criterion = [(row["criterion"], row["weight"], row["score"], row["stated"]) for row in scores]
+    assert by_criterion == [(1, 5, 4, 1), (2, 3, 2, 1), (3, 2, 1, 0)]
     assert (calls[0]["cost"], calls[0]["calls_of_unknown_cost"]) == (None, 1)
     assert [(row["role"], row["text"]) for row in messages] == [("system", "You are a judge."), ("user", "Score this.")]
     assert replies[0]["text"] == "1 | score: [4]"

@@ -19,6 +19,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from dokimasia.agents import failure
+from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import FinalAnswer, Response
@@ -29,17 +30,20 @@ from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rul
 from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import each, together
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
-from dokimasia.parsing.answers import stated_answer
 
 NAME = CHECKPOINT_SCORING
 VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):
-    """Ids of the sample and its criteria (none where there is no judge), and the answers to it."""
+    """Ids of the sample and its criteria (none where there is no judge), and the answers to it.
+
+    `paths` are those of the criteria in a capability tree, in order, where the run has one; empty for what it did not map.
+    """
 
     sample: str
     criteria: str
+    paths: list[str]
     items: list[Item]
 
 
@@ -84,6 +88,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             sample,
             criteria,
             response.text,
+            paths=state.get("paths", ()),
             show_image=context.options.shows_image,
             published=context.options.published,
             repeat=item.get("repeat", 0),

@@ -1,11 +1,11 @@
 """Whether a response's final answer is right: by rule where one applies, else by a judge's word on equivalence."""
 
+from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import judge_equivalence
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.parsing.answers import stated_answer
 
 KEPT = 500
 

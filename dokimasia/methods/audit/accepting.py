@@ -56,7 +56,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         repeats=request.repeats,
         no_image=request.no_image,
         show_image=request.show_image,
-        prompts=prompts_used(session.library, ("candidate", "repair", "rubric_assessment")),
+        prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
     )
     return Accepted(
         plan=plan,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dokimasia.agents.candidate import stated_answer
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
@@ -13,7 +14,6 @@ from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.leaves import name_of
 from dokimasia.methods.diagnosis.material import Gathered
 from dokimasia.methods.tree import mapping_of, members_below
-from dokimasia.parsing.answers import stated_answer
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
@@ -233,9 +234,10 @@ def contrasts(material: Material) -> Asset:
 
 def leaves_in_order(material: Material) -> list[str]:
     """Return the leaves, or categories, that hold a criterion, in the tree's order."""
-    layer = DEEPEST if material.grouping == "tree" else 1
     placed = set(mapping_of(material.tree).values())
-    return [node for node in in_order(material.tree) if node in placed and material.tree.nodes[node]["layer"] == layer]
+    if material.grouping == "tree":
+        placed &= set(leaves(material.tree))
+    return [node for node in in_order(material.tree) if node in placed]
 
 
 def name_of(node: str) -> str:

@@ -22,7 +22,7 @@ from dokimasia.methods.diagnosis.cells import (
     value_of,
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
-from dokimasia.runs.reading.differences import ATOMS
+from dokimasia.runs.reading.sides import ATOMS
 
 LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST

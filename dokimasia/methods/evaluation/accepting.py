@@ -11,6 +11,7 @@ from dokimasia.methods.evaluation.request import (
     EvaluationRequest,
     answered_by,
     check_collection,
+    mapped_tree,
     read_answers,
 )
 from dokimasia.runs.method import Accepted
@@ -55,6 +56,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         limit=request.limit,
         seed=request.seed,
         criteria=request.criteria,
+        tree=None if request.tree is None else mapped_tree(session.opened, request.tree),
         responses=hashed,
         prompts=prompts_of_evaluation(
             session.library,
@@ -82,7 +84,12 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
 
 def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
     """Check that rules have something to decide, and that nothing is asked that needs a judge."""
-    needing = {"--criteria": request.criteria, "--tools": request.tools, "--show-image": request.show_image}
+    needing = {
+        "--criteria": request.criteria,
+        "--tree": request.tree,
+        "--tools": request.tools,
+        "--show-image": request.show_image,
+    }
     named = next((option for option, value in needing.items() if value), None)
     if named is not None:
         raise ConfigError(f"{named} is for a judge, and there is none: name one with --judge, or leave {named} out")

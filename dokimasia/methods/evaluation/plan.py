@@ -38,6 +38,7 @@ class EvaluationPlan(AnswersPlan):
     Without a `judge` no criteria are made, and rules alone decide whether an answer is right. `ask` is how the question
     is put: bare, or with the request to show what the answer rests on; `protocol` is whose way is gone wherever the two
     differ; `tolerance` is how far a number may lie from the reference, relative to the larger.
+    `tree` is the version of a capability tree whose paths the judge is shown with the criteria.
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
     file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
     deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
@@ -53,6 +54,7 @@ class EvaluationPlan(AnswersPlan):
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
+    tree: str | None = None
     responses: str | None = None
     judges: dict[str, ModelSpec] = Field(default_factory=dict)
     fork: Fork | None = None

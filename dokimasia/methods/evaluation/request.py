@@ -16,6 +16,7 @@ from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Opt
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunSample
+from dokimasia.storage.trees.versions import mappings, resolve_tree
 
 MAX_LOOKS = 100
 """The most looks an ask that can be asked for."""
@@ -65,6 +66,9 @@ class EvaluationRequest(DataRequest):
     looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS, description="With --tools: looks an ask at most.")
     criteria: str | None = Field(
         default=None, description="Score by an imported collection of criteria (see: dokimasia criteria)."
+    )
+    tree: Annotated[str | None, Option(metavar="TREE")] = Field(
+        default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
     responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
         default=None, description="Score answers that exist: JSON lines of id, model, response, repeat."
@@ -122,6 +126,22 @@ def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -
             "question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
+
+
+def mapped_tree(home: Home, tree: str) -> str:
+    """Return the id of the version of a tree that a text means, whose criteria are mapped.
+
+    Raises:
+        NotFound: there is no such tree.
+        InputError: no criterion is mapped in that version.
+    """
+    found = resolve_tree(home, tree)
+    if not mappings(home, found.id, tree=found.tree):
+        raise InputError(
+            f"no criterion is mapped in {found.tree}@{found.position} ({found.phase}): name another version "
+            f"(dokimasia tree list {found.tree}), or finish its growth with dokimasia resume {found.run_id}"
+        )
+    return found.id
 
 
 def _some(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
-from dokimasia.simulation.judging.leaks import gives_away
+from dokimasia.simulation.judging.leaks import telling_passage
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
 from dokimasia.simulation.judging.scoring import (
@@ -116,8 +116,9 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
     if request.name in MODES_PROMPTS:
         return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name == "leak_check":
-        told = gives_away(inputs["secrets"], inputs["text"], inputs["question"], choices)
-        return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"
+        told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
+        line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"
+        return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
 

@@ -59,6 +59,9 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
         Column(
             "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
         ),
+        Column(
+            "of decided", meaning="right answers and answers of which it was decided", only="page" if judged else None
+        ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
         Column("failed", numeric=False, only="terminal"),
         Column("calls", only="terminal"),
@@ -84,7 +87,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
     ]
     return [
         Span(name, "strong"),
-        right_cell(model["accuracy"], f"{place}/accuracy"),
+        *_right(model["accuracy"], f"{place}/accuracy"),
         *(scored if judged else [_percent_bounds(model["accuracy"])]),
         figures.failures(model["failures"], f"{place}/failures"),
         figures.count(model["calls"], f"{place}/calls"),
@@ -98,11 +101,12 @@ def _percent_bounds(accuracy: Mapping[str, Any] | None) -> Cell:
     return f"{100 * accuracy['bounds']['low']:.0f} – {100 * accuracy['bounds']['high']:.0f} %"
 
 
-def right_cell(accuracy: Mapping[str, Any] | None, place: str = "") -> Cell:
-    """How many answers are right of those that were decided, with their share and its interval."""
+def _right(accuracy: Mapping[str, Any] | None, place: str) -> list[Cell]:
+    """The share of right answers with its interval, and of how many."""
     if accuracy is None:
-        return figures.NOTHING
-    return figures.right_of(accuracy, place)
+        return [figures.NOTHING, figures.NOTHING]
+    counts = (figures.count(accuracy["k"], f"{place}/k"), "/", figures.count(accuracy["n"], f"{place}/n"))
+    return [figures.right_of(accuracy, place), counts]
 
 
 def _notes(data: ReportData, *, judged: bool) -> list[Block]:
