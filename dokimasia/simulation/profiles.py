@@ -136,6 +136,9 @@ class JudgeProfile(_Profile):
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
+
+    Of atoms that it codes: `miscodes` is the rate at which it names any mode of the list, or none, each as likely; of phrases
+    that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -157,6 +160,8 @@ class JudgeProfile(_Profile):
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
+    miscodes: float = Rate
+    misquotes: float = Rate
 
 
 class PanelProfile(_Profile):
@@ -257,6 +262,8 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
+    JudgeProfile(name="sim/judge-random", miscodes=1.0),
+    JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
     JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
 

@@ -16,6 +16,8 @@ from dokimasia.simulation.judging.criteria import drawn, examined
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.leaks import telling_passage
+from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
+from dokimasia.simulation.judging.modes import modes_reply
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
@@ -109,6 +111,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return tree_reply(profile, request.name, inputs, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
+    if request.name in MODES_PROMPTS:
+        return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name == "leak_check":
         told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
         line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"
