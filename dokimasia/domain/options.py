@@ -1,5 +1,7 @@
 """What a graph may be told: frozen options, part of a run's identity."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from dokimasia.domain.call import ModelRef, ModelSpec
@@ -8,6 +10,9 @@ from dokimasia.domain.identity import Value
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
+
+Protocol = Literal["ours", "published"]
+"""Whose way is gone where a method departs from its paper: this project's, or the paper's."""
 
 LOOKS = 6
 """How often a judge may use its tools in one ask, unless it is told otherwise."""

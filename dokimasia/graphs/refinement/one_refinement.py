@@ -12,11 +12,11 @@ from dokimasia.algorithms.closed_loop import Need, assign_peers
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.refinement import (
     SOLVED,
     Arm,
     Feedback,
-    Protocol,
     Refined,
     RefinementStep,
     Selection,

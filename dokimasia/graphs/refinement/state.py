@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypedDict
 from langgraph.runtime import Runtime
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
-from dokimasia.domain.refinement import Answered, Arm, Protocol, Stopped
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import Answered, Arm, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure
 

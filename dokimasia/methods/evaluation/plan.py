@@ -9,7 +9,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.evaluation.steps import JUDGED, REPLAYED
@@ -17,7 +17,6 @@ from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 Ask = Literal["show", "plain"]
-Protocol = Literal["ours", "published"]
 
 
 class Fork(Value):

@@ -10,9 +10,9 @@ from pydantic import Field
 from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
-from dokimasia.domain.options import LOOKS, TOLERANCE
+from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.plan import Ask, Protocol
+from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home

@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.criterion import Defect
 from dokimasia.domain.identity import Value
-from dokimasia.methods.evaluation.plan import Ask, Protocol
+from dokimasia.domain.options import Protocol
+from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.runs.shapes import (
     Bounds,
     Count,
