@@ -146,7 +146,7 @@ def _since_the_mapping(home: Home, loaded: LoadedTree, known: Sequence[StoredVer
 
 def _measured(home: Home, run: Run) -> Measured:
     """Return a run's scores without those of the arms that did not see the image."""
-    EVALUATION.read(run)
+    EVALUATION.read(run)[0].judge_of("score")
     found = measured_of(home, run)
     measured = Measured(
         scores={name: each for name, each in found.scores.items() if ARM not in name},

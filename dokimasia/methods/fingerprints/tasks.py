@@ -181,7 +181,7 @@ def _line(
         "n": number,
         "category": sample.category or "",
         "question": sample.prompt[:LONGEST],
-        "reference": (sample.reference_answer or "")[:LONGEST],
+        "reference": (sample.reference_text or "")[:LONGEST],
         "points": [{"question": one.question, "ground_truth": one.ground_truth} for one in points],
         "A": first.text[:LONGEST],
         "B": second.text[:LONGEST],
