@@ -138,7 +138,7 @@ async def test_a_writer_that_invents(settings: Settings, request_of: Requests) -
         "It scores {leaves/atlantis:1.score}.\n"
         "It scores {models:77.criteria score}.\n"
         "It is {compare models:1.criteria score models:2.criteria score} the other.\n"
-        "It is the worst of all.\n"
+        "It is the worst of all models.\n"
         "It has {models:2.criteria score}, and much is left to do."
     )
     found = by_subject(await written(settings, run, writer(diagnosis_report=invented)))["sim/weak"]

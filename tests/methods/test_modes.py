@@ -15,6 +15,7 @@ from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.diagnosis import WordsRequest, diagnosis_of, gather, write_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest
+from dokimasia.methods.fingerprints.tasks import restricted
 from dokimasia.methods.modes import METHOD, NO_MODE, ModesRequest, coded_of, find_modes
 from dokimasia.prompts import recognise
 from dokimasia.runs.forking import ForkRequest, fork
@@ -337,6 +338,10 @@ async def test_a_diagnosis_takes_the_modes_up(settings: Settings, evaluated: Cal
     made = (await analysed(run, settings)).summary
     with Home.open(settings.home, write=False) as home:
         diagnosis = diagnosis_of(row, gather(home, row))
+        half = frozenset(one.answer.sample_id for one in coded_of(home, get_run(home, made["run"])).atoms[::2])
+        kept = restricted(gather(home, row).material, half).coded
+    assert kept is not None
+    assert {one.answer.sample_id for one in kept.atoms} == half
     overall, own, examples = (diagnosis.asset(id) for id in ("modes", "modes/sim-weak", "examples/sim-weak"))
     assert overall is not None
     assert own is not None

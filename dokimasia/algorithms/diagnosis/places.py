@@ -160,7 +160,7 @@ def _first_of_all(text: str, tables: Tables) -> Iterator[Fault]:
         return
     for match in _FIRST_OF_ALL.finditer(text):
         last = match[0].split()[-1].casefold()
-        if last in ("all", "them", "these") or last.startswith("model") or last in COUNTING:
+        if last.startswith("model") or last in COUNTING:
             yield _fault(
                 "no_test", f"'{match[0]}': print the rank that shows it ({{ranks:ROW.mean rank}}), or leave it out"
             )

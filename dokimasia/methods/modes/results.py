@@ -81,7 +81,7 @@ def modes_figures(home: Home, run: Run) -> dict[str, Any]:
         "misquoted": sum(one.failure is not None and one.reason.startswith(MISQUOTED) for one in atoms),
         "failures": failures(row for row in rows if row.kind != SECOND),
         "second_failures": failures(second),
-        "open_items": sum(len(one.numbers) for one in found.drawn.counting) - len(atoms),
+        "open_items": 0 if run.status == "done" else sum(len(one.numbers) for one in found.drawn.counting) - len(atoms),
         **paid(home, rows),
     }
 
