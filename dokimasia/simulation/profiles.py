@@ -117,7 +117,8 @@ class JudgeProfile(_Profile):
     scored 1; `flicker` is the rate at which a criterion then gets the contrary score, 1 for a 5 and 5 for any other, so
     that the judge contradicts itself from call to call, and `jitter` the rate at which a 5 at last becomes a 4, or a 1 a
     2. Of each reply: `format_noise` is the rate
-    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. On
+    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth,
+    `incidental` of sets of criteria with one on something that the question does not turn on. On
     the tree of capabilities: `misplaces` is the rate at which a criterion is mapped to any other leaf of the list, each
     as likely, and `misses_synonym` the rate at which a name is not recognised as one of its capability's. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
@@ -135,6 +136,9 @@ class JudgeProfile(_Profile):
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
+
+    Of atoms that it codes: `miscodes` is the rate at which it names any mode of the list, or none, each as likely; of phrases
+    that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -145,6 +149,7 @@ class JudgeProfile(_Profile):
     format_noise: float = Rate
     refusal: float = Rate
     contradiction: float = Rate
+    incidental: float = Rate
     misplaces: float = Rate
     misses_synonym: float = Rate
     gullible: bool = False
@@ -155,6 +160,8 @@ class JudgeProfile(_Profile):
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
+    miscodes: float = Rate
+    misquotes: float = Rate
 
 
 class PanelProfile(_Profile):
@@ -165,6 +172,8 @@ class PanelProfile(_Profile):
     reviews, `detects_false` is the probability that it looks at the picture for it and so knows whether it is true; of
     each vote, that it looks at all and does not go by how the texts read. `false_alarm` is the rate at which a true
     statement that it looked at is struck out.
+    In place of a rewrite it keeps the text that it ranks first with probability `keeps`; else its rewrite begins with talk
+    about candidates or itself with probability `talks`, drawn anew when it is sent back.
     A vote goes to its own text with probability `self_preference`, else to the one shown first with probability
     `position_bias`, whatever they say. Of facts that are disputed it holds the reading number `stance` (modulo their
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
@@ -174,6 +183,8 @@ class PanelProfile(_Profile):
     false_facts: float = Rate
     detects_false: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
+    keeps: float = Rate
+    talks: float = Rate
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None
@@ -251,8 +262,13 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
+    JudgeProfile(name="sim/judge-random", miscodes=1.0),
+    JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
     JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
+
+_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
+"""Judges that draw criteria which nobody needs."""
 
 _PANEL = (
     PanelProfile(
@@ -277,6 +293,16 @@ _PANEL = (
         PanelProfile(name=f"sim/panel-blind-{letter}", telling=0.8, false_facts=0.16, detects_false=0.0, stance=stance)
         for stance, letter in enumerate("abc")
     ),
+    PanelProfile(name="sim/panel-keeper", telling=0.8, false_facts=0.16, detects_false=0.95, keeps=0.5, stance=0),
+    PanelProfile(name="sim/panel-talker", telling=0.8, false_facts=0.16, detects_false=0.95, talks=0.4, stance=1),
+    PanelProfile(
+        name="sim/panel-careless",
+        telling=0.8,
+        false_facts=0.16,
+        detects_false=0.95,
+        stance=2,
+        slips={"unparsable": 0.2, "out_of_range": 0.1, "one_short": 0.1},
+    ),
 )
 
 
@@ -295,9 +321,10 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
+    panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

@@ -37,7 +37,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     yield Stage(
         job.samples(),
         EvaluationWork(job).sample,
-        items=count * (1 + job.plan.per_sample),
+        items=count * job.plan.rows_per_sample,
         width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
     )
