@@ -196,6 +196,12 @@ class Answer(Value):
     cached: bool = False
 
 
+class CallKeys(Value):
+    """Ledger keys of calls, in order, kept as a value where a graph's state has no room for them."""
+
+    calls: tuple[str, ...]
+
+
 def canonical_request(call: ModelCall) -> dict[str, Any]:
     """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
     version.

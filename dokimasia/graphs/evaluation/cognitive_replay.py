@@ -20,6 +20,7 @@ from typing import Annotated, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from dokimasia.agents import evaluation, failure
 from dokimasia.algorithms.criteria import (
@@ -32,6 +33,7 @@ from dokimasia.algorithms.criteria import (
 )
 from dokimasia.algorithms.second_look import accepted
 from dokimasia.algorithms.text.answers import accepted_answer
+from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
@@ -49,8 +51,9 @@ class State(TypedDict, total=False):
 
     `contradicted` says that a chain contradicted the reference, and `rejected` is the id of that chain while it goes
     back; `agreed` is how the chain's answer was found to agree with the reference (a rule's name, `judge`, or
-    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain. `drawn` are the criteria
-    before the second look.
+    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain. `criteria` are as
+    they were drawn until the second look is taken; `drawing` is the id of the `CallKeys` of both steps, whose calls are
+    more than the state has room for.
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
     the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
     `Failed` with its reason, which may be long.
@@ -62,7 +65,7 @@ class State(TypedDict, total=False):
     attempt: int
     chain: str
     chain_at: int
-    drawn: str
+    drawing: str
     criteria: str
     rejected: str
     contradicted: bool
@@ -120,7 +123,7 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
     return {**update, **await _contradicted(state, context, chain)}
 
 
-async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
+async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[Literal["judge_criteria", "__end__"]]:
     """Ask the extractor for criteria, and send a set that breaks a rule back, unless a reply was sent back already."""
     context = runtime.context
     published, count = context.options.published, context.options.criteria_count
@@ -141,9 +144,9 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
         again = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"), rejected=back)
         asked = asked.then(again, sent_back=back)
         problems = [] if asked.value is None else broken(asked.value)
-    update: State = {"calls": asked.calls}
+    update: State = {"drawing": await context.store.put(CallKeys(calls=tuple(asked.calls)))}
     if asked.value is None:
-        return {**update, **await _failed(asked.failure, context)}
+        return Command(update={**update, **await _failed(asked.failure, context)}, goto="__end__")
     if not problems:
         drawn = CriteriaSet(criteria=tuple(asked.value))
     elif published:
@@ -152,11 +155,12 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
         drawn = accepted(asked.value, sample.prompt, chain.answer, count=count)
     if drawn is None:
         reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
-        return {**update, **await _failed(failure("unparsable", reason), context)}
+        return Command(update={**update, **await _failed(failure("unparsable", reason), context)}, goto="__end__")
     drawn = drawn.model_copy(update={"criteria": with_final(drawn.criteria, chain.answer, sample.choices)})
     if published:
-        return {**update, "criteria": await context.store.put(_with_alternatives(drawn, sample))}
-    return {**update, "drawn": await context.store.put(drawn)}
+        settled = await context.store.put(_with_alternatives(drawn, sample))
+        return Command(update={**update, "criteria": settled}, goto="__end__")
+    return Command(update={**update, "criteria": await context.store.put(drawn)}, goto="judge_criteria")
 
 
 async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
@@ -164,9 +168,10 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
-    drawn = await context.store.get(CriteriaSet, state["drawn"])
+    drawn = await context.store.get(CriteriaSet, state["criteria"])
     looked = await look_again(sample, chain, drawn, context, attempt=state.get("attempt"))
-    update: State = {"calls": looked.calls}
+    before = (await context.store.get(CallKeys, state["drawing"])).calls if state.get("drawing") else ()
+    update: State = {"drawing": await context.store.put(CallKeys(calls=(*before, *looked.calls)))}
     if looked.criteria is None:
         return {**update, **await _failed(looked.failure, context)}
     return {**update, "criteria": await context.store.put(_with_alternatives(looked.criteria, sample))}
@@ -176,7 +181,7 @@ async def first_step(state: State) -> Literal["write_chain", "check_chain", "ext
     """What an earlier attempt achieved is not asked again."""
     if not state.get("chain"):
         return "write_chain"
-    if state.get("drawn"):
+    if state.get("criteria"):
         return "judge_criteria"
     return "extract_criteria" if state.get("agreed") else "check_chain"
 
@@ -195,11 +200,6 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
     return "extract_criteria" if state.get("agreed") else "judge_chain"
 
 
-async def after_criteria(state: State) -> Literal["judge_criteria", "__end__"]:
-    """Look again at criteria that are not settled yet, or stop."""
-    return "judge_criteria" if state.get("drawn") and not state.get("failed") else "__end__"
-
-
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
@@ -209,7 +209,6 @@ def build() -> StateGraph[State, Context]:
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
     graph.add_conditional_edges("judge_chain", after_check)
-    graph.add_conditional_edges("extract_criteria", after_criteria)
     graph.add_edge("judge_criteria", END)
     return graph
 

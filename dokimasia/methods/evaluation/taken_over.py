@@ -80,7 +80,7 @@ def may_ask(items: Iterable[str], taken: Mapping[str, Beginning]) -> set[str]:
         if item.startswith("score/"):
             steps |= {"score"} if "response" in begun.inputs else {"answer", "score"}
         else:
-            steps |= {"judge_criteria"} if "drawn" in begun.inputs else {"extract_criteria", "judge_criteria"}
+            steps |= {"judge_criteria"} if "criteria" in begun.inputs else {"extract_criteria", "judge_criteria"}
             if "agreed" not in begun.inputs:
                 steps |= {"write_chain", "judge_chain"}
     return steps
@@ -139,7 +139,7 @@ def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: S
     if row.value_ids:
         chain["looks"] = list(row.value_ids)
     if "extract_criteria" not in redone:
-        return Beginning(inputs={**chain, "agreed": "before", "drawn": row.criteria_id})
+        return Beginning(inputs={**chain, "agreed": "before", "criteria": row.criteria_id})
     if "judge_chain" in redone:
         return Beginning(inputs=chain)
     if row.failure == "reference_contradicted":
