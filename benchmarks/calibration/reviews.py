@@ -94,7 +94,7 @@ def draw_rounds(
     """Draw the votes of a panel on all samples: whose texts are better is a sample's, who looks is a vote's."""
     rounds: list[Round] = []
     for sample in range(SAMPLES):
-        merit = dict(zip(PANEL, np.log(QUALITY) + generator.gumbel(size=len(PANEL)), strict=True))
+        merit: dict[str, float] = dict(zip(PANEL, np.log(QUALITY) + generator.gumbel(size=len(PANEL)), strict=True))
         for cycle in range(1 + (sample % 3 == 0)):
             held = [
                 PANEL[(at + (generator.random() < keeps) * (1 + generator.integers(len(PANEL) - 1))) % len(PANEL)]
