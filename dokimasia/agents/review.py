@@ -15,11 +15,23 @@ def candidates_text(texts: Sequence[str]) -> str:
     return lines_text({"candidate": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
-def review_candidates(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Comparison]:
-    """A member criticises and ranks candidates, shown in this order beside the image, and keeps one or writes a better."""
+def review_candidates(
+    sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
+) -> Ask[Comparison]:
+    """A member criticises and ranks candidates, shown in this order beside the image, and keeps one or writes a better.
+
+    As published it always writes.
+    """
     inputs, shown = _shown(texts, request)
-    parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts))
-    return Ask("peer_review", inputs, shown, parse, images=sample.images, count=len(texts))
+    parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
+    return Ask(
+        "peer_review_published" if published else "peer_review",
+        inputs,
+        shown,
+        parse,
+        images=sample.images,
+        count=len(texts),
+    )
 
 
 def vote_for_best(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Ballot]:

@@ -188,12 +188,16 @@ class ReviewRecord(Value):
 
 
 class ReviewOptions(GraphOptions):
-    """Options of a peer review: the panel by shown names, how many cycles at most, what accepts, what is asked for."""
+    """Options of a peer review: the panel by shown names, how many cycles at most, what accepts, what is asked for.
+
+    As `published` every comparison writes, every cycle is voted on, and every vote has to come.
+    """
 
     panel: tuple[str, ...] = Field(min_length=2)
     cycles: int = Field(default=MAX_CYCLES, ge=1)
     accept: Rule = "unanimous"
     request: str = DESCRIBE_REQUEST
+    published: bool = False
 
 
 def agreed(choices: dict[str, str], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:

@@ -53,7 +53,7 @@ def parse_ballot(text: str, n: int) -> Ballot:
     return Ballot(critiques=critiques, best=best, rationale=rationale)
 
 
-def parse_peer_review(text: str, n: int, shown: Sequence[str] = ()) -> Comparison:
+def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> Comparison:
     """Return a reviewer's critiques, its ranking of all n candidates, the best first, and what it keeps or writes.
 
     The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the candidate that comes first
@@ -64,6 +64,7 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = ()) -> Compariso
         text: the reviewer's reply.
         n: how many candidates it was shown.
         shown: their texts in the order in which they were numbered, where they are known.
+        may_keep: whether `<keep>` is part of the form.
 
     Raises:
         UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing, or does not name
@@ -79,9 +80,9 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = ()) -> Compariso
     critiques = tried(faults, _critiques, reply, n)
     ranking = tried(faults, _ranking, _around_rewrite(judged), n)
     rewrite = tried(faults, _rewrite, judged)
-    keep = tried(faults, _keep, _around_rewrite(judged), n)
+    keep = tried(faults, _keep, _around_rewrite(judged), n) if may_keep else 0
     if rewrite is not None and keep is not None:
-        faults += _not_one(rewrite, keep, ranking)
+        faults += _not_one(rewrite, keep, ranking) if may_keep or rewrite else ["there is no text in <rewrite>"]
         faults += _off_the_image(rewrite, keep, shown)
     if faults or critiques is None or ranking is None:
         raise UnparsableReply("; ".join(faults))
@@ -154,7 +155,7 @@ def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
     named = ", ".join(f"'{one}'" for one in found[:NAMED])
     if kept:
         return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {named}"]
-    return [f"not all of the rewrite is about the image: {named}; leave it out, or keep a candidate with <keep>"]
+    return [f"not all of the rewrite is about the image: {named}"]
 
 
 def _number(stated: str, n: int, what: str) -> int:

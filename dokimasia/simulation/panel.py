@@ -14,7 +14,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
 from dokimasia.simulation.reading import read_json
 
-PROMPTS = ("peer_review", "peer_vote", "density", "domain")
+PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "density", "domain")
 """The prompts that are answered here."""
 
 SPARSE_SHARE = 0.15
@@ -62,6 +62,8 @@ def reply(
         text = text.replace(picture.domain, "other") if slip else text
     else:
         candidates = read_candidates(inputs["candidates"], picture)
+        if prompt == "peer_review_published":
+            member = member.model_copy(update={"keeps": 0.0})
         text = _compared(member, candidates, picture, draws, slip, voting=prompt == "peer_vote")
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 

@@ -398,6 +398,29 @@ def test_a_refused_draft_costs_the_member_its_draft(tmp_path: Path, settings: Se
     assert shown == [2, 2, 2, 3, 3, 3]
 
 
+def test_as_published(tmp_path: Path, settings: Settings) -> None:
+    """As published every comparison writes, one text is voted on, too, and a vote that is missing makes it incomplete."""
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt == "describe":
+            return f"A dog of {member}."
+        return reviewed(3, "A dog sleeps.") if prompt == "peer_review_published" else voted(1, 1)
+
+    def keeper(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        wrong = prompt == "peer_review_published" and member == PANEL[2]
+        return kept(3, 1) if wrong else say(member, prompt, inputs, before)
+
+    data, panel = write_images(tmp_path), Panel(say)
+    result = review(settings, data, panel, protocol="published")
+    (item,) = items_of(settings, result)
+    assert (item["golden"]["votes"], result.summary["protocol"]) == (3, "published")
+    assert len(panel.asked) == 9
+    keeping = Panel(keeper)
+    other = review(settings, write_images(tmp_path, green=7), keeping, protocol="published")
+    assert other.summary["verdicts"]["incomplete"] == 1
+    assert {inputs["problem"] for _, _, inputs in keeping.asked} == {"", "there is no text in <rewrite>"}
+
+
 def test_one_vote_decides_nothing(tmp_path: Path, settings: Settings) -> None:
     """A vote of which one reply alone can be used goes into the next cycle, and after the last is incomplete, not divided."""
     honest = each_for(agreeable)

@@ -87,18 +87,20 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
 async def compare(state: State, runtime: Runtime[Context]) -> State:
     """Have every member compare all candidates with the image, rank them, and keep one or write a better one."""
     context = runtime.context
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
     pool = await _pool(state["seats"], context, "candidate")
 
     async def one(seat: Seat) -> Seat:
         shown = _ordered(pool, state, seat, context, sample, "compare")
-        what = review_candidates(sample, [pool[id].text for id in shown], request=_options(context).request)
+        texts = [pool[id].text for id in shown]
+        what = review_candidates(sample, texts, request=options.request, published=options.published)
         asked = await context.ask(what, model=seat["member"])
         seat = await _heard(seat, asked, sample, context, cycle=state["cycle"], part="compare")
         if asked.value is None or asked.provenance is None:
             return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
         common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": asked.provenance}
-        standing = _kept(asked.value, shown, pool)
+        standing = None if options.published else _kept(asked.value, shown, pool)
         kept = standing is not None
         if standing is None:
             # in the panel's order, so that no draw decides between equals later
@@ -126,7 +128,7 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         "candidates": _added(state.get("candidates", []), _of("standing", seats)),
         "reviews": _added(state.get("reviews", []), _of("review", seats)),
         "lost": _added(state.get("lost", []), _of("lost", seats)),
-        "settled": votes_stand or len(left) < 2,
+        "settled": not options.published and (votes_stand or len(left) < 2),
     }
 
 
@@ -272,7 +274,7 @@ async def _heard(seat: Seat, asked: Asked[Any], sample: Sample, context: Context
         call=asked.call or "",
     )
     heard["lost"] = await context.store.put(lost)
-    if asked.failed.kind in NOT_HEARD:
+    if asked.failed.kind in NOT_HEARD or _options(context).published:
         heard["failed"] = asked.failed.kind
     return heard
 

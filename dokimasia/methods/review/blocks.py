@@ -39,6 +39,8 @@ def section(data: ReportData) -> Section:
     if summary["failures"]:
         failed, members = figures.counts(summary["failures"]), figures.counts(summary["failed_members"])
         blocks.append(Paragraph(f"Incomplete, because too few were heard: {failed} ({members}).", "warning"))
+    if summary["protocol"] == "published":
+        blocks.append(Paragraph("Protocol published: no candidate was kept, and every vote had to come.", "note"))
     blocks.append(Only("terminal", (Paragraph(f"{summary['n']} samples, {figures.used(summary)}", "note"),)))
     return Section("review", "Peer review", blocks, menu="Review")
 

@@ -56,6 +56,7 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
         "cycles": plan.cycles,
         "accept": plan.accept,
         "request": plan.request,
+        "protocol": plan.protocol,
         "n": len(places),
         "n_complete": len(complete),
         "open_items": len(places) - len(records),

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.review import Rule, Verdict
+from dokimasia.methods.review.request import Protocol
 from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
 
 
@@ -122,6 +123,7 @@ class ReviewFigures(Used, DataFigures):
     cycles: int = Field(ge=0, description="cycles of comparing, ranking and rewriting, at most")
     accept: Rule = Field(description="what accepts a caption: all votes, or after the last cycle most of them")
     request: str = Field(description="what a description was asked for")
+    protocol: Protocol = Field(description="ours, or as in the paper")
     n: Count = Field(description="samples")
     n_complete: Count = Field(description="samples whose review was accepted or discarded")
     coverage: Coverage
