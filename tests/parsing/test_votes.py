@@ -46,8 +46,8 @@ def test_all_faults_of_a_vote_are_named_at_once() -> None:
     with pytest.raises(UnparsableReply) as refused:
         parse_ballot(ballot(7, analysis, "[why it is better than the others]"), 3)
     assert refused.value.reason == (
-        "there is no critique of candidate 3 (missing, not closed, or empty); the vote is for candidate 7, but the candidates are "
-        "1 to 3; <rationale> is missing, not closed, or empty"
+        "there is no critique of candidate 3 (missing, not closed, or empty); the vote is for candidate 7, but the candidates "
+        "are 1 to 3; <rationale> is missing, not closed, or empty"
     )
 
 
