@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     diagnoses,
     evaluations,
+    modes,
     planted_trees,
     refinements,
     reviews,
@@ -42,6 +43,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "refinement": refinements.refinement,
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
+    "modes": modes.modes,
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
 }

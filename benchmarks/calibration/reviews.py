@@ -100,7 +100,7 @@ def draw_rounds(
                 PANEL[(at + (generator.random() < keeps) * (1 + generator.integers(len(PANEL) - 1))) % len(PANEL)]
                 for at in range(len(PANEL))
             ]
-            texts = {member: f"{sample}/{cycle}/{member}" for member in PANEL if member in held}
+            texts: dict[str, str] = {member: f"{sample}/{cycle}/{member}" for member in PANEL if member in held}
             best = max(texts, key=lambda member: merit[member])
             choices: dict[str, str] = {}
             for voter in PANEL:

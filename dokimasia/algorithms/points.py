@@ -48,7 +48,13 @@ _ENDS_A_CLAUSE = re.compile(
 
 
 def why_unused(
-    point: str, truth: str, *, question: str, choices: Sequence[str] = (), answers: Sequence[str] = ()
+    point: str,
+    truth: str,
+    *,
+    question: str,
+    choices: Sequence[str] = (),
+    answers: Sequence[str] = (),
+    final: bool = False,
 ) -> Unused | None:
     """Return why an atom cannot be fed back as a point to work on; None where it can.
 
@@ -62,6 +68,8 @@ def why_unused(
         The texts of its options in order, if it has any.
     answers : sequence of str
         Everything that is held for its final answer.
+    final : bool
+        Whether who wrote the criterion said that it asks for the final answer.
 
     Returns
     -------
@@ -83,7 +91,7 @@ def why_unused(
     >>> why_unused("How many tomatoes are there?", "Half a dozen", question="How many tomatoes are there?")
     'restates the question'
     """
-    if any(_says(answer, truth, point, question, choices, answers) for answer in answers):
+    if final or any(_says(answer, truth, point, question, choices, answers) for answer in answers):
         return "final answer"
     return "restates the question" if _restates(point, question) else None
 

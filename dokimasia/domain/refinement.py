@@ -13,8 +13,6 @@ Arm = Literal["original", "again", "retry", "self", "peer"]
 
 ARMS: tuple[Arm, ...] = get_args(Arm)
 
-Protocol = Literal["ours", "published"]
-"""`published`: feedback as in the paper: no earlier answer shown, every failed atom named, a hint for each by itself."""
 
 SOLVED = 4
 """An atom is solved at this score or above, failed below it."""

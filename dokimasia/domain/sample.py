@@ -11,7 +11,7 @@ MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 
 
 class ImageRef(Value):
-    """An image by content: the hash of its bytes as they are sent, unchanged, to every model.
+    """An image by content: the hash of its bytes as they are sent.
 
     `width` and `height` are in pixels, as stored (before any EXIF rotation).
     """
@@ -80,7 +80,7 @@ class Sample(Value):
         alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
-        return alternatives[0] if alternatives else self.reference_answer
+        return alternatives[0] if alternatives else None
 
     @property
     def cluster(self) -> str:

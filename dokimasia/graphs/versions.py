@@ -4,11 +4,13 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 3,
+    COGNITIVE_REPLAY: 4,
     CHECKPOINT_SCORING: 4,
     "density_filter": 2,
-    "diagnosis": 2,
+    "diagnosis": 3,
     "fingerprinting": 1,
+    "mode_coding": 1,
+    "mode_making": 1,
     "peer_review": 3,
     "refinement": 3,
     "rubric_audit": 2,

@@ -14,6 +14,7 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
+from dokimasia.report.verdicts import NOT_STATED, final_of, spoken_scores, verdict_tone
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
 """Characters of one text, where few are shown and where many are; what is longer is cut, and says so."""
@@ -99,8 +100,12 @@ def most_text(data: ReportData) -> int:
 def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
     sample, kinds = view["sample"], failures_of(view)
     scores = [score for model, score in mean_scores(view).items() if model not in blind]
+    decided = [one["verdict"] for one in view["answers"] if one["verdict"] and one["model"] not in blind]
     mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
     heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
+    about = "mean over models"
+    if decided and not scores:
+        mean, about = f"{decided.count('right')}/{len(decided)}", "right answers"
     searched = [sample["id"], sample["category"] or "", sample["prompt"][:MOST_SEARCHED]]
     search = " ".join([*searched, *(["failed", *kinds] if kinds else [])])
     order = (
@@ -109,7 +114,7 @@ def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
     bad = f' <span class="bad" title="{escape(", ".join(kinds))}">failed</span>' if kinds else ""
     return (
         f'<li data-search="{escape(search.lower())}" {order}><a href="#s-{number}">'
-        f'<span class="name">{escape(sample["id"])}</span>{bad}<b{heat} title="mean over models">{mean}</b></a></li>'
+        f'<span class="name">{escape(sample["id"])}</span>{bad}<b{heat} title="{about}">{mean}</b></a></li>'
     )
 
 
@@ -162,9 +167,11 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip:
             for place, choice in enumerate(sample["choices"])
         )
         yield f'<ul class="choices">{options}</ul>'
-    if sample["reference_answer"] is not None:
-        yield f'<div class="text reference"><b>Reference</b> {_text(sample["reference_answer"], clip)}</div>'
-    if replay is None:
+    if view["accepted"] is not None:
+        yield f'<div class="text reference"><b>Reference</b> {_text(view["accepted"], clip)}</div>'
+    if replay is None and not view["judge"]:
+        pass
+    elif replay is None:
         yield '<p class="warning">No criteria yet.</p>'
     elif replay["failure"]:
         yield f'<p class="warning">No criteria: {escape(replay["failure"])}: {escape(replay["reason"] or "")}</p>'
@@ -223,10 +230,12 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
         for number, one in enumerate(criteria, start=1)
     )
     rows = "\n".join(_row(answer, len(criteria)) for answer in answers)
+    title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
     yield (
-        '<h4>Answers, and their scores by criterion</h4>\n<div class="scroll" tabindex="0" role="region" '
+        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="region" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
-        f'{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>'
+        f'<th scope="col">answer</th>{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n'
+        "</tbody></table></div>"
     )
     texts = "\n".join(_answer(answer, clip) for answer in answers if answer["response"])
     yield f'<div class="answers">{texts}</div>'
@@ -241,13 +250,15 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
 
 def _row(answer: Mapping[str, Any], criteria: int) -> str:
     name = f'<th scope="row">{escape(_named(answer))}</th>'
+    name += f'<td class="{verdict_tone(answer)}">{escape(answer["verdict"] or "–")}</td>'
     if answer["score"] is None:
-        why = f"{answer['failure']}: {answer['reason'] or ''}"
+        why = f"{answer['failure']}: {answer['reason'] or ''}" if answer["failure"] else ""
         return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(why)}</td></tr>'
-    scores = (answer["judgement"] or {}).get("scores", [])
     cells = "".join(
-        f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
-        for number, score in enumerate(scores, start=1)
+        f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
+        if score is None
+        else f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
+        for number, score in enumerate(spoken_scores(answer), start=1)
     )
     whole = answer["score"]
     return f'<tr>{name}{cells}<td class="number {heat_class((whole - 1) / 4)}"><b>{whole:.2f}</b></td></tr>'
@@ -256,12 +267,17 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
 def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     response = answer["response"]
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
-    score = f"{answer['score']:.2f}" if answer["score"] is not None else answer["failure"] or ""
+    score = answer["failure"] if answer["score"] is None else f"{answer['score']:.2f}"
+    said = escape("".join(f" · {one}" for one in (answer["verdict"], score) if one))
+    final = final_of(answer)
+    decided = (
+        f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
+    )
     opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
     return (
-        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b> · {escape(score)}{flags}'
+        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b>{said}{flags}'
         f'<span class="preview"> {escape(_first(response["text"]))}</span></summary>'
-        f'<div class="text">{_text(response["text"], clip)}</div></details>'
+        f'<div class="text">{_text(response["text"], clip)}</div>{decided}</details>'
     )
 
 

@@ -167,6 +167,11 @@ class ReportData:
         return sorted(models, key=lambda name: (*(-one for one in worth(name)), name))
 
     @property
+    def judged(self) -> bool:
+        """Whether a judge scored; without one, rules alone said whether answers are right."""
+        return bool(self.summary.get("judge"))
+
+    @property
     def blind_arms(self) -> frozenset[str]:
         """The shown names of the arms without the image."""
         return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))

@@ -13,6 +13,8 @@ MINUS = "\N{MINUS SIGN}"
 BAR_WIDTH = 16
 SURE = 0.05
 """An adjusted p-value at or below this is marked."""
+SPEAKING = 0.8
+"""Below this share of weight spoken to, a score is said to speak of how much is said."""
 
 
 def pointer(*parts: str) -> str:
@@ -132,6 +134,13 @@ def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
         return NOTHING
     limits = f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}]".replace(" ", "\u00a0")
     return (share(one["share"], place and f"{place}/share"), Span(f"\u00a0{limits}", "muted"))
+
+
+def percent_bounds(one: Mapping[str, Any] | None) -> Cell:
+    """The bounds of a share of `runs.reading.rates.share`: were none, or all, of the unknown ones so."""
+    if one is None or one["bounds"] is None:
+        return NOTHING
+    return f"{100 * one['bounds']['low']:.0f} – {100 * one['bounds']['high']:.0f} %"
 
 
 def bar(score: Mapping[str, float] | None) -> Cell:

@@ -169,7 +169,9 @@ def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:
         width = max(map(len, body), default=0)
         title = _title(column, width) if stacked else column.title
         if column.numeric:
-            grid.add_column(Text(title), justify="right", no_wrap=True, style="" if column.title else "dim")
+            widest = max(width, *map(len, title.split("\n")))
+            style = "" if column.title else "dim"
+            grid.add_column(Text(title), justify="right", no_wrap=True, min_width=widest, style=style)
         else:
             words = [word for line in (*body, *title.split("\n")) for word in line.split(" ")]
             widest = max(map(len, words), default=0)

@@ -117,7 +117,8 @@ class JudgeProfile(_Profile):
     scored 1; `flicker` is the rate at which a criterion then gets the contrary score, 1 for a 5 and 5 for any other, so
     that the judge contradicts itself from call to call, and `jitter` the rate at which a 5 at last becomes a 4, or a 1 a
     2. Of each reply: `format_noise` is the rate
-    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. On
+    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth,
+    `incidental` of sets of criteria with one on something that the question does not turn on. On
     the tree of capabilities: `misplaces` is the rate at which a criterion is mapped to any other leaf of the list, each
     as likely, and `misses_synonym` the rate at which a name is not recognised as one of its capability's. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
@@ -135,6 +136,9 @@ class JudgeProfile(_Profile):
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
+
+    Of atoms that it codes: `miscodes` is the rate at which it names any mode of the list, or none, each as likely; of phrases
+    that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -145,6 +149,7 @@ class JudgeProfile(_Profile):
     format_noise: float = Rate
     refusal: float = Rate
     contradiction: float = Rate
+    incidental: float = Rate
     misplaces: float = Rate
     misses_synonym: float = Rate
     gullible: bool = False
@@ -155,6 +160,8 @@ class JudgeProfile(_Profile):
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
+    miscodes: float = Rate
+    misquotes: float = Rate
 
 
 class PanelProfile(_Profile):
@@ -255,8 +262,13 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
+    JudgeProfile(name="sim/judge-random", miscodes=1.0),
+    JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
     JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
+
+_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
+"""Judges that draw criteria which nobody needs."""
 
 _PANEL = (
     PanelProfile(
@@ -309,9 +321,10 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
+    panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

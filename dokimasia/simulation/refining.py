@@ -56,7 +56,9 @@ def answer(
     known: list[Outcome] = [
         _mended(profile, scene, step, number, anew[number], told, draws) for number, step in enumerate(question.steps)
     ]
-    said = [_recited(profile, step, number, known[number], told, draws) for number, step in enumerate(question.steps)]
+    said: list[Outcome] = [
+        _recited(profile, step, number, known[number], told, draws) for number, step in enumerate(question.steps)
+    ]
     final = final_answer(question, known, draws)
     if told.wrong and draws.chance(profile.flips, "flips"):
         final = _another(question, final, told, draws)

@@ -38,6 +38,13 @@ def test_a_point_that_is_the_answer_or_the_question_is_told(
     assert why_unused(point, truth, question=question, answers=answers) == why
 
 
+def test_what_is_said_to_be_the_answer_is() -> None:
+    """A criterion whose writer calls it the final answer is no point, in whatever words its ground truth stands."""
+    asked = {"question": "Which animal is it?", "answers": ["a cat"]}
+    assert why_unused("What is seen?", "A feline", **asked) is None
+    assert why_unused("What is seen?", "A feline", **asked, final=True) == "final answer"
+
+
 def test_choices_are_read_by_letter_and_text() -> None:
     """An answer that is a letter is the text of that choice."""
     asked = {"question": "Which one is it?", "choices": ("a red bus", "a blue bus"), "answers": ("B",)}

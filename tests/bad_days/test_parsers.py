@@ -14,12 +14,14 @@ from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
+from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.parsing import (
     answers,
     assessment,
     chains,
     checkpoints,
     criteria,
+    criteria_check,
     density,
     matching,
     structured,
@@ -27,7 +29,19 @@ from dokimasia.parsing import (
     votes,
 )
 
-TRIED = (answers, assessment, chains, checkpoints, criteria, density, matching, structured, verdicts, votes)
+TRIED = (
+    answers,
+    assessment,
+    chains,
+    checkpoints,
+    criteria,
+    criteria_check,
+    density,
+    matching,
+    structured,
+    verdicts,
+    votes,
+)
 
 TEXTS = 5_000
 
@@ -57,6 +71,10 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_checkpoint_scores, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", [4, 5, 1]),
     "parse_structured_scores": ('{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 4}]}', [4, 4, 4]),
     "parse_criteria": ("[]", ()),
+    "parse_criteria_check": (
+        "1 | needed: YES | single: YES | open: YES | -\nmissing: nothing",
+        CriteriaCheck((CriterionCheck(needed=False, single=True, open=True),)),
+    ),
     "parse_equivalence": ("[[same]] [[different]]", True),
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),

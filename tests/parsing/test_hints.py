@@ -1,5 +1,8 @@
 """Hints between tags, and verdicts on leaks: bounded, and never more than the text states."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from dokimasia.errors import UnparsableReply
@@ -109,3 +112,19 @@ def test_a_second_reply_without_a_passage_is_a_leak_of_the_whole() -> None:
     assert (leak.excerpt, leak.form) == ("", "judge")
     assert leak.reason == "the text as a whole gives away what is to be found out"
     assert parse_leaks('Leak: "four cups" | by: said\n[[clean]]', TEXT, strict=False) == ()
+
+
+def test_what_real_models_wrote_is_read(shared_data: Path) -> None:
+    """Hints and verdicts on leaks of real models are read, under the earlier form as well."""
+    path = shared_data / "rehearsal" / "exchanges.jsonl"
+    if not path.exists():
+        pytest.skip("the exchanges with real models are not here")
+    read: dict[str, int] = {}
+    for line in path.read_text().splitlines():
+        exchange = json.loads(line)
+        system, asked, reply = exchange["messages"][0]["text"], exchange["messages"][-1]["text"], exchange["reply"]
+        if system.startswith(("You answered a question well", "You wrote a hint")):
+            read["hint"] = read.get("hint", 0) + bool(parse_hints(reply, 1)[0])
+        elif system.startswith("Somebody is to find out"):
+            read["clean"] = read.get("clean", 0) + (parse_leaks(reply, asked) == ())
+    assert read == {"hint": 11, "clean": 14}

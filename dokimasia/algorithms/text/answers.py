@@ -31,7 +31,18 @@ _BETWEEN_ITEMS = re.compile(
 )
 _LONGEST_ITEM = 6
 _LONGEST_CONTAINING = 25
-_DOUBTFUL = frozenset({"not", "no", "never", "none", "neither", "nor", "or", "but", "either", "maybe", "perhaps"})
+# fmt: off
+_DOUBTFUL = frozenset({
+    "but", "cannot", "could", "either", "except", "if", "impossible", "instead", "may", "maybe", "might", "neither", "never",
+    "no", "nobody", "none", "nor", "not", "nothing", "or", "perhaps", "possibly", "probably", "rather", "refuse", "unable",
+    "unclear", "unknown", "unless", "unsure", "whether", "without",
+})
+_NOT_THE_NUMBER = frozenset({
+    "%", "above", "almost", "below", "billion", "dozen", "fewer", "greater", "hundred", "least", "less", "million", "minus",
+    "more", "most", "nearly", "over", "than", "thousand", "trillion", "under", "until",
+})
+# fmt: on
+"""Words beside a number by which another number is meant, or none in particular."""
 _NO_UNIT = FUNCTION_WORDS | {"hundred", "thousand", "million", "billion", "trillion", "dozen", "k", "mn", "bn"}
 _SIGNS = str.maketrans({"\u2212": "-", "\u2044": "/"})
 _SEPARATOR = re.compile(r"(?<=[0-9])[\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
@@ -67,7 +78,8 @@ def accepted_answer(
     contains : bool
         Whether, where no other rule applies, an answer of at most 25 words counts as the same if it holds an
         alternative's words one after another, and is compared by its number if it holds one alone and the alternative
-        is a number. It does neither where it holds a word of doubt or denial (`not`, `or`, ...).
+        is a number. It does neither where it asks, doubts or denies (`not`, `or`, ...), where a number stands beside
+        words that make another of it (`million`, `less than`, ...), or where it names another option, too.
 
     Returns
     -------
@@ -172,7 +184,7 @@ def _with_parts(
         whole = len(items) == len(parts) and not left
         found = Comparison("same", "list") if whole else Comparison("unsure", "none")
     if contains and found.verdict == "unsure":
-        if all(_contains(answer, part) for part in parts):
+        if all(_contains(answer, part, choices) for part in parts):
             return Comparison("same", "contains")
         if len(parts) == 1:
             return _only_number(answer, parts[0], tolerance)
@@ -183,22 +195,32 @@ def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
     """Compare the one number in a short answer with a reference that is a bare number."""
     said, wanted = words(answer), _quantity(reference)
     numbers = [quantity for word in said if (quantity := _quantity(word)) is not None]
-    if wanted is None or wanted.unit or len(numbers) != 1 or len(said) > _LONGEST_CONTAINING:
+    if wanted is None or wanted.unit or len(numbers) != 1 or _in_doubt(answer, said, words(reference)):
         return Comparison("unsure", "none")
-    return (
-        Comparison("unsure", "none")
-        if set(said) & _DOUBTFUL
-        else Comparison(_compare(numbers[0], wanted, tolerance), "number")
-    )
+    return Comparison(_compare(numbers[0], wanted, tolerance), "number")
 
 
-def _contains(answer: str, part: str) -> bool:
+def _contains(answer: str, part: str, choices: Sequence[str]) -> bool:
     """Return whether a short answer holds the words of a part one after another, and nothing that casts doubt on them."""
     said, wanted = words(answer), words(part)
-    if len(said) > _LONGEST_CONTAINING or not _DOUBTFUL.isdisjoint(set(said) - set(wanted)):
+    if _in_doubt(answer, said, wanted) or (choices and len(part.strip()) == 1):
         return False
     others = [word for word in said if word[-1].isdigit() and word not in wanted]
-    return contains_run(said, wanted) and not (others and any(word[-1].isdigit() for word in wanted))
+    options = [words(choice) for choice in choices]
+    another = any(contains_run(said, one) for one in options if not contains_run(wanted, one))
+    return contains_run(said, wanted) and not another and not (others and _has_number(wanted))
+
+
+def _in_doubt(answer: str, said: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return whether a text is long, asks, doubts or denies, or states a number that is wanted as more or less than that."""
+    others = set(said) - set(wanted)
+    doubted = not _DOUBTFUL.isdisjoint(others) or any(word.endswith("n't") for word in others)
+    inexact = _has_number(wanted) and not _NOT_THE_NUMBER.isdisjoint(others)
+    return len(said) > _LONGEST_CONTAINING or doubted or inexact or "?" in answer
+
+
+def _has_number(found: Sequence[str]) -> bool:
+    return any(word[-1].isdigit() for word in found)
 
 
 def _items(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """`dokimasia diff`: two judges, two models or two prompts on the same samples, pair by pair."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from rich.markup import escape
@@ -9,7 +9,10 @@ from rich.markup import escape
 from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
 
 if TYPE_CHECKING:
+    from dokimasia.report.blocks import Table
     from dokimasia.settings import Settings
+
+SCORE = "score"
 
 
 @click.command()
@@ -52,17 +55,21 @@ def _pair(models: str | None) -> tuple[str, str] | None:
 
 def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None) -> None:
     from dokimasia.report.data import SIMULATED_NOTE
+    from dokimasia.report.terminal import draw_blocks
 
     if found["simulated"]:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
     for name in ("first", "second"):
         one = found[name]
         state = "" if one["status"] == "done" else f" · [bold red]{one['status']}[/bold red]"
-        out.print(f"[bold]{name:<6}[/bold] run {one['run']} · judge {escape(one['judge'])}{state}")
+        judge = f"judge {escape(one['judge'])}" if one["judge"] else "no judge"
+        out.print(f"[bold]{name:<6}[/bold] run {one['run']} · {judge}{state}")
     for one in found["differs"]:
         out.print(f"[dim]differs: {escape(one['what'])}: {_short(one['first'])} → {_short(one['second'])}[/dim]")
     if scale is not None:
-        out.print(_table(found["pairs"]))
+        for said in filter(None, map(_silence, found["pairs"])):
+            out.print(f"[yellow]{said}[/yellow]")
+        draw_blocks(out, [_table(found["pairs"])])
     for one in found["pairs"]:
         if scale is None:
             _print_contents(one, out)
@@ -74,16 +81,20 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
     if scale is None:
         return
     several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
+    what = [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
+    if any("stated" in one for one in found["pairs"]):
+        what.insert(0, "spoken to: share of the criteria's weight, in percentage points")
+    if any("right" in one for one in found["pairs"]):
+        what.insert(0, "right: final answers that agree with the reference, in percentage points")
     out.print(
-        "[dim]difference: second minus first on the samples scored in both, in points of the scale from "
-        f"{scale[0]:g} to {scale[1]:g}; 95 % bootstrap interval and two-sided sign-flip test, both clustered by samples "
-        f"that share an image.{several}[/dim]"
+        f"[dim]{'; '.join(what)}. difference: second minus first on the samples that have it in both; 95 % bootstrap interval "
+        f"and two-sided sign-flip test, both clustered by samples that share an image.{several}[/dim]"
     )
 
 
 def _print_contents(one: dict[str, Any], out: Any) -> None:
     """Print how many items of two runs without scores came to the same, and which did not."""
-    whose = f"{_name(one)}: " if one["first_model"] else ""
+    whose = f"{escape(_name(one))}: " if one["first_model"] else ""
     failed = ", ".join(f"{count} in {name}" for name, count in one["failed"].items())
     out.print(
         f"{whose}{one['n_shared']} items in both runs, {one['same']} came to the same, {one['different']} did not; "
@@ -96,57 +107,81 @@ def _print_contents(one: dict[str, Any], out: Any) -> None:
         out.print(table)
 
 
-def _table(pairs: list[dict[str, Any]]) -> Any:
-    table = grid("model")
-    for name in ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓"):
-        table.add_column(name, justify="right", no_wrap=True)
+class _Row(NamedTuple):
+    """One measure of a pair: of how many samples, with both sides' means and their difference, in parts of one or points."""
+
+    what: str
+    n: str
+    one: dict[str, Any]
+    percent: bool = False
+
+
+def _rows(one: dict[str, Any]) -> Iterator[_Row]:
+    """Yield what is compared of a pair: right answers and what is spoken to come before any score."""
+    if (right := one.get("right")) is not None:
+        yield _Row("right", f"{right['n']}", right, percent=True)
+    if (stated := one.get("stated")) is not None:
+        yield _Row("spoken to", f"{stated['n']}", stated, percent=True)
+    if (both := one.get("both_stated")) is not None and both["difference"] is not None:
+        yield _Row("score, both speak", f"{both['n']}", both)
+    if one["n_paired"] or right is None:
+        yield _Row(SCORE, f"{one['n_paired']}/{one['n_shared']}", one)
+
+
+def _table(pairs: list[dict[str, Any]]) -> "Table":
+    from dokimasia.report.blocks import Column, Span, Table
+    from dokimasia.report.figures import NOTHING, share, signed_text
+
+    def mean(row: _Row, side: str) -> str:
+        return share(row.one[side]).text if row.percent else f"{row.one[side]:.2f}"
+
+    def gap(row: _Row, end: str) -> str:
+        value = row.one["difference"][end]
+        return signed_text(100 * value, 0) if row.percent else signed_text(value)
+
+    rows: list[list[Any]] = []
     for one in pairs:
-        changed = [str(one["changed"][name]) for name in ("higher", "equal", "lower")]
-        paired = f"{one['n_paired']}/{one['n_shared']}"
-        gap = one["difference"]
-        if gap is None:
-            table.add_row(_name(one), paired, *["–"] * 5, *changed)
-            continue
-        style = "bold green" if gap["low"] > 0 else "bold red" if gap["high"] < 0 else "bold"
-        table.add_row(
-            _name(one),
-            paired,
-            f"{one['first']:.2f}",
-            f"{one['second']:.2f}",
-            f"[{style}]{gap['mean']:+.2f}[/{style}]",
-            f"{gap['low']:+.2f} – {gap['high']:+.2f}",
-            _p_text(one["p_value"], one["permutations"]["exact"]),
-            *changed,
-        )
-    return table
+        for at, row in enumerate(_rows(one)):
+            changed = [f"{row.one['changed'][way]}" for way in ("higher", "equal", "lower")]
+            found: list[Any] = [NOTHING] * 5
+            if (difference := row.one["difference"]) is not None:
+                tone = "good" if difference["low"] > 0 else "bad" if difference["high"] < 0 else "strong"
+                p_text = _p_text(row.one["p_value"], row.one["permutations"]["exact"])
+                limits = f"{gap(row, 'low')} to {gap(row, 'high')}"
+                found = [mean(row, "first"), mean(row, "second"), Span(gap(row, "mean"), tone), limits, p_text]
+            rows.append(["" if at else _name(one), row.what, row.n, *found, *changed])
+    figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
+    table = Table(
+        [Column("model", numeric=False), Column("what", numeric=False), *map(Column, figures)], rows, "Differences"
+    )
+    if any(row[1] != SCORE for row in rows):
+        return table
+    return Table([table.columns[0], *table.columns[2:]], [[row[0], *row[2:]] for row in rows], table.about)
+
+
+def _silence(one: dict[str, Any]) -> str:
+    """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
+    from dokimasia.report.figures import SPEAKING, SURE, share
+
+    stated = one.get("stated")
+    if stated is None or (min(stated["first"], stated["second"]) >= SPEAKING and stated["p_value"] > SURE):
+        return ""
+    names = [one["first_model"], one["second_model"]]
+    if names[0] == names[1]:
+        names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
+    return escape(
+        f"{names[0]} speaks to {share(stated['first']).text} of the criteria's weight and {names[1]} to "
+        f"{share(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
+        "on the criteria that both speak to"
+    )
 
 
 def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
-    if not alone:
-        out.print(f"[bold]{_name(one)}[/bold]")
-    if one["lost"]:
-        lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
-        out.print(f"not paired: [red]{escape(lost)}[/red]")
-        if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:
-            bounds = one["bounds"]
-            out.print(
-                f"[dim]whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
-                f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
-            )
-    if one["n_paired"]:
-        out.print(
-            f"[dim]the same criteria on both sides in {one['same_criteria']} of {one['n_paired']} samples, the same "
-            f"answers in {one['same_answers']}[/dim]"
-        )
-    for line in _spoken(one):
+    lines = list(_said(one))
+    if not alone and (lines or one["most_changed"]):
+        out.print(f"[bold]{escape(_name(one))}[/bold]")
+    for line in lines:
         out.print(line)
-    agreement = one["agreement"]
-    if agreement is not None:
-        exact = agreement["exact"]
-        out.print(
-            f"the judges agree exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
-            f"(95 % {exact['low']:.0%} – {exact['high']:.0%}), within one point on {agreement['within_one']:.0%}"
-        )
     if one["most_changed"]:
         table = grid("changed most")
         for name in ("first", "second", "difference"):
@@ -158,38 +193,34 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
         out.print(table)
 
 
-def _spoken(one: dict[str, Any]) -> Iterator[str]:
-    """Yield what comes beside a difference in score: right answers, what is spoken to, the score on what both speak to."""
-    stated = one.get("stated")
-    if stated is not None:
-        shares = f"{stated['first']:.0%} and {stated['second']:.0%}"
-        yield f"of the criteria's weight the answers speak to {shares}: {_gap(stated, 100)}"
-        if min(stated["first"], stated["second"]) < 0.8 or stated["p_value"] <= 0.05:
+def _said(one: dict[str, Any]) -> Iterator[str]:
+    """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree."""
+    if one["lost"] and (one["n_paired"] or "right" not in one):
+        lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
+        yield f"not paired: [red]{escape(lost)}[/red]"
+        if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:
+            bounds = one["bounds"]
             yield (
-                "[yellow]one side says less than the other, or less than 80 %, so the scores also say how much each says: go "
-                "by right answers, and by the criteria that both speak to[/yellow]"
+                f"[dim]whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
+                f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
             )
-    if (right := one.get("right")) is not None:
-        yield f"right answers on {right['n']} samples: {right['first']:.0%} and {right['second']:.0%}: {_gap(right, 100)}"
-    both = one.get("both_stated")
-    if both is not None and both["difference"] is not None:
+    if one["n_paired"]:
         yield (
-            f"on the {both['criteria']} criteria in {both['n']} samples that both speak to: {both['first']:.2f} and "
-            f"{both['second']:.2f}: {_gap(both, 1)}"
+            f"[dim]the same criteria on both sides in {one['same_criteria']} of {one['n_paired']} samples, the same "
+            f"answers in {one['same_answers']}[/dim]"
         )
-
-
-def _gap(one: dict[str, Any], scale: int) -> str:
-    gap = {end: value * scale for end, value in one["difference"].items()}
-    digits = 0 if scale > 1 else 2
-    unit = " percentage points" if scale > 1 else ""
-    limits = f"95 % {gap['low']:+.{digits}f} to {gap['high']:+.{digits}f}"
-    return f"{gap['mean']:+.{digits}f}{unit} ({limits}; p {_p_text(one['p_value'], one['permutations']['exact'])})"
+    agreement = one["agreement"]
+    if agreement is not None:
+        exact = agreement["exact"]
+        yield (
+            f"the judges agree exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
+            f"(95 % {exact['low']:.0%} – {exact['high']:.0%}), within one point on {agreement['within_one']:.0%}"
+        )
 
 
 def _name(one: dict[str, Any]) -> str:
     names = dict.fromkeys((one["first_model"], one["second_model"]))
-    return escape(" → ".join(names))
+    return " → ".join(names)
 
 
 def _p_text(value: float, exact: bool) -> str:

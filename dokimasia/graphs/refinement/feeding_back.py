@@ -65,7 +65,7 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
         "draw": refiner.arm_draw(state.get("repeat", 0), round, arm),
         "scores": scores,
         "feedback": await context.store.put(feedback),
-        "todo": "write" if any(map(hinting.wants_hint, points)) else "",
+        "todo": "write_hints" if any(map(hinting.wants_hint, points)) else "",
         "final": "",
         "judged": [],
         "calls": [],
@@ -83,7 +83,7 @@ async def check_hints(state: State, runtime: Runtime[Context]) -> State:
     judge = state.get("leak_judge", True)
     done = await hinting.check(reader.feedback.points, reader, runtime.context, judge=judge)
     update = await _pointed(state, reader.feedback, done, runtime.context)
-    return {**update, "todo": "rewrite" if any(map(hinting.wants_rewriting, done.points)) else ""}
+    return {**update, "todo": "rewrite_hints" if any(map(hinting.wants_rewriting, done.points)) else ""}
 
 
 async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
@@ -95,8 +95,7 @@ async def after_hints(state: State) -> Literal["write_hints", "check_hints", "re
     """Ask peers, check what they wrote, have it rewritten, or, where there is nothing more to do, answer."""
     if state.get("failed"):
         return "decide"
-    todo = state["todo"]
-    return f"{todo}_hints" if todo else "answer_again"
+    return state["todo"] or "answer_again"
 
 
 async def reader_of(state: State, runtime: Runtime[Context]) -> hinting.Reader:
@@ -114,7 +113,7 @@ async def _hints(state: State, runtime: Runtime[Context], *, anew: bool) -> Stat
     points, apart = reader.feedback.points, as_published(state)
     done = await hinting.ask_hints(points, reader, runtime.context, anew=anew, apart=apart)
     update = await _pointed(state, reader.feedback, done, runtime.context)
-    return {**update, "todo": "check" if any(point.hint for point in done.points) else ""}
+    return {**update, "todo": "check_hints" if any(point.hint for point in done.points) else ""}
 
 
 async def _pointed(state: State, feedback: Feedback, done: hinting.Done, context: Context) -> State:

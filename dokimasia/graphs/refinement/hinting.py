@@ -58,6 +58,7 @@ async def unused_atoms(
             question=sample.prompt,
             choices=sample.choices,
             answers=secrets.answers,
+            final=criterion.final,
         )
         leaks = leaks_by_rule(criterion.question, sample, secrets, asks=atom)
         if why is not None and not published:

@@ -12,11 +12,11 @@ from dokimasia.algorithms.closed_loop import Need, assign_peers
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.refinement import (
     SOLVED,
     Arm,
     Feedback,
-    Protocol,
     Refined,
     RefinementStep,
     Selection,
@@ -145,14 +145,13 @@ def _check(context: Context, arm: Arm, names: Sequence[str], peers: Mapping[str,
         raise InputError("the arm 'peer' needs another model's own answer in `peers`; the arm 'self' needs none")
 
 
-def _as_scored(context: Context) -> dict[str, bool]:
-    return {"show_image": context.options.shows_image, "published": context.options.published}
-
-
 async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
-    what = score_checkpoints(sample, criteria, response.text, **_as_scored(context))
+    options = context.options
+    what = score_checkpoints(
+        sample, criteria, response.text, show_image=options.shows_image, published=options.published
+    )
     asked = await context.ask(what, node="score")
     judgement = judgement_of(asked, value_id(response), criteria_id, criteria)
     if judgement is None:

@@ -6,12 +6,13 @@ from typing import Annotated, Literal, TypedDict
 from langgraph.runtime import Runtime
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
-from dokimasia.domain.refinement import Answered, Arm, Protocol, Stopped
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import Answered, Arm, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure
 
-Todo = Literal["write", "check", "rewrite", ""]
-"""What is to be done with the hints next; empty: nothing."""
+Todo = Literal["write_hints", "check_hints", "rewrite_hints", ""]
+"""The node that is to do something about the hints next; empty: none."""
 
 
 class State(Failure, TypedDict, total=False):

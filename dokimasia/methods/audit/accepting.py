@@ -142,10 +142,15 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     asked: list[Asking] = []
     for size in map(size_of, samples):
-        judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS + (size.images if plan.show_image else 0)
+        judged = (
+            INSTRUCTION_TOKENS
+            + RUBRIC_TOKENS
+            + DESCRIPTION_TOKENS
+            + (size.images_for(plan.judge) if plan.show_image else 0)
+        )
         for spec in plan.candidates:
             for arm in plan.arms:
-                sent = size.text + (0 if arm else size.images)
+                sent = size.text + (0 if arm else size.images_for(spec))
                 asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
                 asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
     return added_up(asked, len(samples))

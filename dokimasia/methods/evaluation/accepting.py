@@ -3,6 +3,7 @@
 import asyncio
 
 from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation.expected import estimate
@@ -13,6 +14,7 @@ from dokimasia.methods.evaluation.request import (
     check_collection,
     mapped_tree,
     read_answers,
+    read_count,
 )
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.session import Entries, Session
@@ -49,6 +51,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         ask=ask,
         protocol=request.protocol,
         tolerance=request.tolerance,
+        criteria_count=_criteria_count(request),
         no_image=request.no_image,
         show_image=request.show_image,
         tools=tools,
@@ -80,6 +83,16 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     """
     if read_answers(request)[1] != plan.responses:
         raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
+
+
+def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
+    """Return how many criteria a sample is to have."""
+    asked = None if request.criteria_count is None else read_count(request.criteria_count)
+    if request.protocol == "published":
+        if asked not in (None, PUBLISHED_COUNT):
+            raise ConfigError("--criteria-count: as published a sample has 3 to 5 criteria; leave out one of the two")
+        return PUBLISHED_COUNT
+    return asked or (MIN_CRITERIA, MAX_CRITERIA)
 
 
 def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:

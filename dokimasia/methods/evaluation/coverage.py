@@ -53,7 +53,7 @@ async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
     store = SqliteRunStore(home, run.id)
     made = {row.sample_id: row.criteria_id for row in results(home, run.id) if row.kind == "replay" and row.criteria_id}
     if not made:
-        raise NotFound(f"run {run.id} has no criteria yet; resume it first")
+        raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
     found: list[SampleCoverage] = []
     for sample in load_samples(home, run.id):
         if criteria_id := made.get(sample.id):

@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
+from dokimasia.methods.evaluation.criteria_sets import criteria_figures
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
 from dokimasia.runs.figures import forked_from, heading, shown_name
@@ -43,10 +44,11 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
     return {
         **heading(run, plan),
         "samples": samples,
-        "open_items": 0 if run.status == "done" else max(0, samples * (1 + plan.per_sample) - rows),
+        "open_items": 0 if run.status == "done" else max(0, samples * plan.rows_per_sample - rows),
         "forked_from": forked_from(run),
         "ask": None if plan.responses is not None else plan.ask,
         "protocol": plan.protocol,
+        **({} if plan.judge is None else {"criteria": criteria_figures(home, run.id)}),
         **summarise(
             answers, seed=run.seed, judged=plan.judge is not None, usage=usage, preparation=used.get(("replay", "", ""))
         ),

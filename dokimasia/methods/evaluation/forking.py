@@ -27,12 +27,20 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     outcomes, good and bad; its models are not asked again.
 
     Raises:
-        InputError: the step is unknown or not named, nothing changes, or the change comes before the step.
+        InputError: the step is unknown or not named, nothing changes, the change comes before the step, or the run has
+            no judge.
     """
     after = from_step(request.node)
     node = after[0].name
     old = EvaluationPlan.model_validate(parent.options["plan"])
+    if old.protocol == "published" and node == "judge_criteria":
+        raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
     accepted = EvaluationRequest.model_validate(parent.options["request"])
+    if old.judge is None:
+        raise InputError(
+            "rules alone decided in this run, so there is no step to begin at: evaluate the same data with --judge, or with "
+            "other models (what was answered is not asked again)"
+        )
     changed_prompts = _changed_prompts(old, session.library.identity(), node)
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
@@ -57,9 +65,13 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
                 step: spec for step, spec in judges.items() if model_identity(spec) != model_identity(judges["score"])
             },
             "candidates": candidates,
-            "criteria": None if "extract_criteria" in again else old.criteria,
+            "criteria": None if "judge_criteria" in again else old.criteria,
             "prompts": prompts_of_evaluation(
-                session.library, structured_output=any(map(takes_schema, judges.values())), tools=bool(old.tools)
+                session.library,
+                ask=old.ask,
+                protocol=old.protocol,
+                structured_output=any(map(takes_schema, judges.values())),
+                tools=bool(old.tools),
             ),
             "fresh": 0,
             "fork": Fork(

@@ -9,9 +9,10 @@ from pydantic import Field
 
 from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.options import LOOKS, TOLERANCE
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
+from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.plan import Ask, Protocol
+from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -23,6 +24,24 @@ MAX_LOOKS = 100
 
 Responses = dict[tuple[str, str, int], str]
 """Texts of answers by sample id, model and repeat."""
+
+
+def read_count(given: str) -> tuple[int, int]:
+    """Return a number of criteria as the least and the greatest: `3-5`, or `4` for exactly so many.
+
+    Raises:
+        InputError: it is no such number, or none that a sample can have.
+    """
+    least, dash, most = given.partition("-")
+    try:
+        count = (int(least), int(most if dash else least))
+    except ValueError:
+        count = (0, 0)
+    if not MIN_CRITERIA <= count[0] <= count[1] <= MAX_CRITERIA:
+        raise InputError(
+            f"--criteria-count {given}: write a number from {MIN_CRITERIA} to {MAX_CRITERIA}, or two such as 3-5"
+        )
+    return count
 
 
 class EvaluationRequest(DataRequest):
@@ -56,6 +75,11 @@ class EvaluationRequest(DataRequest):
         ge=0,
         le=1,
         description="How far a number may lie from the reference, relative to the larger.",
+    )
+    criteria_count: Annotated[str | None, Option(metavar="N[-M]")] = Field(
+        default=None,
+        description=f"Criteria a sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
+        f"needs (as published: {PUBLISHED_COUNT[0]}-{PUBLISHED_COUNT[1]}).",
     )
     no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")

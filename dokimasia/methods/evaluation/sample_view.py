@@ -5,10 +5,11 @@ from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.evaluation.coverage import sample_coverage
+from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.runs.figures import rows_shown, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -29,10 +30,13 @@ async def view_of(
     store: SqliteRunStore, run: Run, sample: Sample, *, rows: Sequence[ResultRow], earlier: Sequence[Retry]
 ) -> dict[str, Any]:
     """Return what a run knows of a sample from its rows and from what failed before, ready for JSON."""
+    plan = EvaluationPlan.model_validate(run.options["plan"])
     replay = next((row for row in rows if row.kind == "replay"), None)
     view: dict[str, Any] = {
         "run": run.id,
         "sample": sample.model_dump(mode="json"),
+        "accepted": sample.reference_text,
+        "judge": plan.judge_name or None,
         "replay": await _replay(store, replay),
         "coverage": await _coverage(store, sample, replay),
         "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
@@ -67,8 +71,9 @@ async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
     return {
         "model": shown_name(row.model, row.arm),
         "repeat": row.repeat,
-        "score": row.score,
+        **row.model_dump(mode="json", include={"score", "verdict", "stated", "stated_score", "length"}),
         **_ending(row),
+        "final": await _value(store, FinalAnswer, row.final_id),
         "response": await _value(store, Response, row.response_id),
         "judgement": await _value(store, CheckpointScores, row.judgement_id),
         "looks": await _looks(store, row),

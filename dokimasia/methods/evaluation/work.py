@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import spoken_to
+from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
@@ -37,7 +38,7 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     yield Stage(
         job.samples(),
         EvaluationWork(job).sample,
-        items=count * (1 + job.plan.per_sample),
+        items=count * job.plan.rows_per_sample,
         width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
     )
@@ -123,10 +124,16 @@ class EvaluationWork:
             **await self._made(state),
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
-            calls=tuple(state.get("calls", ())),
+            calls=(*state.get("calls", ()), *await self._drawing(state)),
         )
         await job.finish(row)
         return row
+
+    async def _drawing(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the calls in which criteria were drawn and looked at again."""
+        if not state.get("drawing"):
+            return ()
+        return (await self._job.context.store.get(CallKeys, state["drawing"])).calls
 
     async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""

@@ -21,6 +21,8 @@ from dokimasia.runs.services import check_prices, transports_for_models, with_kn
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
+from dokimasia.storage.reduced import ReducedImages
+from dokimasia.tools.reducing import reduce_image
 
 
 @asynccontextmanager
@@ -65,6 +67,7 @@ async def memory_context(
         transports=transports or transports_for_models(specs, prompts),
         specs=specs,
         api_keys=keys,
+        reduce=ReducedImages(blobs, reduce_image),
         budget=budget,
         redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
         seed=seed,

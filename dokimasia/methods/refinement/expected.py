@@ -60,9 +60,11 @@ def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
 def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
     """Yield the calls of all rounds of an arm, but for the hints."""
     told = len(most_shown(answer, plan)) if arm in ("self", "peer") else 0
-    sent = INSTRUCTION_TOKENS + size.text + size.images + told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
+    model = plan.models[answer.model]
+    points = told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
+    sent = INSTRUCTION_TOKENS + size.text + size.images_for(model) + points
     earlier = 0 if plan.hide_answer else ANSWER_TOKENS
-    yield Asking(plan.models[answer.model], plan.rounds, sent + earlier, ANSWER_TOKENS)
+    yield Asking(model, plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
     yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements)
 
@@ -77,11 +79,12 @@ def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[
 def _hinted(plan: RefinementPlan, size: SampleSize, told: int, able: list[str]) -> Iterator[Asking]:
     """Yield the calls of one answer's hints: in each round of as few peers as can be, in two wordings, all looked at."""
     writers = told if plan.protocol == "published" else min(told, len(able))
-    shown = INSTRUCTION_TOKENS + size.text + size.images + told * POINT_TOKENS + 2 * ANSWER_TOKENS
+    shown = INSTRUCTION_TOKENS + size.text + told * POINT_TOKENS + 2 * ANSWER_TOKENS
     for round in range(plan.rounds if able else 0):
         for number in range(writers):
             peer = plan.models[able[(round + number) % len(able)]]
-            yield Asking(peer, 1 + (told if number == 0 else 0), shown, told * HINT_TOKENS)
+            sent = shown + size.images_for(peer)
+            yield Asking(peer, 1 + (told if number == 0 else 0), sent, told * HINT_TOKENS)
         if plan.leak_judge:
             yield _looked(plan, size, told * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * told)
 

@@ -3,8 +3,8 @@
 from typing import Annotated
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions
-from dokimasia.domain.refinement import ARMS, Arm, Protocol
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
+from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.refinement.request import RefinementRequest, Strategy

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from dokimasia.domain.refinement import Protocol
+from dokimasia.domain.options import Protocol
 from dokimasia.runs.requests import Models, Option, RunRequest
 
 MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, AnswerRule
-from dokimasia.domain.refinement import Arm, Fallback, Protocol, Stopped, Unused
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import Arm, Fallback, Stopped, Unused
 from dokimasia.runs.shapes import (
     Bounds,
     Cost,

@@ -60,7 +60,7 @@ def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> 
     asked: list[Asking] = []
     for spec in plan.panel:
         for size in sizes:
-            shown = INSTRUCTION_TOKENS + size.images
+            shown = INSTRUCTION_TOKENS + size.images_for(spec)
             asked += [
                 Asking(spec, 1, shown, DESCRIPTION_TOKENS),
                 Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS),

@@ -94,9 +94,9 @@ def expected(plan: RubricPlan, found: Captions) -> Estimate:
     measured_on = 1 + MEASURED_ERRORS + pool // 2
     for sample, source in zip(found.samples, found.sources, strict=True):
         size = size_of(sample)
-        asked += [Asking(spec, 1, size.text + size.images, CAPTION_TOKENS) for spec in plan.pool]
+        asked += [Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS) for spec in plan.pool]
         asked += [
-            Asking(plan.judge, 1 + (source.domain is None), shown + size.images, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
             Asking(plan.judge, 2, shown + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
             Asking(plan.judge, 1 + bool(tried_on), shown + RUBRIC_TOKENS, PLANTED_TOKENS),
             Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),

@@ -1,20 +1,17 @@
 """What the making of rubrics is asked, and what decides its results."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import DOMAINS
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricOptions
 from dokimasia.runs.plans import JudgedPlan
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
-
-Protocol = Literal["ours", "published"]
-"""Whether rubrics are tried before they are accepted, or made as in the paper."""
 
 PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.methods.rubrics.request import Protocol
+from dokimasia.domain.options import Protocol
 from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Share, Used
 
 

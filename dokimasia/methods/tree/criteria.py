@@ -80,7 +80,7 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
     if not found:
         raise DataError(
             f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
-            "dokimasia evaluate whose samples did not all fail"
+            "dokimasia evaluate --judge NAME whose samples did not all fail"
         )
     return sorted(found.values())
 

@@ -40,8 +40,8 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
         shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
         would have scored), right and stated (of the samples where it is known on both sides: n, the share of answers
-        that are right, or of the weight spoken to, of first and second, difference, p_value; left out where no answer has
-        it), both_stated (the same for the score on the criteria that both speak to, with their number `criteria`), p_value
+        that are right, or of the weight spoken to, of first and second, difference, p_value, changed; left out where no answer
+        has it), both_stated (the same for the score on the criteria that both speak to, with their number `criteria`), p_value
         with permutations {patterns, exact} (two-sided sign flips of whole clusters), changed
         {higher, equal, lower}, most_changed (with both scores), same_criteria and same_answers (pairs in which all is
         the same on both sides), agreement (of the criteria scores where both are the same; None without such). What
@@ -77,11 +77,6 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         "second": mean([pair.scores[1] for pair in pairs]),
         **paired(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
         "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n else None,
-        "changed": {
-            "higher": sum(rounded(one) > 0 for one in differences),
-            "equal": sum(rounded(one) == 0 for one in differences),
-            "lower": sum(rounded(one) < 0 for one in differences),
-        },
         "most_changed": _most_changed(pairs, top),
         **_agreement(first, second, pairs, seed=seed),
         **spoken(first, second, shared, seed=seed, widest=highest - lowest),

@@ -25,6 +25,9 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "source": ("Source", "{}"),
     "onto": ("Grown on", "{}"),
     "rubrics": ("Rubrics", "{}"),
+    "ask": ("Question put", "--ask {}"),
+    "protocol": ("Protocol", "{}"),
+    "tolerance": ("Numbers may lie apart by", "{} of the larger"),
     "repeats": ("Repeats", "{}"),
     "no_image": ("Blind arm", "{}"),
     "show_image": ("Judge sees the image when it scores", "{}"),
@@ -108,9 +111,11 @@ def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> Model
 
 def _settings(plan: Value) -> Iterator[tuple[str, str]]:
     shown = plan.model_dump(mode="json")
+    judged, given = shown.get("judge") is not None, shown.get("responses") is not None
+    idle = {*(() if judged else ("show_image",)), *(("ask",) if given else ())}
     for field, (title, words) in SETTINGS.items():
         value = shown.get(field)
-        if isinstance(value, bool) or value:
+        if (isinstance(value, bool) or value) and field not in idle:
             yield title, words.format(_words(value))
 
 

@@ -55,15 +55,22 @@ def paired(differences: Sequence[float], clusters: Sequence[Hashable], *, widest
 
     Returns:
         `difference` as in `mean_interval`, `p_value` (two-sided sign flips of whole clusters) and `permutations`
-        {patterns, exact}; each None without a pair.
+        {patterns, exact}, each None without a pair; `changed` {higher, equal, lower}, how many differences are which.
     """
+    steps = [rounded(one) for one in differences]
+    changed = {
+        "higher": sum(one > 0 for one in steps),
+        "equal": sum(one == 0 for one in steps),
+        "lower": sum(one < 0 for one in steps),
+    }
     if not differences:
-        return {"difference": None, "p_value": None, "permutations": None}
+        return {"difference": None, "p_value": None, "permutations": None, "changed": changed}
     test = sign_flip_test(differences, clusters=clusters, seed=seed)
     return {
         "difference": mean_interval(differences, clusters, seed=seed, bounds=(-widest, widest)),
         "p_value": rounded(test.p_value),
         "permutations": {"patterns": test.patterns, "exact": test.exact},
+        "changed": changed,
     }
 
 

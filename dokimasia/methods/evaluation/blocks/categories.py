@@ -19,7 +19,7 @@ def section(data: ReportData) -> Section | None:
     if not categories:
         return None
     ranked = data.ranked()
-    judged = bool(data.summary.get("judge"))
+    judged = data.judged
     blocks: list[Block] = []
     if judged and len(categories) * len(ranked) <= MOST_DRAWN:
         series = {name: [_point(models[name], category) for category in categories] for name in ranked}

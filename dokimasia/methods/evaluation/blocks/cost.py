@@ -24,8 +24,9 @@ def section(data: ReportData) -> Section:
     models: Mapping[str, Any] = data.summary["models"]
     made = data.summary["preparation"]
     ranked = data.ranked()
+    judged = data.judged
     rows = [
-        ["chains and criteria", *_usage(made, "/preparation"), figures.NOTHING],
+        *([["chains and criteria", *_usage(made, "/preparation"), figures.NOTHING]] if judged else []),
         *(
             [
                 Span(name, "strong"),
@@ -42,18 +43,16 @@ def section(data: ReportData) -> Section:
         for name in ranked
         if name not in data.blind_arms and (each := _each(models[name])) and models[name]["score"] is not None
     }
-    blocks.append(Table(COLUMNS, rows, "Calls, tokens and cost"))
+    columns = COLUMNS if judged else COLUMNS[:-1]
+    blocks.append(Table(columns, [row[: len(columns)] for row in rows], "Calls, tokens and cost"))
     if len(points) > 1:
         chart = cost_chart(points, title="US dollars a scored sample, answering and judging")
         blocks.append(Chart(chart, "Mean score over the cost of a scored sample, by model"))
-    blocks.append(
-        Paragraph(
-            "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the "
-            "data and are made once: another candidate does not pay for them again. A sum that holds an unknown cost is "
-            "unknown.",
-            "note",
-        )
+    whose = (
+        "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
+        "and are made once: another candidate does not pay for them again. "
     )
+    blocks.append(Paragraph((whose if judged else "") + "A sum that holds an unknown cost is unknown.", "note"))
     return Section("cost", "Cost and calls", blocks, menu="Cost")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Column, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
 
 MEANINGS = {
@@ -15,11 +15,33 @@ MEANINGS = {
     "api_error": "no reply could be had after all tries",
     "budget": "the limit on spending was reached; resume takes it up",
     "reference_contradicted": "the judge's own solution contradicts the reference answer",
+    "undecided": "no rule says whether the answer is right, and no judge was named",
 }
 
 
 def section(data: ReportData) -> Section:
     """Return coverage and failures."""
+    judged = data.judged
+    blocks: list[Block] = [_of_scores(data) if judged else _of_verdicts(data)]
+    if data.reasons:
+        kinds = [
+            [Span(kind, "bad"), MEANINGS.get(kind, ""), Span(data.reasons[kind], "code")]
+            for kind in sorted(data.reasons)
+        ]
+        titles = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
+        blocks.append(Table(titles, kinds, "Kinds of failure, with an example of each"))
+        text = (
+            f"A failure is never a number: it leaves the {'mean' if judged else 'share'}, is counted under its kind, and "
+            "opens bounds. The bounds are about what was not measured, the interval about what other samples would have "
+            "brought."
+        )
+    else:
+        text = f"Nothing failed, so the bounds are the {'mean' if judged else 'share'} itself."
+    blocks.append(Paragraph(text, "note"))
+    return Section("coverage", "Coverage and failures", blocks, menu="Coverage")
+
+
+def _of_scores(data: ReportData) -> Table:
     models: Mapping[str, Any] = data.summary["models"]
     columns = (
         Column("model", numeric=False),
@@ -44,19 +66,35 @@ def section(data: ReportData) -> Section:
                 figures.interval(model["bounds"], f"{place}/bounds"),
             ]
         )
-    blocks: list[Block] = [Table(columns, rows, "Coverage and failures by model")]
-    if data.reasons:
-        kinds = [
-            [Span(kind, "bad"), MEANINGS.get(kind, ""), Span(data.reasons[kind], "code")]
-            for kind in sorted(data.reasons)
-        ]
-        titles = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
-        blocks.append(Table(titles, kinds, "Kinds of failure, with an example of each"))
-        text = (
-            "A failure is never a number: it leaves the mean, is counted under its kind, and opens bounds. The bounds "
-            "are about what was not measured, the interval about what other samples would have brought."
+    return Table(columns, rows, "Coverage and failures by model")
+
+
+def _of_verdicts(data: ReportData) -> Table:
+    """Where rules alone decide: of how many answers they did."""
+    columns = (
+        Column("model", numeric=False),
+        Column("answers", meaning="to samples with a reference answer"),
+        Column("decided"),
+        Column("coverage"),
+        Column("failed answers", numeric=False),
+        Column("bounds of the share", meaning="if every answer that was not decided were wrong, or right"),
+    )
+    rows: list[list[Cell]] = []
+    for name in data.ranked():
+        model = data.summary["models"][name]
+        place, accuracy = figures.pointer("models", name), model["accuracy"]
+        failed = figures.failures(model["failed_answers"], f"{place}/failed_answers")
+        if accuracy is None:
+            rows.append([Span(name, "strong"), *[figures.NOTHING] * 3, failed, figures.NOTHING])
+            continue
+        rows.append(
+            [
+                Span(name, "strong"),
+                figures.count(accuracy["answers"], f"{place}/accuracy/answers"),
+                figures.count(accuracy["n"], f"{place}/accuracy/n"),
+                figures.share(accuracy["coverage"], f"{place}/accuracy/coverage"),
+                failed,
+                figures.percent_bounds(accuracy),
+            ]
         )
-    else:
-        text = "Nothing failed, so the bounds are the mean itself."
-    blocks.append(Paragraph(text, "note"))
-    return Section("coverage", "Coverage and failures", blocks, menu="Coverage")
+    return Table(columns, rows, "Answers that were decided, by model")

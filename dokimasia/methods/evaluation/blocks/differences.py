@@ -31,10 +31,13 @@ SPOKEN = (
     Column("adjusted p", meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs"),
     Column("spoken to", meaning="share of the criteria's weight that first and second speak to"),
     Column("criteria", meaning="criteria that both speak to, and the samples that these belong to"),
-    Column("score on these", meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval"),
+    Column(
+        "score on these",
+        meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        "where it errs looks better here than it is",
+    ),
     Column("adjusted p", meaning="as before"),
 )
-SPEAKING = 0.8
 NAMED = 6
 
 
@@ -87,7 +90,8 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
         more = f"; and {len(apart) - NAMED} more pairs" if len(apart) > NAMED else ""
         blocks.append(
             Paragraph(
-                "These models do not speak to as much of the criteria's weight, or one of them to less than 80 %, so that "
+                "These models do not speak to as much of the criteria's weight, or one of them to less than "
+                f"{figures.share(figures.SPEAKING).text}, so that "
                 f"their scores also say how much each says: {named}{more}. Go by right answers, and by the criteria that "
                 "both speak to.",
                 "warning",
@@ -95,7 +99,9 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
         )
     rows = [_spoken_row(pair) for pair in pairs if "right" in pair or "both_stated" in pair]
     if rows:
-        table = Table(SPOKEN, rows, "Right answers, and scores on the criteria that both models speak to")
+        spoken = any("both_stated" in pair for pair in pairs)
+        about = "Right answers" + (", and scores on the criteria that both models speak to" if spoken else "")
+        table = Table(SPOKEN, rows, about) if spoken else Table(SPOKEN[:4], [row[:4] for row in rows], about)
         blocks.append(
             table if len(rows) <= MOST_OPEN else Fold(f"All {len(rows)} pairs, by what they speak to", (table,))
         )
@@ -104,7 +110,7 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 def _apart(stated: Mapping[str, Any]) -> bool:
     sure = stated["adjusted"] is not None and stated["adjusted"] <= figures.SURE
-    return sure or min(stated["first"], stated["second"]) < SPEAKING
+    return sure or min(stated["first"], stated["second"]) < figures.SPEAKING
 
 
 def _spoken_row(pair: Mapping[str, Any]) -> list[Cell]:

@@ -22,7 +22,7 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     rows: list[tuple[str, Cell]] = [
         ("Data", (facts.data_name, " · ", figures.count(summary["samples"], "/samples"), " samples")),
         ("Models", (shown or "none yet") + (" · each also without the image" if data.blind_arms else "")),
-        ("Judge", ", ".join(_judges(data))),
+        ("Judge", ", ".join(_judges(data)) or "none: rules alone say whether an answer is right"),
         ("Run", (Span(facts.run, "code"), f" · seed {facts.seed} · Dokimasia {facts.accepted_by or facts.written_by}")),
     ]
     origin: Mapping[str, str] | None = summary["forked_from"]

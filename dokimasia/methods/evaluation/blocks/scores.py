@@ -9,9 +9,6 @@ from dokimasia.report.charts import SCALE, Point, interval_chart
 from dokimasia.report.data import ReportData
 
 TITLE = "mean score, 1 to 5"
-SPEAKING = 0.8
-"""Below this share of weight spoken to, a score is said to speak of how much is said."""
-
 INTERVALS = (
     "Intervals are 95 % intervals clustered by samples that share an image: they speak of other samples from where these "
     "came from, not of another judge, prompt or set of criteria."
@@ -21,7 +18,7 @@ INTERVALS = (
 def section(data: ReportData) -> Section:
     """Return what all models got right and how they scored, best first."""
     models: Mapping[str, Any] = data.summary["models"]
-    judged = bool(data.summary.get("judge"))
+    judged = data.judged
     ranked = data.ranked()
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
@@ -39,7 +36,7 @@ def section(data: ReportData) -> Section:
     rows = [_row(data, name, judged=judged, failing=failing) for name in ranked]
     blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
     blocks += _notes(data, judged=judged)
-    return Section("scores", "Scores", blocks)
+    return Section("scores", "Scores" if judged else "Right answers", blocks, menu="Scores" if judged else "Right")
 
 
 def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
@@ -88,17 +85,11 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
     return [
         Span(name, "strong"),
         *_right(model["accuracy"], f"{place}/accuracy"),
-        *(scored if judged else [_percent_bounds(model["accuracy"])]),
+        *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
         figures.failures(model["failures"], f"{place}/failures"),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost(model["cost"], f"{place}/cost"),
     ]
-
-
-def _percent_bounds(accuracy: Mapping[str, Any] | None) -> Cell:
-    if accuracy is None or accuracy["bounds"] is None:
-        return figures.NOTHING
-    return f"{100 * accuracy['bounds']['low']:.0f} – {100 * accuracy['bounds']['high']:.0f} %"
 
 
 def _right(accuracy: Mapping[str, Any] | None, place: str) -> list[Cell]:
@@ -113,6 +104,11 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     summary = data.summary
     right = "Right are final answers that agree with the reference answer, by rule"
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is a failure. "
+    if not judged and any(one["failed_answers"].get("undecided") for one in summary["models"].values()):
+        right += (
+            "Rules know a right answer more often than a wrong one, so where answers are undecided the share errs upwards: "
+            "the bounds say how far. "
+        )
     bare = ""
     if summary.get("ask") == "plain":
         bare = (
@@ -140,13 +136,14 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
 def _silence(summary: Mapping[str, Any]) -> str:
     """Say which models leave so much unsaid that their scores speak of how much they say."""
     models: Mapping[str, Any] = summary["models"]
-    little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < SPEAKING]
+    little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < figures.SPEAKING]
     if not little:
         return ""
     names = ", ".join(f"{name} ({figures.share(models[name]['stated']['mean']).text})" for name in little)
     return (
-        f"These speak to less than {SPEAKING:.0%} of the criteria's weight: {names}. Their scores fall for what they do "
-        "not say, right or wrong: compare them by right answers, and on the criteria that both models speak to."
+        f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
+        "fall for what they do not say, right or wrong: compare them by right answers, and on the criteria that both models "
+        "speak to."
     )
 
 

@@ -8,6 +8,7 @@ from dokimasia.report.blocks import Block, Browser, Bullets, Cell, Column, Facts
 from dokimasia.report.browser import looks_of
 from dokimasia.report.data import Cut, ReportData
 from dokimasia.report.overlay import look_text, region_text
+from dokimasia.report.verdicts import NOT_STATED, final_of, spoken_scores, verdict_tone
 
 
 def section(data: ReportData) -> Section | None:
@@ -33,9 +34,10 @@ def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     yield Texts([(Span("Question", "muted"), cut(asked["prompt"]))])
     if asked["choices"]:
         yield Facts([(chr(ord("A") + place), choice) for place, choice in enumerate(asked["choices"])])
-    if asked["reference_answer"] is not None:
-        yield Texts([(Span("Reference", "muted"), cut(asked["reference_answer"]))])
-    yield from _replay(view["replay"], len(images), cut)
+    if view["accepted"] is not None:
+        yield Texts([(Span("Reference", "muted"), cut(view["accepted"]))])
+    if view["judge"]:
+        yield from _replay(view["replay"], len(images), cut)
     yield from _coverage(view["coverage"])
     looks = looks_of(view)
     if looks:
@@ -45,6 +47,9 @@ def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     for answer in view["answers"]:
         if answer["response"]:
             yield Texts([(_named(answer), cut(answer["response"]["text"]))])
+            final = final_of(answer)
+            if final:
+                yield Paragraph((Span(f"{answer['verdict']}", verdict_tone(answer)), f": {final}"))
     earlier = view.get("earlier", ())
     if earlier:
         yield Paragraph(Span("Asked anew", "strong"))
@@ -68,12 +73,25 @@ def _replay(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> Iterator
     if not found or not found["criteria"]:
         return
     rows: list[list[Cell]] = [
-        [str(number), one["question"], Span(one["ground_truth"], "good"), f"{one['weight']}", region_text(one, images)]
+        [str(number), _asked(one), Span(one["ground_truth"], "good"), f"{one['weight']}", region_text(one, images)]
         for number, one in enumerate(found["criteria"], start=1)
     ]
     titles = ("", "criterion", "ground truth", "weight", "region")
     columns = [Column(title, numeric=title in ("", "weight")) for title in titles]
     yield Table(columns, rows, "The criteria" + (", weights rescaled" if found["repaired"] else ""))
+    if found["faults"]:
+        yield Bullets([_fault(one) for one in found["faults"]])
+
+
+def _asked(one: Mapping[str, Any]) -> Cell:
+    return (one["question"], Span(" (the final answer)", "muted")) if one["final"] else one["question"]
+
+
+def _fault(one: Mapping[str, Any]) -> Cell:
+    """A fault that was found in the criteria, and what became of it."""
+    asked = f" “{one['question']}”" if one["question"] else ""
+    reason = f" ({one['reason']})" if one["reason"] else ""
+    return Span(f"{one['became']}: {one['defect']}{asked}{reason}", "muted")
 
 
 def _coverage(coverage: Mapping[str, Any] | None) -> Iterator[Block]:
@@ -94,21 +112,23 @@ def _look(purpose: str, look: Mapping[str, Any], images: Sequence[str]) -> Cell:
 
 
 def _matrix(view: Mapping[str, Any]) -> Table:
-    """Return the scores of every answer by criterion, and its own, or why there is none."""
+    """Return of every answer whether it is right, its scores by criterion, and its own, or why there is none."""
     criteria = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     rows: list[list[Cell]] = []
     for answer in view["answers"]:
-        scores = (answer["judgement"] or {}).get("scores") or [None] * len(criteria)
-        cells: list[Cell] = [figures.NOTHING if score is None else str(score) for score in scores]
-        failed = Span(f"{answer['failure']}: {answer['reason'] or ''}", "bad")
-        rows.append([_name(answer), *cells, failed if answer["score"] is None else figures.score(answer["score"])])
+        told: list[Cell] = [Span(NOT_STATED, "muted") if one is None else str(one) for one in spoken_scores(answer)]
+        cells = told or [figures.NOTHING] * len(criteria)
+        verdict = Span(answer["verdict"], verdict_tone(answer)) if answer["verdict"] else figures.NOTHING
+        failed = Span(f"{answer['failure']}: {answer['reason'] or ''}", "bad") if answer["failure"] else figures.NOTHING
+        score = failed if answer["score"] is None else figures.score(answer["score"])
+        rows.append([_name(answer), verdict, *cells, score])
     numbers = (Column(str(number)) for number in range(1, len(criteria) + 1))
-    columns = (
-        Column("model", numeric=False),
-        *numbers,
-        Column("score", numeric=all(one["score"] for one in view["answers"])),
-    )
-    return Table(columns, rows, "Scores by criterion")
+    failing = any(one["failure"] for one in view["answers"])
+    columns = [Column("model", numeric=False), Column("answer", numeric=False), *numbers]
+    if view["judge"] or failing:
+        last = Column("score" if view["judge"] else "failure", numeric=not failing)
+        return Table([*columns, last], rows, "Scores by criterion")
+    return Table(columns, [row[:-1] for row in rows], "Right and wrong answers")
 
 
 def _name(answer: Mapping[str, Any]) -> str:

@@ -1,0 +1,44 @@
+"""What was decided of an answer, in words: whether it is right and by what, and of which criteria it does not speak."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.report.blocks import Tone
+
+MOST = 90
+"""Characters of a final answer that are shown."""
+
+NOT_STATED = "not stated"
+"""Stands in place of a score where an answer does not speak of a criterion; it counts 1."""
+
+DECIDED: Mapping[str, str] = {
+    "judge": "the judge says so",
+    "none": "no rule decides it",
+    "unreadable": "the judge gave no verdict that can be read",
+}
+"""What decided, or failed to, where that was no rule."""
+
+
+def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
+    """Return an answer's scores by criterion, None for what it does not speak of; nothing where it was not scored."""
+    judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
+    scores: Sequence[int] = judgement["scores"]
+    told: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
+    return [score if said else None for score, said in zip(scores, told, strict=True)]
+
+
+def final_of(answer: Mapping[str, Any]) -> str:
+    """Return what was compared of an answer, and what decided whether it is right; "" where there was nothing to decide."""
+    final: Mapping[str, Any] | None = answer["final"]
+    if final is None or answer["verdict"] is None:
+        return ""
+    line = " ".join(final["answer"].split())
+    brief = line if len(line) <= MOST else f"{line[: MOST - 1]}…"
+    where = "final answer" if final["stated"] else "no final answer on a line of its own, so all of it is compared:"
+    return f"{where} “{brief}” ({DECIDED.get(final['rule'], 'by rule: ' + final['rule'])})"
+
+
+def verdict_tone(answer: Mapping[str, Any]) -> Tone:
+    """Return how a verdict is drawn."""
+    tones: Mapping[str, Tone] = {"right": "good", "wrong": "bad"}
+    return tones.get(answer["verdict"], "muted")
