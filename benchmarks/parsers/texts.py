@@ -5,6 +5,11 @@ from functools import partial
 
 from hypothesis import strategies as st
 
+_ANALYSIS = (
+    "<analysis><candidate_1_critique>no\nsky</candidate_1_critique><candidate_2_critique>right</candidate_2_critique>"
+    "<candidate_3_critique>a [sic]</candidate_3_critique></analysis>"
+)
+
 REPLIES: dict[str, tuple[str, ...]] = {
     "scores": (
         "1 | score: [4]\n2 | score: [1]\n3 | score: [5]",
@@ -63,11 +68,13 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "<image_evaluation><visual_complexity><reasoning>full, <score>1</score>?</reasoning><score>8</score>"
         "</visual_complexity><informativeness><reasoning>a page</reasoning><score> 10 </score></informativeness>",
         "A chart, by its axes.\n\n<domain>data</domain>",
-        "<voting_result><analysis><candidate_1_critique>It says <best_candidate_id>1</best_candidate_id>."
-        "</candidate_1_critique><candidate_2_critique>right</candidate_2_critique></analysis>"
-        "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
-        "<review_result><analysis><candidate_3_critique>no\nsky</candidate_3_critique></analysis><ranking>2, 3, 1</ranking>"
+        "<voting_result>"
+        + _ANALYSIS.replace("right", "It says <best_candidate_id>1</best_candidate_id>.")
+        + "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
+        f"<review_result>{_ANALYSIS}<ranking>2, 3, 1</ranking>"
         "<rewrite>\nA page with <b>two</b> words.\n</rewrite></review_result>",
+        f"```xml\n<review_result>{_ANALYSIS}<ranking>1. Candidate 3\n2. Candidate 1\n3. Candidate 2</ranking>"
+        "<keep>[3]</keep></review_result>\n```",
     ),
 }
 """Replies that some parser can use, by the form that they have."""
