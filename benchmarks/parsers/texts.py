@@ -14,12 +14,15 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "<think>1 | score: [2]\nno, better</think>\n1 | score: [4]\n2 | score: [4]\n3 | score: [4]",
         "| 1 | <A><B> | score: [3] |\n| 2 | <A><C> | score: [4] |\n| 3 | <D> | score: [1] |",
         "<A><B> | score: [4] | Weight 3\n<A><C> | score: [5] | Weight 2\n<D> | score: [1] | Weight 5",
+        "1 | score: [not stated]\n2 | score: [1]\n3 | score: [Not-stated] | Weight 2",
     ),
     "score objects": (
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}',
         '```json\n{"scores": [\n {"n": 3, "score": 2, "why": "half"},\n {"n": 1, "score": 5},\n {"n": 2, "score": 3},\n]}\n```',
         'So be it: {"reasoning": "a [1] and {2}", "scores": [{"score": 1, "n": 2}, {"score": 2, "n": 1}, {"score": 3, "n": 3}]}',
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}\n1 | score: [4]\n2 | score: [1]',
+        '{"scores": [{"n": 1, "stated": false, "score": 1}, {"n": 2, "stated": true, "score": 1},'
+        ' {"n": 3, "stated": false, "score": null}]}',
     ),
     "criteria": (
         '[{"question": "How many birds?", "ground_truth": "Three", "weight": 4, "anchor": "whole image"},'
@@ -132,6 +135,8 @@ PIECES = (
         "1 | score: [5]\n",
         "\n2 | score: [2]",
         "3 | score: [1] [2]",
+        "not stated",
+        "2 | score: [not stated]\n",
         "Weight 3",
     ),
     *("<A>", "<A><B>", "<A><C> | score: [5]", "<D>", "criterion 2 ", "no. 3", "/5", " of ", " or 4"),
@@ -140,6 +145,8 @@ PIECES = (
         '"n": true',
         '"score": 5',
         '"score": "4"',
+        '"stated": false',
+        '"stated": true',
         '{"n": 2, "score": 2}',
         '{"scores": []}',
         '"scores": [',
