@@ -59,9 +59,15 @@ def replies(size: int, way: Way) -> dict[str, list[str]]:
         "solver": [bad, chain.format("white"), chain.format("blue")],
         "equivalence": [bad, f"{filler} [[different]]", bad, f"{filler} [[same]]"],
         "criteria": [bad, bad if way == "failed" else json.dumps(criteria)],
+        "criteria_check": [bad, _look("NO"), bad, _look("YES")],
         "checkpoints": [bad, f"{filler}\n1 | score: [4]\n2 | score: [5]\n3 | score: [3]"],
     }
     return {name: every[-1:] for name, every in asked.items()} if way == "good" else asked
+
+
+def _look(open: str) -> str:
+    lines = (f"{number} | needed: YES | single: YES | open: {open} | -" for number in (1, 2, 3))
+    return "\n".join([*lines, "missing: nothing"])
 
 
 def gateway(size: int, way: Way) -> FunctionGateway:

@@ -72,6 +72,7 @@ COMMANDS: dict[str, Callable[[dict[str, str]], list[str]]] = {
     "audit": lambda runs: ["audit", "world.jsonl", "--rubrics", runs["rubrics"], "--models", "A,B", "--judge", "J"],
     "refine": lambda runs: ["refine", runs["evaluate"], "--models", "B"],
     "tree": lambda runs: ["tree", "grow", runs["evaluate"], "--judge", "J"],
+    "modes": lambda runs: ["modes", runs["evaluate"], "--judge", "J"],
     "diagnosis": lambda runs: ["diagnose", runs["evaluate"], "--write", "--judge", "J"],
     "fingerprint": lambda runs: [
         *("diagnose", runs["evaluate"], "--fingerprint", "--judge", "J"),

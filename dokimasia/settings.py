@@ -53,6 +53,8 @@ TEMPLATE = """\
 # input_price = 1.25
 # output_price = 10.0
 # capabilities = ["vision", "json_schema", "tools"]
+## Images with a longer side of more pixels are made smaller before they are sent; without it all are sent as they are.
+# max_image_side = 1568
 
 # [models.judge.sampling]
 # reasoning_effort = "medium"

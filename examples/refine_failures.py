@@ -21,7 +21,7 @@ async def main(folder: Path) -> None:
     )
     refined = await refine(RefinementRequest(run=run.run, strategy="all"), settings=settings)
     for name, model in refined.summary["models"].items():
-        print(f"{name}: {model['failed']} of {model['answers']} answers failed")
+        print(f"{name}: {model['failed']} of {model['answers']} answers taken up")
         for arm, figures in model["arms"].items():
             accuracy = figures["accuracy"]
             if accuracy is not None:

@@ -12,7 +12,18 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.calibration import diagnoses, evaluations, planted_trees, refinements, reviews, samples, taxonomies
+from benchmarks.calibration import (
+    diagnoses,
+    evaluations,
+    modes,
+    planted_trees,
+    refinements,
+    reviews,
+    rubric_power,
+    samples,
+    speaking,
+    taxonomies,
+)
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
 
@@ -20,6 +31,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "evaluation": evaluations.evaluation,
     "comparison": evaluations.comparison,
     "clusters": evaluations.clusters,
+    "speaking": speaking.speaking,
+    "both speaking": speaking.both_speaking,
+    "equal skill": speaking.equal_skill,
     "means": samples.means,
     "rates": samples.rates,
     "correlations": samples.correlations,
@@ -29,7 +43,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "refinement": refinements.refinement,
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
+    "modes": modes.modes,
     "reviews": reviews.reviews,
+    "rubrics": rubric_power.rubric_power,
 }
 
 

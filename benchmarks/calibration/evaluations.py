@@ -21,7 +21,8 @@ from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
-from dokimasia.runs.reading.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.differences import compare
+from dokimasia.runs.reading.sides import Answer, Place, Side
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 from dokimasia.simulation.truths.evaluation import expected_blind_mean

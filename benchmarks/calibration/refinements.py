@@ -1,4 +1,4 @@
-"""The figures of `refine`: what again, retry, self and peer mend, their gains, and no gain where feedback does nothing."""
+"""The figures of `refine`: what again, retry, self and peer mend, their gains, and no gain where there is none."""
 
 from collections.abc import Sequence
 from random import Random
@@ -11,7 +11,7 @@ from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truths.refining import ARMS, Arm, expected_rates
+from dokimasia.simulation.truths.refining import ARMS, Arm, expected_rates, guessed, states_answer
 from dokimasia.simulation.world import make_world
 
 SAMPLES = 168
@@ -19,14 +19,20 @@ SAMPLES = 168
 
 LEARNER = candidate("sim/learner").clear
 HEEDLESS = candidate("sim/learner-heedless").clear
+FLIPPER = candidate("sim/learner-flipper").clear
+RECITER = candidate("sim/learner-reciter").clear
+DEAF = LEARNER.model_copy(update={"name": "sim/learner-deaf", "gap": 0.0})
+"""A learner to which a hint is worth no more than the question that it stands beside, whatever the hint says."""
+
 PEERS = (candidate("sim/tutor-leaky").clear, candidate("sim/steady").clear)
 JUDGE = judge("sim/judge-noisy").model_copy(update={"format_noise": 0.0})
 GAINS: tuple[tuple[Arm, Arm], ...] = (
     ("retry", "again"),
     ("self", "retry"),
-    ("peer", "retry"),
     ("self", "again"),
+    ("peer", "retry"),
     ("peer", "again"),
+    ("peer", "self"),
 )
 ALIKE = 0.5
 """The share of images on which all steps fail for one reason, so that what is mended there belongs together."""
@@ -35,24 +41,28 @@ ATOM_MEASURES: tuple[Measure, ...] = ("shown", "withheld")
 
 
 class Answered(NamedTuple):
-    """One answer that was wrong: its question and image, its steps' scores, and by arm whether it was mended, and scores."""
+    """One answer that was wrong: its question and image, its steps' scores, and by arm whether it was mended, and scores.
+
+    `said` and `told` are the steps that the answer speaks of, before and by arm.
+    """
 
     question: str
     image: str
+    options: int | None
     before: list[int]
     shown: list[int]
     withheld: list[int]
+    said: list[bool]
     right: dict[Arm, bool]
     after: dict[Arm, list[int]]
+    told: dict[Arm, list[bool]]
 
 
 def refinement(seed: int) -> Seed:
     """The four arms' accuracies and solved steps, their gains, and the gains of a model that heeds no feedback."""
     pairs = list(make_world(SAMPLES, seed))
     intervals: dict[str, Trial] = {}
-    rows = {
-        arm: _rows(answers, arm) for answers in [_answers(Random(f"refinement {seed}"), LEARNER, pairs)] for arm in ARMS
-    }
+    rows = _arms(Random(f"refinement {seed}"), LEARNER, pairs)
     planted = expected_rates(LEARNER, JUDGE, pairs, peers=PEERS)
     for arm in ARMS:
         found = arm_figures(rows[arm], seed=seed)
@@ -63,19 +73,54 @@ def refinement(seed: int) -> Seed:
         gain = gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=1)
         truth = planted.accuracy[arm] - planted.accuracy[control]
         intervals[f"arm gain, {arm} over {control}"] = trial(gain["difference"], truth)
-    rows = {
-        arm: _rows(answers, arm) for answers in [_answers(Random(f"heedless {seed}"), HEEDLESS, pairs)] for arm in ARMS
-    }
     p_values: dict[str, float] = {}
+    heedless = _arms(Random(f"heedless {seed}"), HEEDLESS, pairs)
     for arm, control in GAINS:
-        gain = gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=PERMUTATIONS)
-        intervals[f"arm gain, null world, {arm} over {control}"] = trial(gain["difference"], 0.0)
-        p_values[f"sign-flip test, null world, {arm} over {control}, false gain"] = gain["p_value"]
+        name = f"{arm} over {control}"
+        _null(heedless, arm, control, "accuracy", f"null world, {name}", seed, intervals, p_values)
     for measure in ATOM_MEASURES:
-        gain = gain_figures(rows["retry"], rows["self"], measure, seed=seed, permutations=PERMUTATIONS)
-        intervals[f"atom gain, null world, {measure}, self over retry"] = trial(gain["difference"], 0.0)
-        p_values[f"sign-flip test, null world, {measure} atoms, self over retry, false gain"] = gain["p_value"]
+        _null(heedless, "self", "retry", measure, f"null world, {measure}, self over retry", seed, intervals, p_values)
+    deaf = _arms(Random(f"deaf {seed}"), DEAF, pairs)
+    _null(
+        deaf, "peer", "self", "accuracy", "hints with content and none alike, peer over self", seed, intervals, p_values
+    )
+    flipper = _arms(Random(f"flipper {seed}"), FLIPPER, pairs)
+    for arm in ("self", "peer"):
+        _null(flipper, arm, "retry", "accuracy", f"flipping, {arm} over retry", seed, intervals, p_values)
+    few = [row for row in flipper["retry"] if row.options]
+    offered = [(scene, question) for scene, question in pairs if question.choices]
+    truth = expected_rates(FLIPPER, JUDGE, offered, peers=PEERS).accuracy["retry"]
+    intervals["arm accuracy, flipping, few possible answers, retry"] = trial(
+        arm_figures(few, seed=seed)["accuracy"], truth
+    )
+    reciter = _arms(Random(f"reciter {seed}"), RECITER, pairs)
+    _null(reciter, "self", "retry", "accuracy", "reciting, self over retry", seed, intervals, p_values)
+    _null(reciter, "self", "retry", "spoken", "reciting, atoms spoken to, self over retry", seed, intervals, p_values)
     return Seed(intervals, p_values)
+
+
+def _arms(
+    rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Question]]
+) -> dict[Arm, list[RefinementRow]]:
+    answers = _answers(rng, who, pairs)
+    return {arm: _rows(answers, arm) for arm in ARMS}
+
+
+def _null(
+    rows: dict[Arm, list[RefinementRow]],
+    arm: Arm,
+    control: Arm,
+    measure: Measure,
+    name: str,
+    seed: int,
+    intervals: dict[str, Trial],
+    p_values: dict[str, float],
+) -> None:
+    """Hold a gain that is planted to be none against 0, and keep its p-value."""
+    gain = gain_figures(rows[control], rows[arm], measure, seed=seed, permutations=PERMUTATIONS)
+    kind = "arm gain" if measure == "accuracy" else "atom gain"
+    intervals[f"{kind}, {name}"] = trial(gain["difference"], 0.0)
+    p_values[f"sign-flip test, {name}, false gain"] = gain["p_value"]
 
 
 def _rows(answers: Sequence[Answered], arm: Arm) -> list[RefinementRow]:
@@ -92,7 +137,10 @@ def _rows(answers: Sequence[Answered], arm: Arm) -> list[RefinementRow]:
             arm=arm,
             round=1,
             last=True,
+            failed=True,
             selected=True,
+            draw=None,
+            options=one.options,
             stopped="rounds",
             failure=None,
             reason="",
@@ -102,11 +150,14 @@ def _rows(answers: Sequence[Answered], arm: Arm) -> list[RefinementRow]:
             weights=(1,) * len(one.before),
             before=tuple(map(float, one.before)),
             after=tuple(map(float, one.after[arm])),
+            stated_before=tuple(one.said),
+            stated=tuple(one.told[arm]),
             draws=(),
             score_before=None,
             score=None,
             shown=tuple(at + 1 for at in one.shown),
             withheld=tuple(at + 1 for at in one.withheld),
+            unused=(),
             told=(),
             points=(),
             flags=(),
@@ -135,38 +186,52 @@ def _answer(
     skills = [who.skill(step.capability, scene.domain) for step in question.steps]
     luck = [min(who.again or 0.0, skill) for skill in skills]
     known = [rng.random() < (skill - by) / (1 - by) for skill, by in zip(skills, luck, strict=True)]
-    first: list[State] = [_state(rng, knows, by) for knows, by in zip(known, luck, strict=True)]
+    said, first = _said(rng, who, known, luck)
     if first[-1] == "right":
         return None
     before = _scores(rng, first)
     failed = [at for at, score in enumerate(before) if score < SOLVED]
-    drawn = rng.sample(failed, len(failed))
-    withheld, shown = set(drawn[: len(failed) // 2]), set(drawn[len(failed) // 2 :])
+    usable = [at for at in failed if not states_answer(question, question.steps[at])]
+    if not usable:
+        return None
+    drawn = rng.sample(usable, len(usable))
+    withheld, shown = set(drawn[: len(usable) // 2]), set(drawn[len(usable) // 2 :])
     reasons = [rng.random() if shared is None else shared for _ in skills]
-    answer = Answered(question.id, scene.id, before, sorted(shown), sorted(withheld), {}, {})
+    options = len(question.choices) or None
+    answer = Answered(question.id, scene.id, options, before, sorted(shown), sorted(withheld), said, {}, {}, {})
     for arm in ARMS:
-        states: list[State] = []
-        for at in range(len(question.steps)):
-            anew = _state(rng, known[at], luck[at])
-            if arm != "again" and not who.heedless:
+        spoken, states = _said(rng, who, known, luck)
+        helped = {at for at in shown if arm == "peer" and _helped(rng, scene, question, at)}
+        if arm != "again" and not who.heedless:
+            for at, state in enumerate(first):
                 drift, gap = reasons[at] < who.drift, who.drift <= reasons[at] < who.drift + who.gap
-                mends = False
-                if arm != "retry" and at in shown:
-                    mends = drift or (gap and arm == "peer" and _helped(rng, scene, question, at))
-                elif arm != "retry" and shown:
-                    mends = drift and rng.random() < who.carry
-                if anew == "right":
-                    anew = "missing" if rng.random() < who.harm else "right"
+                if at in shown:
+                    mends = arm != "retry" and (drift or (gap and at in helped))
+                else:
+                    mends = arm != "retry" and (drift or (gap and bool(helped))) and rng.random() < who.carry
+                if state == "right":
+                    spoken[at], states[at] = True, "missing" if rng.random() < who.harm else "right"
                 elif mends or rng.random() < who.retry:
-                    anew = "right"
-            states.append(anew)
-        answer.right[arm] = states[-1] == "right"
+                    spoken[at], states[at] = True, "right"
+        right = states[-1] == "right"
+        if arm != "again" and rng.random() < who.flips:
+            right = rng.random() < guessed(question)
+        for at in shown:
+            if arm in ("self", "peer") and not said[at] and rng.random() < who.recites:
+                spoken[at], states[at] = True, "right"
+        answer.right[arm] = right
+        answer.told[arm] = spoken
         answer.after[arm] = _scores(rng, states)
     return answer
 
 
-def _state(rng: Random, known: bool, luck: float) -> State:
-    return "right" if known or rng.random() < luck else "missing"
+def _said(
+    rng: Random, who: CandidateProfile, known: Sequence[bool], luck: Sequence[float]
+) -> tuple[list[bool], list[State]]:
+    """Draw which steps an answer speaks of, and what becomes of them."""
+    said = [rng.random() >= who.omission for _ in known]
+    good = [knows or rng.random() < by for knows, by in zip(known, luck, strict=True)]
+    return said, ["right" if told and right else "missing" for told, right in zip(said, good, strict=True)]
 
 
 def _scores(rng: Random, states: Sequence[State], rater: JudgeProfile = JUDGE) -> list[int]:

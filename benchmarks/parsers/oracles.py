@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dokimasia.domain.criterion import Criterion, ReferenceChain
+from dokimasia.domain.criterion import CriteriaCheck, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Checkpoint
 
 _HIDDEN = re.compile(r"(?<!\w)[*`]+|[*`]+(?!\w)|[\u200b\ufeff]")
@@ -127,6 +127,21 @@ def check_criteria(text: str, criteria: tuple[Criterion, ...], *, image_count: i
         if one.anchor.box is not None:
             corners = (one.anchor.box.x0, one.anchor.box.y0, one.anchor.box.x1, one.anchor.box.y1)
             _require(set(corners) <= numbers, f"criterion {number}: a box that is not there")
+
+
+def check_look(text: str, look: CriteriaCheck, *, expected: int) -> None:
+    """Hold a second look against the text: a verdict of its kind, and each word of a reason, stands in it."""
+    reply = said(text).casefold()
+    _require(len(look.criteria) == expected, "not as many criteria as were asked for")
+    words = {"needed": ("yes", "no"), "single": ("yes", "no"), "open": ("yes", "no")}
+    for number, one in enumerate(look.criteria, start=1):
+        for name, (yes, no) in words.items():
+            wanted = (yes, "true") if getattr(one, name) else (no, "false")
+            stated = re.search(rf"{name}\W{{0,9}}(?:{'|'.join(wanted)})", reply) is not None
+            _require(stated, f"criterion {number}: a verdict on '{name}' that is not there")
+    for told in (look.missing, *(one.reason for one in look.criteria)):
+        plain = re.sub(r"[*`\s\\]", "", reply)
+        _require(all(re.sub(r"[*`\\]", "", word) in plain for word in told.casefold().split()), "a reason not given")
 
 
 def check_final_answer(text: str, answer: str | None) -> None:

@@ -31,6 +31,15 @@ REPLIES: dict[str, tuple[str, ...]] = {
         ' "anchor": {"image": 1, "box": [0.1, 0.2, 0.5, 0.6]}},]}\n```',
         'Criteria: [{"weight": 3, "ground_truth": 12, "question": "\\u0041nd, [how]?", "anchor": {"image": 0, "box": null}}]',
     ),
+    "second looks": (
+        "1 | needed: YES | single: YES | open: YES | -\n2 | needed: NO | single: YES | open: YES | beside the way\n"
+        "3 | needed: YES | single: NO | open: YES | price and date\nmissing: nothing",
+        "**Criterion 1** | Needed: yes | single: yes | open: no | it says so\n- 2 | needed: YES | single: YES | open: YES\n"
+        "3: needed: NO | single: NO | open: NO | all of it\n**Missing**: the second bar",
+        '{"criteria": [{"n": 1, "needed": true, "single": true, "open": true, "reason": ""}, {"n": 2, "needed": false,'
+        ' "single": true, "open": true, "reason": "no"}, {"n": 3, "needed": true, "single": true, "open": false,'
+        ' "reason": "hints"}], "missing": "the legend"}',
+    ),
     "verdicts": (
         "The counts differ.\n\nVerdict: [[different]]",
         "They agree.\nVerdict: [[ Same ]]",

@@ -15,6 +15,7 @@ from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
 from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -49,6 +50,14 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     "parse_criteria": (
         lambda text: parse_criteria(text, image_count=2),
         lambda text, value: oracles.check_criteria(text, value, image_count=2),
+    ),
+    "parse_criteria_check": (
+        lambda text: parse_criteria_check(text, 3),
+        lambda text, value: oracles.check_look(text, value, expected=3),
+    ),
+    "parse_structured_check": (
+        lambda text: parse_structured_check(text, 3),
+        lambda text, value: oracles.check_look(text, value, expected=3),
     ),
     "parse_chain": (parse_chain, oracles.check_chain),
     "parse_equivalence": (parse_equivalence, oracles.check_equivalence),

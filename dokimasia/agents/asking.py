@@ -45,6 +45,7 @@ class Ask(Generic[T]):
         take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
         images: what the model sees.
         tools: whether it may be offered tools to look closer with, where it is shown an image.
+        count: how many numbered things the reply is about, where the prompt's form has a line for each.
         repeat: which independent draw.
     """
 
@@ -57,6 +58,7 @@ class Ask(Generic[T]):
     take: Callable[[ChatReply, Provenance], T | Failed] | None = None
     images: Sequence[ImageRef] = ()
     tools: bool = False
+    count: int = 1
     repeat: int = 0
 
 
@@ -159,7 +161,7 @@ async def ask_once(
 ) -> Asked[T]:
     """Ask what a role asks one time, as `ask` does; with `rejected` the request quotes it and names what is wrong."""
     looking = looking if what.images and what.tools else None
-    rendered = render(what.prompt, what.inputs, images=what.images, library=library)
+    rendered = render(what.prompt, what.inputs, images=what.images, count=what.count, library=library)
     if looking is not None:
         rendered = with_looking(rendered, looking.limit, library=library)
     schema, parse = None, what.parse

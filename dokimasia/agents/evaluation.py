@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from functools import partial
 
+import orjson
+
 from dokimasia.agents import schemas
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
 
@@ -28,10 +31,18 @@ def chain_text(chain: ReferenceChain) -> str:
     return f"{chain.reasoning}\n\nFinal answer: {chain.answer}"
 
 
-def criteria_text(criteria: CriteriaSet) -> str:
-    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1."""
+def criteria_text(criteria: CriteriaSet, paths: Sequence[str] = ()) -> str:
+    """Return the criteria as the judge is shown them: a JSON array, an object a line, numbered from 1.
+
+    `paths` are those of their capabilities in a tree, in order, where there is one; an empty one is not shown.
+    """
+    path_of = dict(enumerate(paths, start=1))
     return lines_text(
-        {"n": number, **criterion.model_dump(include={"question", "ground_truth", "weight"})}
+        {
+            "n": number,
+            **criterion.model_dump(include={"question", "ground_truth", "weight"}),
+            **({"capability": path} if (path := path_of.get(number)) else {}),
+        }
         for number, criterion in enumerate(criteria.criteria, start=1)
     )
 
@@ -64,18 +75,45 @@ def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bo
     )
 
 
-def extract_criteria(sample: Sample, chain: ReferenceChain) -> Ask[Sequence[Criterion]]:
+def extract_criteria(sample: Sample, chain: ReferenceChain, *, count: str | None = None) -> Ask[Sequence[Criterion]]:
     """The extractor draws atomic criteria from a chain (equation 1); it sees image, question and chain.
 
-    It is not shown the reference answer. Whether the criteria keep the rules is for the caller to check.
+    It is not shown the reference answer. Whether the criteria keep the rules is for the caller to check. `count` is how
+    many are wanted, in words; without it they are asked for as in the paper: three to five, about another solution.
     """
+    inputs = {**question_inputs(sample), "chain": chain_text(chain)}
     return Ask(
-        "criteria",
-        {**question_inputs(sample), "chain": chain_text(chain)},
+        "criteria_published" if count is None else "criteria",
+        inputs if count is None else {**inputs, "count": count},
         shown=("image", "question", "chain") if sample.images else ("question", "chain"),
         parse=partial(parse_criteria, image_count=len(sample.images)),
-        structured=schemas.criteria(len(sample.images)),
+        structured=schemas.criteria(len(sample.images), published=count is None),
         images=sample.images,
+    )
+
+
+def criteria_reply(criteria: Sequence[Criterion]) -> str:
+    """Return criteria in the form in which the extractor replies with them."""
+    rows = [one.model_dump(include={"question", "ground_truth", "weight", "final"}) for one in criteria]
+    for row, one in zip(rows, criteria, strict=True):
+        box = one.anchor.box
+        shown = None if box is None else [box.x0, box.y0, box.x1, box.y1]
+        row["anchor"] = "whole image" if shown is None else {"image": one.anchor.image, "box": shown}
+    return "[" + ",\n".join(orjson.dumps(row).decode() for row in rows) + "]"
+
+
+def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[Criterion]) -> Ask[CriteriaCheck]:
+    """A judge takes a second look at criteria; it sees question, chain and criteria, and no image, which costs least."""
+    points = lines_text(
+        {"n": number, "question": one.question, "ground_truth": one.ground_truth}
+        for number, one in enumerate(criteria, start=1)
+    )
+    return Ask(
+        "criteria_check",
+        {**question_inputs(sample), "chain": chain_text(chain), "criteria": points},
+        shown=("question", "chain", "criteria"),
+        parse=partial(parse_criteria_check, expected=len(criteria)),
+        structured=schemas.criteria_check(len(criteria)),
     )
 
 
@@ -84,6 +122,7 @@ def score_checkpoints(
     criteria: CriteriaSet,
     response: str,
     *,
+    paths: Sequence[str] = (),
     show_image: bool = False,
     published: bool = False,
     repeat: int = 0,
@@ -93,16 +132,22 @@ def score_checkpoints(
     Of a criterion that the response does not speak of it may say so, which counts 1; with `published` it is not asked to
     tell silence from error, and every criterion counts as spoken to.
 
-    It is shown question, criteria with ground truth and the response; with `show_image` also the image, and then it may
-    be offered tools to look closer with.
+    It is shown question, criteria with ground truth and, of those that have one, the path in a capability tree (Figure
+    10), and the response; with `show_image` also the image, and then it may be offered tools to look closer with.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(_told_of_all if published else parse_checkpoints, expected=expected)
+    parse = partial(_told_of_all if published else parse_checkpoints, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
-        {**question_inputs(sample), "criteria": criteria_text(criteria), "response": response},
-        shown=("question", "criteria", "response", *(("image",) if show_image else ())),
+        {**question_inputs(sample), "criteria": criteria_text(criteria, paths), "response": response},
+        shown=(
+            "question",
+            "criteria",
+            *(("path",) if any(paths) else ()),
+            "response",
+            *(("image",) if show_image else ()),
+        ),
         parse=parse,
         structured=schemas.checkpoint_scores(expected, published=published),
         images=sample.images if show_image else (),
@@ -111,6 +156,6 @@ def score_checkpoints(
     )
 
 
-def _told_of_all(text: str, expected: int) -> list[Checkpoint]:
+def _told_of_all(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
     """Read the scores of a judge that was not asked to tell silence from error."""
     return [Checkpoint(score, stated=True) for score in parse_checkpoint_scores(text, expected)]

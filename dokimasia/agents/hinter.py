@@ -1,51 +1,88 @@
-"""The roles around a hint: a peer points the way without giving it away, and a judge looks whether it does (ATOM, 3.5)."""
+"""The roles around hints: a peer points the way without giving it away, and a judge looks whether it does (ATOM, 3.5)."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
-from dokimasia.domain.refinement import FoundLeak
+from dokimasia.agents.refiner import EARLIER_LIMIT, points_text, verdict_text
+from dokimasia.domain.refinement import Feedback, FoundLeak, Point
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.hints import parse_hint, parse_leak
+from dokimasia.parsing.hints import hints_form, parse_hints, parse_leaks
+from dokimasia.prompts import lines_text
 
 OWN_ANSWER_LIMIT = 20_000
 """Characters of a peer's own answer that it is shown again."""
 
 
-def give_hint(sample: Sample, point: str, own_answer: str) -> Ask[str]:
-    """A peer that solved an atom writes a hint on it.
+def give_hints(
+    sample: Sample, points: Sequence[Point], own_answer: str, *, feedback: Feedback, earlier: str | None = None
+) -> Ask[Sequence[str]]:
+    """A peer that solved atoms writes a hint on each, all in one reply, empty where it has none to give.
 
-    It is shown image, question, the atom's question (`point`) and its own answer; never a ground truth or the
-    reference answer, and not the answer of the model that the hint is for.
+    It is shown image, question, the points, its own answer, the answer that failed (`earlier`, where the reader is shown
+    that, too) and what the reader will see; never a ground truth or the reference answer.
     """
-    inputs = {**question_inputs(sample), "point": point, "own_answer": own_answer[:OWN_ANSWER_LIMIT]}
-    return Ask("peer_hint", inputs, _shown(sample), parse_hint, images=sample.images)
+    inputs = _inputs(sample, points, own_answer, feedback, earlier)
+    return _asked("peer_hint", inputs, sample, len(points))
 
 
-def rewrite_hint(sample: Sample, point: str, own_answer: str, hint: str, leaks: Sequence[FoundLeak]) -> Ask[str]:
-    """The peer words a hint that gives something away anew; it is shown which passages of its hint do."""
-    inputs = {
-        **question_inputs(sample),
-        "point": point,
-        "own_answer": own_answer[:OWN_ANSWER_LIMIT],
-        "hint": hint,
-        "given_away": "\n".join(f"- {leak.excerpt or 'the hint as a whole'}" for leak in leaks),
-    }
-    return Ask("hint_rewrite", inputs, (*_shown(sample), "hint", "given_away"), parse_hint, images=sample.images)
+def rewrite_hints(
+    sample: Sample, points: Sequence[Point], own_answer: str, *, feedback: Feedback, earlier: str | None = None
+) -> Ask[Sequence[str]]:
+    """The peer words hints that give something away anew; it is shown which words of them do, and why."""
+    hints = [point.wordings[-1] for point in points]
+    inputs = _inputs(sample, points, own_answer, feedback, earlier)
+    inputs["hints"] = lines_text({"n": number, "hint": hint.text} for number, hint in enumerate(hints, start=1))
+    inputs["given_away"] = "\n".join(
+        f'- in hint {number}: "{passage}": {reason}'
+        for number, hint in enumerate(hints, start=1)
+        for passage, reason in {leak.excerpt: leak.reason for leak in reversed(hint.leaks)}.items()
+    )
+    return _asked("hint_rewrite", inputs, sample, len(points), "hints", "given_away")
 
 
-def judge_leak(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[bool]:
-    """A judge says whether a feedback or hint gives away any of the secrets in this question.
+def judge_leaks(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[Sequence[FoundLeak]]:
+    """A judge says which passages of a feedback or hint give away any of the secrets in this question, and how.
 
-    It is shown question, secrets (ground truths and the final answer) and the text; no image.
+    It is shown question, secrets (ground truths and final answers) and the text; no image. In reply to a re-ask a passage
+    that does not stand in the text counts as the text as a whole.
     """
     return Ask(
         "leak_check",
         {**question_inputs(sample), "secrets": "\n".join(f"- {secret}" for secret in secrets), "text": text},
         shown=("question", "secrets", "text"),
-        parse=parse_leak,
+        parse=partial(parse_leaks, checked=text),
+        parse_again=partial(parse_leaks, checked=text, strict=False),
     )
 
 
-def _shown(sample: Sample) -> tuple[str, ...]:
-    return (*(("image",) if sample.images else ()), "question", "point", "own_answer")
+def _inputs(
+    sample: Sample, points: Sequence[Point], own_answer: str, feedback: Feedback, earlier: str | None
+) -> dict[str, str]:
+    bare = [point.model_copy(update={"hint": ""}) for point in points]
+    told = verdict_text(feedback.model_copy(update={"points": tuple(bare)}))
+    own = "" if earlier is None else "their own answer, "
+    with_images = ", with its images" if sample.images else ""
+    inputs = {
+        **question_inputs(sample),
+        "points": points_text(bare),
+        "own_answer": own_answer[:OWN_ANSWER_LIMIT],
+        "reader": f'The question{with_images}, {own}the words "{told}" with these points, and your hint on each of them.',
+        "form": hints_form(len(points)),
+    }
+    if earlier is not None:
+        inputs["failed_answer"] = earlier[:EARLIER_LIMIT]
+    return inputs
+
+
+def _asked(prompt: str, inputs: dict[str, str], sample: Sample, expected: int, *more: str) -> Ask[Sequence[str]]:
+    seen = [name for name in ("points", "own_answer", "failed_answer", *more) if name in inputs]
+    return Ask(
+        prompt,
+        inputs,
+        (*(("image",) if sample.images else ()), "question", *seen),
+        parse=partial(parse_hints, expected=expected),
+        parse_again=partial(parse_hints, expected=expected, strict=False),
+        images=sample.images,
+    )

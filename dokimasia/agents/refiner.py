@@ -1,4 +1,4 @@
-"""The refiner: the model under evaluation answers once more, told as much as its arm allows (ATOM, section 3.5)."""
+"""The refiner: the model under evaluation answers once more, in one frame for every arm (ATOM, section 3.5)."""
 
 from collections.abc import Sequence
 
@@ -6,12 +6,25 @@ from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.refinement import Arm, Point
+from dokimasia.domain.refinement import ARMS, Answered, Arm, Feedback, Point
 from dokimasia.domain.sample import Sample
 from dokimasia.prompts import lines_text
 
 EARLIER_LIMIT = 20_000
-"""Characters of a model's earlier answer that it is shown again, where it is shown at all."""
+"""Characters of a model's earlier answer that it, or who writes it a hint, is shown again."""
+
+VERDICTS: dict[Answered, str] = {
+    "wrong": "The final answer is wrong.",
+    "right": "The final answer is right.",
+    "unknown": "Whether the final answer is right is not known.",
+}
+NOTHING_SAID = "Nothing: whether it is right has not been said."
+NOT_ALL_SHOWN = "Not all that it has to rest on was shown, or shown right."
+POINTS: dict[Answered, str] = {
+    "wrong": "On these points the answer is wrong, incomplete or silent:",
+    "right": "These points it did not show, or not as they are:",
+    "unknown": "On these points the answer is wrong, incomplete or silent:",
+}
 
 _STRIDE, _NUMBERS = 1_000, 10
 
@@ -24,58 +37,67 @@ def later_draw(repeat: int, round: int, number: int = 0) -> int:
     return repeat + _STRIDE * (_NUMBERS * round + number)
 
 
+def arm_draw(repeat: int, round: int, arm: Arm) -> int:
+    """Return the repeat index under which an arm asks for its answer of a round: no two arms share one."""
+    return later_draw(repeat, round, ARMS.index(arm))
+
+
 def points_text(points: Sequence[Point]) -> str:
     """Return the points as a model is shown them: a JSON array, an object a line, numbered from 1.
 
-    An object holds the atom's question and, in the arm `peer`, the hint where there is one; never a ground truth.
+    An object holds the atom's question, what the earlier answer did about it where that is known, and, in the arm `peer`,
+    the hint where there is one; never a ground truth.
     """
+    earlier = {None: {}, True: {"earlier": "wrong or incomplete"}, False: {"earlier": "not stated"}}
     return lines_text(
-        {"n": number, "question": point.question} | ({"hint": point.hint} if point.hint else {})
+        {"n": number, "question": point.question, **earlier[point.stated]}
+        | ({"hint": point.hint} if point.hint else {})
         for number, point in enumerate(points, start=1)
     )
 
 
+def verdict_text(feedback: Feedback) -> str:
+    """Return what a feedback says of the last answer as a whole: what is the case, and in the arm `again` nothing."""
+    if feedback.arm == "again":
+        return NOTHING_SAID
+    said = VERDICTS[feedback.answered]
+    if feedback.points:
+        return f"{said} {POINTS[feedback.answered]}"
+    return said if feedback.answered == "wrong" else f"{said} {NOT_ALL_SHOWN}"
+
+
 def answer_again(
     sample: Sample,
-    arm: Arm,
-    points: Sequence[Point] = (),
+    feedback: Feedback,
     *,
-    round: int = 1,
+    draw: int,
     repeat: int = 0,
     earlier: str | None = None,
+    published: bool = False,
 ) -> Ask[Response]:
-    """The model answers anew, a draw of its own for every round: in the arm `again` the question as it was first put.
-
-    `self` and `peer` without a point to name say no more than `retry`, and `peer` without a hint no more than `self`,
-    in the same words: the ledger then knows the call.
+    """The model answers anew: question, its earlier answer, and a feedback, in which alone the arms differ.
 
     Args:
         sample: the question.
-        arm: how much it is told.
-        points: the failed atoms that it is told of, without those that were dropped.
-        round: from 1.
+        feedback: what it is told.
+        draw: the repeat index of the call (see `arm_draw`).
         repeat: which repeat of the evaluation is refined.
-        earlier: its earlier answer, where it is to be shown that, too.
+        earlier: its last answer, where it is shown that.
+        published: as in the paper: no earlier answer, and in the arm `again` the question alone.
     """
-    prompt, inputs = "candidate", question_inputs(sample)
+    inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]
-    if arm != "again":
-        prompt = "retry"
-        if earlier is not None:
-            inputs["earlier_answer"] = earlier[:EARLIER_LIMIT]
-            shown.append("earlier_answer")
-        if points:
-            prompt = "peer_feedback" if any(point.hint for point in points) else "self_feedback"
-            inputs["points"] = points_text(points)
-    shown += ["points"] if points else []
-    shown += ["hints"] if any(point.hint for point in points) else []
+    prompt = "answer_again_published" if published else "answer_again"
+    if published and feedback.arm == "again":
+        prompt = "candidate_plain"
+    else:
+        points = f"\n{points_text(feedback.points)}" if feedback.points else ""
+        inputs["feedback"] = verdict_text(feedback) + points
+        shown += ["feedback", *(["points"] if points else [])]
+        shown += ["hints"] if any(point.hint for point in feedback.points) else []
+    if earlier is not None and not published:
+        inputs["earlier_answer"] = earlier[:EARLIER_LIMIT]
+        shown.append("earlier_answer")
     return respond(
-        prompt,
-        inputs,
-        sample,
-        shown=shown,
-        images=sample.images,
-        arm=arm,
-        repeat=repeat,
-        draw=later_draw(repeat, round),
+        prompt, inputs, sample, shown=shown, images=sample.images, arm=feedback.arm, repeat=repeat, draw=draw
     )

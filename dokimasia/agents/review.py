@@ -15,17 +15,30 @@ def candidates_text(texts: Sequence[str]) -> str:
     return lines_text({"candidate": number, "text": text} for number, text in enumerate(texts, start=1))
 
 
-def review_candidates(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Comparison]:
-    """A member writes critiques, a ranking and a rewrite of candidates, shown in this order beside the image."""
+def review_candidates(
+    sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
+) -> Ask[Comparison]:
+    """A member criticises and ranks candidates, shown in this order beside the image, and keeps one or writes a better.
+
+    As published it always writes.
+    """
     inputs, shown = _shown(texts, request)
-    parse = partial(parse_peer_review, n=len(texts))
-    return Ask("peer_review", inputs, shown, parse, images=sample.images)
+    parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
+    return Ask(
+        "peer_review_published" if published else "peer_review",
+        inputs,
+        shown,
+        parse,
+        images=sample.images,
+        count=len(texts),
+    )
 
 
 def vote_for_best(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Ballot]:
     """A member writes critiques of candidates, shown in this order beside the image, and votes (C.3)."""
     inputs, shown = _shown(texts, request)
-    return Ask("peer_vote", inputs, shown, partial(parse_ballot, n=len(texts)), images=sample.images)
+    parse = partial(parse_ballot, n=len(texts))
+    return Ask("peer_vote", inputs, shown, parse, images=sample.images, count=len(texts))
 
 
 def _shown(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:

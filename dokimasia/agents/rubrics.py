@@ -1,6 +1,9 @@
-"""The roles that make and judge rubrics: writer, miner, mender, checker and judge (PerceptionRubrics, 3.3.2 and 3.4)."""
+"""The roles that make and judge rubrics: writer, miner, mender, checker and judge (PerceptionRubrics, 3.3.2 and 3.4).
 
-from collections.abc import Mapping, Sequence
+The mender replaces rubrics, too; the role that plants the errors by which rubrics are tried is `agents.perturbation`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
@@ -46,26 +49,41 @@ def mine_easy_wrong(caption: str, responses: Sequence[str]) -> Ask[Sequence[Writ
 
 
 def repair_rubrics(
-    rubrics: Sequence[Rubric], caption: str, problems: Mapping[int, Sequence[str]]
+    rubrics: Sequence[Rubric],
+    caption: str,
+    problems: Mapping[int, Sequence[str]],
+    *,
+    replaced: Collection[int] = (),
+    responses: Sequence[str] = (),
 ) -> Ask[Mapping[int, WrittenRubric | None]]:
-    """A judge mends rubrics that break a rule, by number from 1, or gives one up (None); it sees no image here.
+    """A judge mends rubrics that break a rule and replaces those that test nothing, by number from 1, or gives one up (None).
+
+    It sees no image here, and the pool's responses only where it is to find another error of theirs.
 
     Args:
         rubrics: all rubrics of the sample.
         caption: the golden caption.
         problems: what is wrong, by the number of the rubric.
+        replaced: the numbers of those that are to be replaced.
+        responses: the pool, from whose errors an easy-wrong rubric is replaced.
     """
     lines = [f"rubric {number}: {'; '.join(texts)}" for number, texts in sorted(problems.items())]
+    numbered = enumerate(rubrics, start=1)
+    listed = lines_text(
+        {"n": n, "stream": one.stream.replace("_", "-"), "statement": one.statement} for n, one in numbered
+    )
+    mined = {number for number in replaced if rubrics[number - 1].stream == "easy_wrong"}
+    pool = {"responses": responses_text(responses)} if mined else {}
     return Ask(
         "rubric_repair",
-        {"caption": caption, "rubrics": rubrics_text(rubrics), "problems": "\n".join(lines)},
-        shown=("caption", "rubrics"),
-        parse=partial(parse_repaired, named=set(problems)),
+        {"caption": caption, "rubrics": listed, "problems": "\n".join(lines), **pool},
+        shown=("caption", "rubrics", *pool),
+        parse=partial(parse_repaired, named=set(problems), mined=mined, n_responses=len(responses)),
     )
 
 
 def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[CheckedRubric]]:
-    """A member of the panel says of each rubric whether it is true, atomic and decidable.
+    """A member of the panel says of each rubric whether the caption passes it, and whether it is atomic and decidable.
 
     It is shown the golden caption and the rubrics alone.
     """

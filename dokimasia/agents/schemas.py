@@ -13,15 +13,17 @@ from typing import Generic, TypeVar
 from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.criterion import WEIGHT_TOTAL, Criterion
+from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaCheck, Criterion
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criteria_check import VERDICTS, parse_structured_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 T = TypeVar("T")
 
 _NUMBER: JsonValue = {"type": "number"}
 _TEXT: JsonValue = {"type": "string"}
+_TRUTH: JsonValue = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,36 @@ def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[S
     )
 
 
-def criteria(image_count: int) -> Structured[Sequence[Criterion]]:
-    """Return the form of a set of atomic criteria on a sample of so many images."""
+def criteria(image_count: int, *, published: bool = False) -> Structured[Sequence[Criterion]]:
+    """Return the form of a set of atomic criteria on a sample of so many images.
+
+    With `published` it does not ask which of them is the final answer.
+    """
     box: JsonValue = {"anyOf": [{"type": "array", "items": _NUMBER}, {"type": "null"}]}
     anchor = _closed(image=_one_of(range(max(1, image_count))), box=box)
     weight = _one_of(range(1, WEIGHT_TOTAL + 1))
-    row = _closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor)
+    last: dict[str, JsonValue] = {} if published else {"final": _TRUTH}
+    row = _closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor, **last)
+    final = "" if published else ', "final": TRUE_OR_FALSE'
     return Structured(
         schema={"title": "criteria", **_closed(criteria={"type": "array", "items": row})},
-        form='{"criteria": [{"question": "...", "ground_truth": "...", "weight": 4, '
-        '"anchor": {"image": 0, "box": [0.1, 0.2, 0.5, 0.6]}}, ...]}; "box" is null for the whole image',
+        form='{"criteria": [{"question": "QUESTION", "ground_truth": "ANSWER", "weight": NUMBER, '
+        f'"anchor": {{"image": NUMBER, "box": [LEFT, TOP, RIGHT, BOTTOM]}}{final}}}, ...]}}; "box" is null for the whole '
+        "image",
         parse=partial(parse_criteria, image_count=image_count),
+    )
+
+
+def criteria_check(expected: int) -> Structured[CriteriaCheck]:
+    """Return the form of a second look at so many criteria."""
+    verdicts = dict.fromkeys(VERDICTS, _TRUTH)
+    row = _closed(n=_one_of(range(1, expected + 1)), **verdicts, reason=_TEXT)
+    shown = ", ".join(f'"{name}": TRUE_OR_FALSE' for name in VERDICTS)
+    return Structured(
+        schema={"title": "criteria_check", **_closed(criteria={"type": "array", "items": row}, missing=_TEXT)},
+        form=f'{{"criteria": [{{"n": NUMBER, {shown}, "reason": "REASON"}}, ...], "missing": "WHAT"}}; "reason" is empty '
+        'where all three are true, and "missing" where nothing is missing',
+        parse=partial(parse_structured_check, expected=expected),
     )
 
 

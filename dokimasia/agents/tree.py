@@ -7,21 +7,37 @@ in `problems`, and the rest is taken.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.capability import Proposal
+from dokimasia.domain.capability import DEEPEST, Proposal
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.merges import Merges, parse_merges
 from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
-from dokimasia.parsing.reply import short
+from dokimasia.parsing.reply import NAMED, short
 from dokimasia.prompts import lines_text
 
 T = TypeVar("T")
 
-SHOWN_TEXT, SHOWN_QUESTION, SHOWN_EXAMPLE = 600, 240, 160
-"""Characters of a criterion and its ground truth, of the sample's question, and of an example, that are shown."""
+SHOWN_EXAMPLE = 160
+"""Characters of an example that are shown; criteria, their ground truths and the samples' questions are shown whole."""
+
+
+class Row(NamedTuple):
+    """A capability, or a parent of some, as a merger sees it.
+
+    Attributes:
+        path: its id.
+        support: how many criteria it was proposed for.
+        examples: some of these criteria.
+        below: the names of a parent's capabilities.
+    """
+
+    path: str
+    support: int
+    examples: Sequence[str] = ()
+    below: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +72,27 @@ class Mapped:
     problems: tuple[str, ...] = ()
 
 
-def propose_capabilities(criteria: Sequence[TreeCriterion], nodes: Sequence[str]) -> Ask[Proposed]:
+def propose_capabilities(
+    criteria: Sequence[TreeCriterion], nodes: Sequence[str], *, deepest: int = DEEPEST
+) -> Ask[Proposed]:
     """A judge reuses a capability of the tree for each criterion, or proposes a new one (E.3).
 
     Args:
         criteria: at least one.
         nodes: the ids of the tree's nodes that are shown (categories, parents and capabilities), in order.
+        deepest: the layer of the nodes that can be reused.
     """
     return Ask(
         "tree_propose",
         {"tree": "\n".join(nodes), "criteria": criteria_lines(criteria)},
         shown=("tree", "criteria"),
-        parse=partial(read_proposed, expected=len(criteria), nodes=nodes, strict=True),
-        parse_again=partial(read_proposed, expected=len(criteria), nodes=nodes, strict=False),
+        parse=partial(read_proposed, expected=len(criteria), nodes=nodes, deepest=deepest, strict=True),
+        parse_again=partial(read_proposed, expected=len(criteria), nodes=nodes, deepest=deepest, strict=False),
     )
 
 
-def judge_merges(rows: Sequence[tuple[str, int, str]]) -> Ask[Judged]:
-    """A judge says which capabilities of a list are one and the same, and which are vague.
-
-    Args:
-        rows: each capability's path, its support, and one of its criteria (may be empty).
-    """
+def judge_merges(rows: Sequence[Row]) -> Ask[Judged]:
+    """A judge says which capabilities, or parents of some, are one and the same, and which are vague."""
     return Ask(
         "tree_merge",
         {"capabilities": capability_lines(rows)},
@@ -106,42 +121,44 @@ def map_criteria(criteria: Sequence[TreeCriterion], paths: Sequence[str]) -> Ask
 def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
     """Return criteria as a JSON array, an object a line, numbered from 1: `n`, `criterion`, and what else is known.
 
-    `ground_truth` and `question` (the sample's) are left out where there is none.
+    `ground_truth` is left out where there is none; `question` (the sample's) where it is that of the row before. All are
+    shown whole.
     """
     rows: list[dict[str, object]] = []
+    before = ""
     for number, one in enumerate(criteria, start=1):
-        row: dict[str, object] = {"n": number, "criterion": short(one.text, SHOWN_TEXT)}
+        row: dict[str, object] = {"n": number, "criterion": one.text}
         if one.ground_truth:
-            row["ground_truth"] = short(one.ground_truth, SHOWN_TEXT)
-        if one.question:
-            row["question"] = short(one.question, SHOWN_QUESTION)
+            row["ground_truth"] = one.ground_truth
+        if one.question != before:
+            row["question"] = before = one.question
         rows.append(row)
     return lines_text(rows)
 
 
-def capability_lines(rows: Iterable[tuple[str, int, str]]) -> str:
-    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, `path`, `support`, and an `example`.
-
-    Args:
-        rows: each capability's path, its support, and one of its criteria (empty: none is shown).
-    """
+def capability_lines(rows: Iterable[Row]) -> str:
+    """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, and the fields of `Row` that say something."""
     shown: list[dict[str, object]] = []
-    for number, (path, support, example) in enumerate(rows, start=1):
-        row: dict[str, object] = {"n": number, "path": path, "support": support}
-        if example:
-            row["example"] = short(example, SHOWN_EXAMPLE)
+    for number, one in enumerate(rows, start=1):
+        row: dict[str, object] = {"n": number, "path": one.path, "support": one.support}
+        if one.below:
+            row["below"] = list(one.below)
+        if one.examples:
+            row["examples"] = [short(each, SHOWN_EXAMPLE) for each in one.examples]
         shown.append(row)
     return lines_text(shown)
 
 
-def read_proposed(text: str, expected: int, nodes: Collection[str], *, strict: bool) -> Proposed:
+def read_proposed(
+    text: str, expected: int, nodes: Collection[str], *, deepest: int = DEEPEST, strict: bool
+) -> Proposed:
     """Return what a reply says of each criterion; see `propose_capabilities`.
 
     Raises:
         UnparsableReply: nothing can be taken from it, or (strict) anything is wrong with it.
     """
-    leaves = [node for node in nodes if node.count("<") == 3]
-    places, wrongs = _read(partial(parse_placements, text, expected, leaves), strict=strict)
+    leaves = [node for node in nodes if node.count("<") == deepest]
+    places, wrongs = _read(partial(parse_placements, text, expected, leaves), strict=False)
     problems = dict.fromkeys(wrongs)
     known = {node.casefold() for node in nodes}
     parents: dict[str, Proposal] = {}
@@ -161,7 +178,7 @@ def read_proposed(text: str, expected: int, nodes: Collection[str], *, strict: b
             problems[wrong] = None
         kept.append(None if wrong else place)
     if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:10]))
+        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))
 
 

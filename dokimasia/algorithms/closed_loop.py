@@ -66,42 +66,54 @@ def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
 
 
 def assign_peers(
-    needs: Iterable[Need], solved: Mapping[Need, Mapping[str, float]], *, seed: int
+    needs: Iterable[Need], solved: Mapping[Need, Mapping[str, float]], *, seed: int, apart: bool = False
 ) -> dict[Need, tuple[str, ...]]:
-    """Choose peers for failed atoms: best score on the atom, then fewest hints to give, then seeded chance.
+    """Choose peers for failed atoms, as few as can be for one answer: who solved most of its atoms, then who best.
 
     Parameters
     ----------
     needs : iterable of Need
-        In an order of the caller's that does not depend on when anything arrived: the hints that a peer has to give
-        are counted along it.
+        In an order of the caller's that does not depend on when anything arrived: how often a peer is asked is counted
+        along it.
     solved : mapping
         For each need, the peers that solved the atom with their score on it (4 to 5); none where none did.
     seed : int
         Of the chance that decides between equals.
+    apart : bool
+        Whether each atom's peers are chosen by that atom alone, as published.
 
     Returns
     -------
     dict
-        For each need the peers in order of choice: the first gives the first hint, the next that of a later round.
-        Empty where no peer solved the atom.
+        For each need the peers that solved it, in order of choice: the first gives the first hint, the next that of a later
+        round. Among equals the one that was asked least comes first, then seeded chance. Empty where no peer solved it.
 
     Examples
     --------
     >>> a, b = Need("x", 1), Need("x", 2)
-    >>> assign_peers([a, b], {a: {"p": 5, "q": 4}, b: {"p": 5, "q": 5}}, seed=0)
-    {Need(key='x', atom=1): ('p', 'q'), Need(key='x', atom=2): ('q', 'p')}
+    >>> assign_peers([a, b], {a: {"p": 5, "q": 4}, b: {"q": 5}}, seed=0)
+    {Need(key='x', atom=1): ('q', 'p'), Need(key='x', atom=2): ('q',)}
+    >>> assign_peers([a, b], {a: {"p": 5, "q": 4}, b: {"q": 5}}, seed=0, apart=True)
+    {Need(key='x', atom=1): ('p', 'q'), Need(key='x', atom=2): ('q',)}
     """
-    given: Counter[str] = Counter()
-    chosen: dict[Need, tuple[str, ...]] = {}
+    groups: dict[object, list[Need]] = {}
     for need in needs:
-        peers = solved.get(need, {})
-        order = sorted(
-            peers,
-            key=lambda peer: (-peers[peer], given[peer], unit_interval("peer", seed, need.key, need.atom, peer)),
-        )
-        chosen[need] = tuple(order)
-        given.update(order[:1])
+        groups.setdefault(need if apart else need.key, []).append(need)
+    asked: Counter[str] = Counter()
+    chosen: dict[Need, tuple[str, ...]] = {}
+    for group in groups.values():
+        scores: dict[str, list[float]] = {}
+        for need in group:
+            for peer, score in solved.get(need, {}).items():
+                scores.setdefault(peer, []).append(score)
+        first = group[0]
+        rank = {
+            peer: (-len(own), -sum(own), asked[peer], unit_interval("peer", seed, first.key, first.atom, peer))
+            for peer, own in scores.items()
+        }
+        for need in group:
+            chosen[need] = tuple(sorted(solved.get(need, {}), key=rank.__getitem__))
+        asked.update({peers[0] for need in group if (peers := chosen[need])})
     return chosen
 
 

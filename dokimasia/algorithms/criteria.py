@@ -1,17 +1,44 @@
 """The rules that a set of atomic criteria keeps, and the one repair that is allowed: rescaling its weights."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
+from dokimasia.algorithms.text.answers import same_answer
 from dokimasia.algorithms.text.words import contains_run, content_words, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
 
+COUNT = (MIN_CRITERIA, MAX_CRITERIA)
+
 _LINKING = frozenset({"is", "are", "was", "were", "be", "been", "it", "its", "that", "this", "there", "of"})
+_OF_AN_ANSWER = re.compile(
+    r"\b(?:(?:the|this|that|another|other|any|each|your|their)(?: (?:model|other|given|proposed|correct))? "
+    r"(?:solution|response|respondent|answerer)s?|model solutions?|(?:final|given|stated|proposed) answers?|answers? given|"
+    r"(?:does|do|did|is|are|was|were) the (?:answer|explanation|reasoning)s?)\b",
+    re.IGNORECASE,
+)
+_ASKING = r"\b(?:what|which|who|whom|whose|where|when|why|how)\b"
+_AND_ASKS_ON = re.compile(
+    rf"{_ASKING}.{{4,400}}?\b(?:and|or) (?:(?:at|in|on|of|by|to|from|for|with) )?{_ASKING}", re.IGNORECASE | re.DOTALL
+)
+_YES_OR_NO = re.compile(
+    r"\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|would|should)(?:n't| not)?\b", re.IGNORECASE
+)
 
 
-def check_criteria(criteria: Sequence[Criterion], question: str) -> list[str]:
-    """Return the rules that a set breaks, in words that can be sent back to the judge that wrote it.
+class Broken(NamedTuple):
+    """A rule that a set breaks, in words that can be sent back; `number` is the criterion's that breaks it alone."""
+
+    text: str
+    number: int | None = None
+
+
+def check_criteria(
+    criteria: Sequence[Criterion], question: str, *, count: tuple[int, int] = COUNT, wording: bool = True
+) -> list[Broken]:
+    """Return the rules that a set breaks.
 
     Parameters
     ----------
@@ -19,50 +46,142 @@ def check_criteria(criteria: Sequence[Criterion], question: str) -> list[str]:
         In order; the messages number them from 1.
     question : str
         The sample's own question.
+    count : tuple of int
+        The least and the greatest number of criteria.
+    wording : bool
+        Whether questions must be put to the image, for one thing each, so that more than yes or no answers them. The
+        paper asks for none of this: its criteria are questions on another solution.
 
     Returns
     -------
-    list of str
-        Empty if the set keeps every rule: 3 to 5 criteria, weights that sum to 10, no question that gives its ground
-        truth away, no two criteria that ask the same.
+    list of Broken
+        Empty if the set keeps every rule: the number of criteria, weights that sum to 10, at most one criterion that is
+        the final answer, no question that gives its ground truth away, no two criteria that ask the same; and the rules
+        of wording.
 
     Notes
     -----
     A question leaks when, linking words left out of both, the words of its ground truth stand in it one after
     another. A ground truth whose every word stands in the sample's question is known to every candidate, so that
-    repeating it gives nothing away.
+    repeating it gives nothing away. Words of an answer or a solution are allowed where the sample's question uses them,
+    too. The final answer may be asked for by a question for yes or no, as the sample's own may be one, and by the
+    sample's own question whatever that is like.
 
     References
     ----------
-    ATOM, section 3.1 and figure 8.
+    ATOM, section 3.1 and figure 8; the rules of wording are this project's.
 
     Examples
     --------
     >>> one = Criterion(question="Which colour is the bag?", ground_truth="It is red.", weight=5)
-    >>> two = Criterion(question="Who holds the red bag?", ground_truth="A woman", weight=4)
-    >>> check_criteria([one, two], "Describe the bag.")
-    ['there are 2 criteria, but 3 to 5 are asked for', 'the weights sum to 9, not to 10']
+    >>> two = Criterion(question="What does the solution say of the belt?", ground_truth="It is worn", weight=4)
+    >>> [broken.text for broken in check_criteria([one, two], "Describe the bag.")]
+    ['the weights sum to 9, not to 10', "the question of criterion 2 speaks of 'the solution': put it to the image"]
     """
-    problems: list[str] = []
-    if not MIN_CRITERIA <= len(criteria) <= MAX_CRITERIA:
-        problems.append(
-            f"there {'is 1 criterion' if len(criteria) == 1 else f'are {len(criteria)} criteria'}, "
-            f"but {MIN_CRITERIA} to {MAX_CRITERIA} are asked for"
-        )
+    broken: list[Broken] = []
+    least, most = count
+    if not least <= len(criteria) <= most:
+        there = "there is 1 criterion" if len(criteria) == 1 else f"there are {len(criteria)} criteria"
+        broken.append(Broken(f"{there}, but {counted(count)} are asked for"))
     total = sum(criterion.weight for criterion in criteria)
     if total != WEIGHT_TOTAL:
-        problems.append(f"the weights sum to {total}, not to {WEIGHT_TOTAL}")
-    problems.extend(
-        f"the question of criterion {number} contains its own ground truth"
-        for number, criterion in enumerate(criteria, start=1)
-        if leaks(criterion.question, criterion.ground_truth, question)
-    )
+        broken.append(Broken(f"the weights sum to {total}, not to {WEIGHT_TOTAL}"))
+    if sum(criterion.final for criterion in criteria) > 1:
+        broken.append(Broken("more than one criterion is said to be the final answer"))
     first_asked: dict[tuple[str, ...], int] = {}
     for number, criterion in enumerate(criteria, start=1):
+        if criterion.final and criterion.question.strip() == question.strip():
+            continue
+        if leaks(criterion.question, criterion.ground_truth, question):
+            broken.append(Broken(f"the question of criterion {number} contains its own ground truth", number))
         asked = first_asked.setdefault(tuple(words(criterion.question)), number)
         if asked != number:
-            problems.append(f"criteria {asked} and {number} ask the same question")
-    return problems
+            broken.append(Broken(f"criteria {asked} and {number} ask the same question", number))
+        if wording:
+            said = (f"the question of criterion {number} {fault}" for fault in _wording(criterion, question))
+            broken.extend(Broken(text, number) for text in said)
+    return broken
+
+
+def counted(count: tuple[int, int]) -> str:
+    """Return a number of criteria in words: `1 to 5`, or `3` where there is no choice."""
+    least, most = count
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _wording(criterion: Criterion, question: str) -> list[str]:
+    """Return what is wrong with how a criterion is asked."""
+    faults: list[str] = []
+    about = _OF_AN_ANSWER.search(criterion.question)
+    if about is not None and not set(words(about[0])[-1:]) & _words_of(question):
+        faults.append(f"speaks of '{about[0]}': put it to the image")
+    if _AND_ASKS_ON.search(criterion.question):
+        faults.append("asks for more than one thing")
+    if _YES_OR_NO.match(criterion.question) and not criterion.final:
+        faults.append("can be answered by yes or no: begin with an interrogative word")
+    return faults
+
+
+def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str] = ()) -> tuple[Criterion, ...]:
+    """Return criteria of which one is known to be the final answer, where a rule can tell and nobody has said it.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        Where one is said to be the final answer they stay as they are.
+    answer : str
+        The final answer of the reference chain.
+    choices : sequence of str
+        The texts of the options in order, if the question has options.
+
+    Examples
+    --------
+    >>> one = Criterion(question="How many birds fly?", ground_truth="Three", weight=4)
+    >>> two = Criterion(question="How many birds are there?", ground_truth="Five", weight=6)
+    >>> [criterion.final for criterion in with_final([one, two], "5")]
+    [False, True]
+    """
+    same = [at for at, one in enumerate(criteria) if same_answer(one.ground_truth, answer, choices).verdict == "same"]
+    if not same or any(one.final for one in criteria):
+        return tuple(criteria)
+    return tuple(one.model_copy(update={"final": at == same[-1]}) for at, one in enumerate(criteria))
+
+
+def with_alternatives(
+    criteria: Sequence[Criterion], accepted: Sequence[Sequence[str]], choices: Sequence[str] = ()
+) -> tuple[Criterion, ...]:
+    """Return criteria of which the final answer names every accepted answer, so that each of them is scored as right.
+
+    Parameters
+    ----------
+    criteria : sequence of Criterion
+        The criterion that is the final answer gets what its ground truth lacks.
+    accepted : sequence of sequence of str
+        The accepted answers, each as its parts; fewer than two change nothing.
+    choices : sequence of str
+        The texts of the options in order, if the question has options.
+
+    Examples
+    --------
+    >>> point = Criterion(question="How many litres are they?", ground_truth="13.7", weight=10, final=True)
+    >>> with_alternatives([point], [["13.6"], ["13.7"]])[0].ground_truth
+    '13.7 (also accepted: 13.6)'
+    """
+    if len(accepted) < 2:
+        return tuple(criteria)
+
+    def told(criterion: Criterion) -> Criterion:
+        truth = criterion.ground_truth
+        alternatives = [" and ".join(parts) for parts in accepted]
+        more = [
+            one
+            for one in alternatives
+            if same_answer(truth, one, choices).verdict != "same" and not contains_run(words(truth), words(one))
+        ]
+        text = f"{truth} (also accepted: {'; '.join(more)})" if more else truth
+        return criterion.model_copy(update={"ground_truth": text})
+
+    return tuple(told(one) if one.final else one for one in criteria)
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
@@ -70,7 +189,7 @@ def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
 
     Examples
     --------
-    >>> leaks("Does the solution see the red car?", "A red car.", "What is parked in the street?")
+    >>> leaks("Where stands the red car?", "A red car.", "What is parked in the street?")
     True
     >>> leaks("What stands left of the suitcases?", "Two suitcases", "Where are the two suitcases?")
     False

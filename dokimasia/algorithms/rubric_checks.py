@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.text.words import words
-from dokimasia.domain.rubric import Rubric, polarity_of
+from dokimasia.domain.rubric import ErrorKind, Rubric, polarity_of
 
-Rule = Literal["form", "polarity", "atomicity", "duplicate", "contradiction"]
+Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradiction"]
 
 
 class Problem(NamedTuple):
@@ -56,6 +56,7 @@ _FRAME = _set(
     "and this these"
 )
 _ORDERED = _set("left right above below over under behind front inside outside before after than")
+_PLACES = _set("left right top bottom above below behind corner beside upper lower")
 _FAMILIES: tuple[frozenset[str], ...] = (
     _set("red blue green yellow orange purple pink brown black white grey gray beige gold silver teal navy"),
     _set("left right"),
@@ -71,7 +72,7 @@ _FAMILIES: tuple[frozenset[str], ...] = (
 )
 
 
-def rubric_problems(rubrics: Sequence[Rubric]) -> list[Problem]:
+def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[Problem]:
     """Return what is wrong with a set of rubrics, by place; empty for a set that keeps the rules.
 
     A duplicate and a contradiction are laid to the later of the two rubrics, unless only the earlier one lacks evidence.
@@ -80,6 +81,8 @@ def rubric_problems(rubrics: Sequence[Rubric]) -> list[Problem]:
     ----------
     rubrics : sequence of Rubric
         Both streams of a sample, must-right first.
+    silent_gate : bool
+        Whether a must-right rubric may forbid something, as in the paper, so that a response which says nothing passes it.
 
     Returns
     -------
@@ -100,6 +103,14 @@ def rubric_problems(rubrics: Sequence[Rubric]) -> list[Problem]:
     'it asks for more than one thing'
     """
     problems = [Problem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _alone(rubric)]
+    if not silent_gate:
+        problems += [
+            Problem(
+                place, "gate", "it is must-right and forbids, so that silence passes it: demand what is right instead"
+            )
+            for place, rubric in enumerate(rubrics)
+            if rubric.stream == "must_right" and "negative" in (rubric.polarity, polarity_of(rubric.statement))
+        ]
     contents = [_content(rubric.statement) for rubric in rubrics]
     for second, later in enumerate(rubrics):
         for first in range(second):
@@ -111,6 +122,26 @@ def rubric_problems(rubrics: Sequence[Rubric]) -> list[Problem]:
             verb = "says the same as" if rule == "duplicate" else "contradicts"
             problems.append(Problem(blamed, rule, f"it {verb} rubric {other + 1}"))
     return sorted(problems)
+
+
+def dimension_of(rubric: Rubric) -> ErrorKind:
+    """Return the dimension of error that a rubric tests: its kind, and where nobody named one, what its words give away.
+
+    Examples
+    --------
+    >>> def must(text):
+    ...     return Rubric(stream="must_right", statement=f"The response must {text}.", polarity="positive")
+    >>> dimension_of(must("mention two cups")), dimension_of(must("name a cup"))
+    ('count', 'object')
+    """
+    if rubric.kind is not None:
+        return rubric.kind
+    if _QUOTED.search(rubric.statement):
+        return "text"
+    said = set(words(rubric.statement))
+    if any(word.isdigit() and word != "1" for word in said):
+        return "count"
+    return "position" if said & _PLACES else "object"
 
 
 def asks_for_one_thing(statement: str) -> bool:
@@ -150,9 +181,21 @@ def _together(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence
     same = list(one) == list(other) or (set(one) == set(other) and not _ORDERED & set(one))
     if same and one:
         return "duplicate" if first.polarity == second.polarity else "contradiction"
-    if first.polarity == second.polarity == "positive" and _clash(first, second, one, other):
-        return "contradiction"
+    if first.polarity == second.polarity == "positive":
+        if _clash(first, second, one, other):
+            return "contradiction"
+        if _same_point(first, second, set(one), set(other)):
+            return "duplicate"
     return None
+
+
+def _same_point(first: Rubric, second: Rubric, one: set[str], other: set[str]) -> bool:
+    """Return whether two demands test one dimension on the same words of a caption and share half of their own, two or more."""
+    if first.kind is None or first.kind != second.kind or not (first.evidence and second.evidence):
+        return False
+    quoted, within = sorted((" ".join(words(first.evidence)), " ".join(words(second.evidence))), key=len)
+    shared = len(one & other)
+    return f" {quoted} " in f" {within} " and shared >= max(2, min(len(one), len(other)) / 2)
 
 
 def _clash(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.trees.validity import Null, Validity, permutation_null, validity
-from dokimasia.domain.capability import CATEGORIES, DEEPEST, ROOT, CapabilityPath, plain_name
+from dokimasia.domain.capability import CATEGORIES, LAYERS, ROOT, CapabilityPath, Level, plain_name
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -19,7 +19,9 @@ __all__ = [
     "add",
     "add_all",
     "assign",
+    "carry",
     "copy_of",
+    "deepest",
     "fold",
     "hang",
     "holder",
@@ -38,13 +40,15 @@ Path = str | CapabilityPath
 _EMPTY: dict[str, Any] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
 
-def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
+def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capability") -> "Tree":
     """Return a tree of a root and its fixed anchors.
 
     Parameters
     ----------
     categories : iterable of str
         Names of the categories, at least one; a name that stands twice counts once.
+    level : {"capability", "parent"}
+        The layer of the leaves. In a tree at the level of parents these hold the criteria, and nothing lies below them.
 
     Returns
     -------
@@ -52,7 +56,8 @@ def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
         Edges lead from parent to child. A node's id is its path (`<A><B><C>`; the root is `root`). Its attributes:
         `layer` (0 root, 1 category, 2 parent, 3 capability), `support` (how many criteria it holds itself), `members`
         (their ids, a frozenset) and `absorbed` (the sorted ids of nodes that were merged or folded into it, or that it
-        was called before). `tree.graph["categories"]` are the anchors in the order given.
+        was called before). `tree.graph["categories"]` are the anchors in the order given, `tree.graph["level"]` the
+        level.
 
     Raises
     ------
@@ -74,7 +79,7 @@ def new_tree(categories: Iterable[str] = CATEGORIES) -> "Tree":
     names = tuple(dict.fromkeys(plain_name(name) for name in categories))
     if not names:
         raise ValueError("a tree needs at least one category")
-    tree = nx.DiGraph(categories=names)
+    tree = nx.DiGraph(categories=names, level=level)
     tree.add_node(ROOT, layer=0, **_EMPTY)
     for name in names:
         hang(tree, CapabilityPath(names=(name,)))
@@ -221,7 +226,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
 
     pruned = copy_of(tree)
     support: dict[str, int] = {node: int(pruned.nodes[node].get("support", 0)) for node in pruned}
-    for parent in sorted(node for node in pruned if _layer(pruned, node) == DEEPEST - 1):
+    for parent in sorted(node for node in pruned if _layer(pruned, node) == deepest(pruned) - 1):
         weakest = [(support[leaf], leaf) for leaf in pruned.successors(parent)]
         best = [(-count, leaf) for count, leaf in weakest]
         heapify(weakest)
@@ -244,14 +249,22 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
 
 
 def leaves(tree: "Tree") -> list[str]:
-    """Return the ids of all capabilities, sorted.
+    """Return the ids of all capabilities, sorted; those of all parents where the tree is at their level.
 
     Examples
     --------
     >>> leaves(new_tree(["A"]))
     []
+    >>> leaves(add(new_tree(["A"], level="parent"), "<A><B>"))
+    ['<A><B>']
     """
-    return sorted(node for node in tree if _layer(tree, node) == DEEPEST)
+    layer = deepest(tree)
+    return sorted(node for node in tree if _layer(tree, node) == layer)
+
+
+def deepest(tree: "Tree") -> int:
+    """Return the layer of a tree's leaves: 3, or 2 at the level of parents."""
+    return LAYERS.index(tree.graph.get("level", "capability"))
 
 
 def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
@@ -318,13 +331,29 @@ def fold(tree: "Tree", keep: str, drop: str) -> None:
     tree.remove_node(drop)
 
 
+def carry(tree: "Tree", node: str, to: str) -> None:
+    """Give a node, with all below it, another path of its layer, in place; with a node that stands there it becomes one.
+
+    Examples
+    --------
+    >>> tree = add_all(new_tree(["A"]), ["<A><B><C>", "<A><D><E>"])
+    >>> carry(tree, "<A><D>", "<A><B>")
+    >>> leaves(tree), holder(tree, "<A><D><E>")
+    (['<A><B><C>', '<A><B><E>'], '<A><B><E>')
+    """
+    hang(tree, path_of(to))
+    for child in sorted(map(str, tree.successors(node))):
+        carry(tree, child, to + child.removeprefix(node))
+    fold(tree, to, node)
+
+
 def _layer(tree: "Tree", node: str) -> int | None:
     return tree.nodes[node].get("layer")
 
 
 def _leaf(tree: "Tree", path: Path) -> str:
     node = str(path)
-    if node not in tree or _layer(tree, node) != DEEPEST:
+    if node not in tree or _layer(tree, node) != deepest(tree):
         raise ValueError(f"{node} is no leaf of the tree")
     return node
 

@@ -78,7 +78,7 @@ def refinement_step(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import RefinementRequest, refine
-    from dokimasia.methods.refinement.blocks import refinement
+    from dokimasia.methods.refinement.blocks import headline, refinement
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truths.refining import expected_rates
@@ -96,10 +96,10 @@ def refinement_step(
         print_blocks(
             [
                 Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
-                *(refinement.paper(summary) if summary["failed"] else ()),
+                *((headline.mended(summary),) if summary["failed"] else ()),
                 Paragraph(
-                    "Accuracy, and the mean atom score from 1 to 5. again: the same prompt anew; retry: told that it was "
-                    "wrong; self: told the questions of failed atoms; peer: with hints of models that solved them.",
+                    "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
+                    "self: also the questions of failed atoms; peer: also hints of models that solved them.",
                     "note",
                 ),
                 refinement.planted(summary, planted),

@@ -64,10 +64,11 @@ def print_run(
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
     """Print one sample of a run whole; with `raw` also the calls that it took (without it `calls` may be their number)."""
     from dokimasia.report.blocks import Fold
-    from dokimasia.report.sections.calls import calls
+    from dokimasia.report.sections.calls import calls, reduced_images
 
     drawn = () if drawing.sample is None else drawing.sample(view.get("items", [view]), str)
-    print_blocks([Fold(f"sample {sample}", (*drawn, *(calls(view) if raw else ())))], whole=True)
+    sent = (*reduced_images(view), *(calls(view) if raw else ()))
+    print_blocks([Fold(f"sample {sample}", (*drawn, *sent))], whole=True)
 
 
 def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
@@ -99,4 +100,8 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}", style=style)
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}")
+        side = shown.get("max_image_side", {}).get(name)
+        reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
+        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}{reduced}")
+    for note in shown["notes"]:
+        out.print(f"note: {note}", style="yellow", markup=False)

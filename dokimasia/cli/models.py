@@ -140,6 +140,7 @@ def _limits(one: dict[str, Any]) -> str:
     if one["start_concurrency"] < one["max_concurrency"]:
         limits.append(f"from {one['start_concurrency']}")
     limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
+    limits += [f"images to {one['max_image_side']:,} px"] if one["max_image_side"] is not None else []
     return "\n".join(limits)
 
 

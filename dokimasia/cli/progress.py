@@ -46,6 +46,8 @@ class ProgressLine:
             f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
         )
         click.echo(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again", err=True)
+        for note in estimate.notes:
+            click.echo(f"note: {note}", err=True)
         if self._console.is_terminal:
             self._live = Progress(
                 TextColumn("{task.description}"),

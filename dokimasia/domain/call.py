@@ -29,7 +29,8 @@ class ModelSpec(Value):
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
     None is unknown, which is not zero. `max_concurrency` is the most requests that its endpoint is ever sent at once under
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
-    there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call.
+    there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
+    has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is.
     """
 
     ref: ModelRef
@@ -44,6 +45,7 @@ class ModelSpec(Value):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     capabilities: tuple[Capability, ...] = ()
+    max_image_side: int | None = Field(default=None, ge=64)
     sampling: "Sampling" = Field(default_factory=lambda: Sampling())
 
 
@@ -192,6 +194,12 @@ class Answer(Value):
     reply: ModelReply
     cost: float | None = None
     cached: bool = False
+
+
+class CallKeys(Value):
+    """Ledger keys of calls, in order, kept as a value where a graph's state has no room for them."""
+
+    calls: tuple[str, ...]
 
 
 def canonical_request(call: ModelCall) -> dict[str, Any]:

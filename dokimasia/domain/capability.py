@@ -19,6 +19,10 @@ ROOT = "root"
 """The id of the root; every other node's id is its path."""
 
 DEEPEST = len(LAYERS) - 1
+
+Level = Literal["capability", "parent"]
+"""What the leaves of a tree are: its capabilities, or, in a tree of three layers, its parents."""
+
 MAX_NAME = 80
 
 _PARTS = re.compile(r"(?:\s{0,9}<[^<>]{1,400}>){1,9}\s{0,9}")
@@ -171,10 +175,11 @@ class TreeVersion(Value):
     """A whole tree at one time: its anchors, its nodes sorted by id (the root among them), and how it came about.
 
     `before` is the id of the version that the edits were made to, None for the first. Two versions with equal nodes and
-    another history have other ids.
+    another history have other ids. `level` says which nodes are its leaves.
     """
 
     categories: tuple[Name, ...] = Field(min_length=1)
+    level: Level = "capability"
     nodes: tuple[TreeNode, ...]
     before: str | None = None
     edits: tuple[TreeEdit, ...] = ()

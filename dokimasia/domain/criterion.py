@@ -1,5 +1,7 @@
 """Cognitive replay's products: the reference chain and the atomic criteria drawn from it (ATOM, section 3.1)."""
 
+from typing import Literal, NamedTuple
+
 from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value
@@ -7,7 +9,17 @@ from dokimasia.domain.identity import Value
 WEIGHT_TOTAL = 10
 """The weights of one sample's criteria sum to this (ATOM, figure 8)."""
 
-MIN_CRITERIA, MAX_CRITERIA = 3, 5
+MIN_CRITERIA, MAX_CRITERIA = 1, 5
+"""How many criteria a set may have: as many as the question needs."""
+
+PUBLISHED_COUNT = (3, 5)
+"""How many a set has in the paper (ATOM, section 3.1), whatever the question needs."""
+
+Defect = Literal["unnecessary", "compound", "suggestive", "missing", "rule"]
+"""What can be wrong with a criterion: the answer does not rest on it, it asks for more than one thing, its question gives
+its answer away; that no criterion asks for something on which the answer rests; or it breaks a rule that needs no judge."""
+
+Became = Literal["mended", "dropped", "left"]
 
 
 class Box(Value):
@@ -40,24 +52,66 @@ class ReferenceChain(Value):
 
 
 class Criterion(Value):
-    """An atomic criterion (q, g, w): an open question on another solution, its local ground truth, an integer weight."""
+    """An atomic criterion (q, g, w): an open question, its local ground truth, an integer weight.
+
+    `final` says that it asks for the final answer itself, and not for something on which that rests.
+    """
 
     question: str = Field(min_length=1)
     ground_truth: str = Field(min_length=1)
     weight: int = Field(ge=1, le=10)
     anchor: Anchor = Anchor()
+    final: bool = False
+
+
+class CriterionCheck(NamedTuple):
+    """What a second look says of one criterion: whether the answer rests on it, whether it asks for one thing, whether its
+    question keeps its answer to itself; and what is wrong with it, where anything is."""
+
+    needed: bool
+    single: bool
+    open: bool
+    reason: str = ""
+
+
+class CriteriaCheck(NamedTuple):
+    """What a second look says of a set: of each criterion in order, and what no criterion asks for (empty: nothing)."""
+
+    criteria: tuple[CriterionCheck, ...]
+    missing: str = ""
+
+
+class CriterionFault(Value):
+    """What was found to be wrong with a criterion, and what became of it.
+
+    `question` is that of the criterion as it stood; it is empty for what no criterion asks for. What was sent back and is
+    gone since is `mended`; what the program left out is `dropped`; a fault that could not be helped is `left`.
+    """
+
+    question: str
+    defect: Defect
+    reason: str = ""
+    became: Became
 
 
 class CriteriaSet(Value):
     """The criteria of one sample, in order; criterion numbers are 1-based positions in this tuple.
 
-    `repaired` is true when the judge's weights were rescaled to sum to ten.
+    `repaired` is true when the judge's weights were rescaled to sum to ten, `checked` when a second look was taken at the
+    set; `faults` is what was found to be wrong with it on the way to what it is.
     """
 
     criteria: tuple[Criterion, ...] = Field(min_length=1)
     repaired: bool = False
+    checked: bool = False
+    faults: tuple[CriterionFault, ...] = ()
 
     @property
     def weights(self) -> tuple[int, ...]:
         """Weights in the order of the criteria."""
         return tuple(criterion.weight for criterion in self.criteria)
+
+    @property
+    def only_final(self) -> bool:
+        """Whether the final answer is all that the set asks for."""
+        return all(criterion.final for criterion in self.criteria)

@@ -47,7 +47,7 @@ class Figure(Value):
 class AssetRow(Value):
     """One line of an asset: a cell for each column, how much is behind it, and whom and what it is about.
 
-    `n` counts what the row rests on (scored criteria, or samples: the asset's `counts` says which), `held` what was
+    `n` counts what the row rests on (scored criteria, samples, or failed atoms: the asset's `counts` says which), `held` what was
     asked about; `model`, `node` (a leaf, or a category), and `samples` lead to the atoms behind it.
     """
 
@@ -79,7 +79,7 @@ class Asset(Value):
     columns: tuple[AssetColumn, ...] = Field(min_length=1)
     rows: tuple[AssetRow, ...] = ()
     model: str = ""
-    counts: Literal["criteria", "samples"] = "criteria"
+    counts: Literal["criteria", "samples", "failed atoms"] = "criteria"
 
     @model_validator(mode="after")
     def _rectangular(self) -> Self:

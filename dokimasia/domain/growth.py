@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.capability import CATEGORIES, Name
+from dokimasia.domain.capability import CATEGORIES, Level, Name
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 
@@ -56,10 +56,12 @@ class GrowthOptions(Value):
     """How a tree is grown: part of the growth's identity.
 
     `subsample` is how many samples the tree is grown from (0: all); `rounds` how often criteria are proposed for, and
-    the tree merged and pruned; `batch` how many criteria one call maps; `shown` how many leaves one call shows.
+    the tree merged and pruned; `batch` how many criteria one call maps; `shown` how many leaves one call shows. `level`
+    says which layer the leaves are of.
     """
 
     categories: tuple[Name, ...] = CATEGORIES
+    level: Level = "capability"
     subsample: int = Field(default=SUBSAMPLE, ge=0)
     rounds: int = Field(default=2, ge=1, le=15)
     min_support: int = Field(default=MIN_SUPPORT, ge=1)
@@ -102,6 +104,7 @@ class PhaseReport(Value):
     asked: int = 0
     added: int = 0
     merged: int = 0
+    renamed: int = 0
     pruned: int = 0
     placed: int = 0
     unplaced: dict[str, int] = Field(default_factory=dict)

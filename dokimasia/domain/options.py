@@ -1,12 +1,18 @@
 """What a graph may be told: frozen options, part of a run's identity."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart and still be one answer, relative to the larger, unless it is told otherwise."""
+
+Protocol = Literal["ours", "published"]
+"""Whose way is gone where a method departs from its paper: this project's, or the paper's."""
 
 LOOKS = 6
 """How often a judge may use its tools in one ask, unless it is told otherwise."""
@@ -21,7 +27,8 @@ class GraphOptions(Value):
     scores, where it is then shown the image; `looks` is how often it may use them in one ask.
     `plain` puts the data set's bare question to the candidates, in place of asking them to show what their answer rests
     on and to state it on a line of its own. `published` asks as the papers do wherever this project asks otherwise.
-    `tolerance` is how far a number may lie from the reference answer, relative to the larger of them.
+    `tolerance` is how far a number may lie from the reference answer, relative to the larger of them. `criteria_count` is
+    the least and the greatest number of criteria that a sample has.
     `show_image` also shows the image when checkpoints are scored (default: the judge sees text only, `methods` table).
     """
 
@@ -31,6 +38,7 @@ class GraphOptions(Value):
     plain: bool = False
     published: bool = False
     tolerance: float = Field(default=TOLERANCE, ge=0)
+    criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = Field(default=LOOKS, ge=1)

@@ -25,6 +25,19 @@ class BlobStore(Protocol):
         ...
 
 
+class Reducer(Protocol):
+    """Makes images smaller, each once for every side."""
+
+    async def __call__(self, image: ImageRef, side: int) -> ImageRef:
+        """Return the image with a longer side of so many pixels, which lies among the blobs.
+
+        Raises:
+            ToolFailure: the image cannot be read.
+            StorageError: it is not among the blobs, or what was made cannot be kept.
+        """
+        ...
+
+
 class Transport(Protocol):
     """One way to reach a model: it sends one request once, and never retries."""
 

@@ -8,13 +8,17 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, AnswerRule, FailureKind, FinalAnswer, Response
 
 Arm = Literal["original", "again", "retry", "self", "peer"]
-"""`original`: the answer that failed · `again`: the same prompt sampled anew · `retry`: told only that it was wrong ·
-`self`: told the questions of failed atoms · `peer`: told them with hints of peers that solved them (ATOM, section 3.5)."""
+"""`original`: the answer that failed · `again`: asked once more, told nothing · `retry`: told whether it was right ·
+`self`: told also the questions of failed atoms · `peer`: and hints of peers that solved them (ATOM, section 3.5)."""
 
 ARMS: tuple[Arm, ...] = get_args(Arm)
 
+
 SOLVED = 4
 """An atom is solved at this score or above, failed below it."""
+
+Unused = Literal["final answer", "restates the question", "leak"]
+"""Why a failed atom is no point to feed back: it is the final answer, asks what is asked anyway, or gives something away."""
 
 Fallback = Literal["", "no peer", "no hint", "leak"]
 """Why a point of the arm `peer` carries no hint: none solved it, none could be had of the peer, or it gave it away."""
@@ -25,22 +29,38 @@ Stopped = Literal["", "all solved", "nothing improved", "rounds", "nothing to sa
 AtomNumber = Annotated[int, Field(ge=1)]
 
 
+HOW_IT_LEAKS: dict[str, str] = {
+    "letter": "it says which option it is, by its letter or its place",
+    "number": "it states a value that is to be found out",
+    "verbatim": "it says in the same words what is to be found out",
+    "said": "it says outright what is to be found out",
+    "reworded": "it says in other words what is to be found out",
+    "described": "only one thing fits what it describes",
+    "left over": "it rules out all but what is to be found out",
+    "worked out": "what is to be found out can be worked out from it alone",
+    "spelt out": "it spells out or hides in other letters what is to be found out",
+    "judge": "the text as a whole gives away what is to be found out",
+}
+"""By form the reason why a passage is a leak, in words that tell nothing themselves."""
+
+
 class FoundLeak(Value):
-    """Something in a text that gives a secret away: in which form, whereabouts, and who found it."""
+    """Something in a text that gives a secret away: in which form, the very passage, and who found it."""
 
     form: str
     excerpt: str
     found_by: Literal["rules", "judge"] = "rules"
 
+    @property
+    def reason(self) -> str:
+        """Why the passage is a leak."""
+        return HOW_IT_LEAKS.get(self.form, "it gives away what is to be found out")
 
-class Hint(Value):
-    """A peer's guiding hint on one atom, and what it was found to give away; `rewritten` is its second wording."""
 
-    sample: str
-    atom: AtomNumber
-    peer: str
+class Wording(Value):
+    """One wording of a peer's hint on a point: the text, what it was found to give away, and the call that wrote it."""
+
     text: str
-    rewritten: bool = False
     leaks: tuple[FoundLeak, ...] = ()
     call: str = ""
 
@@ -48,55 +68,83 @@ class Hint(Value):
 class Point(Value):
     """One failed atom in a feedback: its question, and in the arm `peer` the hint and who gave it.
 
-    `leaks` are what was found in the question itself, in the hint and in its rewriting, in this order; a question that
-    leaks is left out of the feedback altogether (`dropped`), a hint that still leaks is left out of its point.
-    `unjudged` texts of it passed on the word of the rules alone: the judge gave no verdict that could be read.
+    `stated` says whether the earlier answer spoke of it at all, None where the judgement does not say. `wordings` are
+    those of the hint, in order: one that leaks is rewritten once, and left out where it leaks again; `answer` is the id of
+    the peer's own answer. `unjudged` counts the looks at the feedback in which the judge gave no verdict that could be read.
     """
 
     atom: AtomNumber
     question: str
+    stated: bool | None = None
     hint: str = ""
     peer: str = ""
+    answer: str = ""
     fallback: Fallback = ""
     asked: int = Field(default=0, ge=0, description="hints asked of a peer, rewritings included")
-    rewritten: bool = False
-    dropped: bool = False
     unjudged: int = Field(default=0, ge=0)
-    leaks: tuple[FoundLeak, ...] = ()
-    hints: tuple[str, ...] = Field(default=(), description="ids of the hints that were given, in order")
+    wordings: tuple[Wording, ...] = ()
+
+    @property
+    def leaks(self) -> tuple[FoundLeak, ...]:
+        """What was found in all wordings of the hint."""
+        return tuple(leak for wording in self.wordings for leak in wording.leaks)
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether the hint was written a second time."""
+        return len(self.wordings) > 1
 
 
 class Feedback(Value):
-    """What an arm told a model before it answered again; without points it is told no more than `retry` is."""
+    """What an arm told a model before it answered again: whether its last answer was right, and points to work on.
+
+    Without points it is told no more than `retry` is; the arm `again` is told nothing at all.
+    """
 
     sample: str
     model: str
     arm: Arm
     round: int = Field(ge=1)
+    answered: Answered = "wrong"
     points: tuple[Point, ...] = ()
 
-    @property
-    def said(self) -> tuple[Point, ...]:
-        """The points that were passed on."""
-        return tuple(point for point in self.points if not point.dropped)
+
+class UnusedAtom(Value):
+    """A failed atom that no feedback names, why, and what was found in its question."""
+
+    atom: AtomNumber
+    why: Unused
+    leaks: tuple[FoundLeak, ...] = ()
+
+
+class Selection(Value):
+    """Which failed atoms of an answer a feedback may name (`shown`), and which are kept from it by chance or for a reason.
+
+    `unjudged` says that the judge looked at their questions and gave no verdict that could be read.
+    """
+
+    shown: tuple[AtomNumber, ...] = ()
+    withheld: tuple[AtomNumber, ...] = ()
+    unused: tuple[UnusedAtom, ...] = ()
+    unjudged: bool = False
 
 
 class RefinementStep(Value):
     """One round of one arm on one answer of one model, by ids; round 0 is the arm `original`.
 
-    `shown` and `withheld` are the numbers (from 1) of the atoms that failed before the round: those that the feedback
-    may name, and those that are kept from it. `judgements` are the ids of all judgements of the response, independent
+    `selection` says which atoms feedback may name; round 0 has it. `draw` is the repeat index under which the answer was
+    asked for, each arm's and each round's own. `judgements` are the ids of all judgements of the response, independent
     draws of the judge; of the original response the first is the source run's and the second is drawn for comparison.
     """
 
     arm: Arm
     round: int = Field(ge=0)
+    draw: int | None = None
     response: str | None = None
     final: str | None = None
     judgements: tuple[str, ...] = ()
+    selection: str | None = None
     feedback: str | None = None
-    shown: tuple[AtomNumber, ...] = ()
-    withheld: tuple[AtomNumber, ...] = ()
     stopped: Stopped = ""
     failure: FailureKind | None = None
     reason: str = ""
@@ -108,10 +156,14 @@ class RefinementRow(Value):
 
     Scores are 1 to 5, higher is better, in the order of the criteria. `before` and `after` are the atoms' scores in the
     source run's judgement and in this round's (the mean over `draws`, one tuple a judgement); `after` is empty and
-    `failure` is set where the round brought none. `shown` and `withheld` split the atoms that failed in the source run
-    (at s <= 3) by the same seeded draw in every arm, `told` are those that this round's feedback really named. `last`
-    marks an arm's last round, by which the arm is judged. `selected` is false for an original answer that did not fail:
-    it has a row of the arm `original` only. `calls` are ledger keys; `cost` is in US dollars, None where unknown.
+    `failure` is set where the round brought none. `stated_before` and `stated` say of each atom whether the answer spoke
+    of it, then and now. `shown` and `withheld` split the atoms that failed in the source run (at s <= 3) and can be fed
+    back, by the same seeded draw in every arm; `unused` are the other failed ones; `told` are those that this round's
+    feedback really named. `last` marks an arm's last round, by which the arm is judged. `failed` says that the original
+    answer is one to take up, `selected` that it was: one without a point to feed back leaves all arms alike, and has a row
+    of the arm `original` only, as one that did not fail. `options` is between how many answers the question lets one
+    guess, two to five, else None. `draw` is the repeat index of the answer. `calls` are ledger keys; `cost` is in US
+    dollars, None where unknown.
     """
 
     run: str
@@ -124,7 +176,10 @@ class RefinementRow(Value):
     arm: Arm
     round: int
     last: bool
+    failed: bool
     selected: bool
+    draw: int | None
+    options: int | None
     stopped: Stopped
     failure: FailureKind | None
     reason: str
@@ -134,11 +189,14 @@ class RefinementRow(Value):
     weights: tuple[int, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
+    stated_before: tuple[bool, ...]
+    stated: tuple[bool, ...]
     draws: tuple[tuple[int, ...], ...]
     score_before: float | None
     score: float | None
     shown: tuple[AtomNumber, ...]
     withheld: tuple[AtomNumber, ...]
+    unused: tuple[UnusedAtom, ...]
     told: tuple[AtomNumber, ...]
     points: tuple[Point, ...]
     flags: tuple[str, ...]
@@ -153,22 +211,25 @@ class RefinementRow(Value):
     @property
     def failed_atoms(self) -> tuple[int, ...]:
         """Numbers of the atoms that failed in the source run, in order."""
-        return tuple(sorted((*self.shown, *self.withheld)))
+        return tuple(number for number, score in enumerate(self.before, start=1) if score < SOLVED)
 
 
 class Refined(Value):
     """What came of refining one answer in one arm, with the values themselves.
 
     `response` is the last answer, None where none could be had (`failure` says why); `final` says whether it is right,
-    which is unknown without a reference answer. `before` and `after` are the atoms' scores, 1 to 5, in the order of the
-    criteria; `feedback` is what the model was told, a round each.
+    which is unknown without a reference answer, and `answered_before` whether the first answer was. `before` and `after`
+    are the atoms' scores, 1 to 5, in the order of the criteria; `selection` says which of them feedback may name;
+    `feedback` is what the model was told, a round each; `steps` begin with round 0, the look at the first answer.
     """
 
     arm: Arm
     response: Response | None
     final: FinalAnswer | None
+    answered_before: Answered
     before: tuple[float, ...]
     after: tuple[float, ...]
+    selection: Selection
     feedback: tuple[Feedback, ...]
     steps: tuple[RefinementStep, ...]
     stopped: Stopped

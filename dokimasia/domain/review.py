@@ -16,6 +16,9 @@ from dokimasia.domain.options import GraphOptions
 MAX_CYCLES = 2
 """Cycles of comparing, ranking and rewriting, unless fewer are asked for (PerceptionRubrics: N is at most 2)."""
 
+MIN_VOTES = 2
+"""Votes that have to come before they decide anything: nobody agrees with himself."""
+
 DESCRIBE_REQUEST = (
     "Describe this image in full: the scene as a whole, every object that can be made out with its attributes, how many "
     "there are, where they are and how they relate to each other, and every text, label and value exactly as it is "
@@ -27,15 +30,25 @@ Rule = Literal["unanimous", "majority"]
 """What accepts a caption: all votes, or, where it was asked for, more than half of them after the last cycle."""
 
 Verdict = Literal["accepted", "discarded", "incomplete"]
-"""How a review ended: agreed; divided to the end; or a reviewer failed, which says nothing about agreement."""
+"""How a review ended: agreed; divided to the end; or too few were heard, which says nothing about agreement."""
+
+Part = Literal["describe", "compare", "vote"]
+"""What a member does in its turn: a draft, a comparison in a cycle, a vote after it."""
+
+NOT_HEARD: tuple[FailureKind, ...] = ("api_error", "budget")
+"""Failures to which asking again may bring a reply: the review waits for it, and goes on without any other reply."""
 
 
 class Comparison(Value):
-    """What a reviewer says of candidates numbered from 1: a critique of each, all of them best first, a better text."""
+    """What a reviewer says of candidates numbered from 1: a critique of each, all of them best first, and what follows.
+
+    That is a better text, or the number of the candidate that it keeps as it is, which is the first of its ranking.
+    """
 
     critiques: tuple[str, ...]
     ranking: tuple[int, ...]
-    rewrite: str
+    rewrite: str = ""
+    keep: int | None = None
 
 
 class Ballot(Value):
@@ -66,7 +79,8 @@ class PeerReview(Value):
     """One reviewer's comparison in one cycle.
 
     `shown` are the candidates' ids in the order in which the reviewer saw them; `critiques` follow that order,
-    `ranking` holds ids, the best first. `rewrite` is the id of the candidate that the reviewer wrote.
+    `ranking` holds ids, the best first. `rewrite` is the id of the candidate that the reviewer wrote or, where it `kept`
+    one of the candidates as it is (or wrote the same once more), of that one.
     """
 
     sample: str
@@ -76,6 +90,7 @@ class PeerReview(Value):
     critiques: tuple[str, ...]
     ranking: tuple[str, ...]
     rewrite: str
+    kept: bool = False
     provenance: Provenance
 
 
@@ -94,6 +109,21 @@ class PeerVote(Value):
     choice: str
     rationale: str
     provenance: Provenance
+
+
+class LostTurn(Value):
+    """A member's turn that came to nothing: what it was to do in which cycle (0: the drafts), and why.
+
+    `call` is the ledger key of its last reply, empty where none came.
+    """
+
+    sample: str
+    member: str
+    cycle: int = Field(ge=0)
+    part: Part
+    failure: FailureKind
+    reason: str
+    call: str = ""
 
 
 class Origin(Value):
@@ -116,8 +146,9 @@ class GoldenCaption(Value):
     """A description that a panel agreed on; unverified until a person has decided on it.
 
     `candidate` is the id of the agreed text, `author` who wrote it last, `cycle` the one after which it was agreed.
-    `agreement` is how: by all votes, or (only where that was asked for) by most of them. `sample` is the sample's
-    digest, `sample_id` its name. `origins` has one entry a sentence, in order.
+    `agreement` is how: by all votes, or (only where that was asked for) by most of them. `votes` are those for it, 0 where
+    the candidates of all were one text and nothing was left to vote on; `lost` are votes that could not be used. `sample`
+    is the sample's digest, `sample_id` its name. `origins` has one entry a sentence, in order.
     """
 
     sample: str
@@ -128,15 +159,16 @@ class GoldenCaption(Value):
     cycle: int = Field(ge=1)
     agreement: Rule
     panel: tuple[str, ...]
-    votes: int = Field(ge=1)
+    votes: int = Field(ge=0)
+    lost: int = Field(default=0, ge=0)
     origins: tuple[Origin, ...] = ()
 
 
 class ReviewRecord(Value):
     """How the review of one sample ended, with the ids of all that was written on the way, in order.
 
-    `tally` counts the votes of the last finished cycle by the chosen text's id; `failed_member` and `failure` are set
-    where it is incomplete.
+    `tally` counts the votes of the last finished cycle by the chosen text's id, `lost` are turns that came to nothing;
+    `failed_member` and `failure` are set where it is incomplete.
     """
 
     sample: str
@@ -148,6 +180,7 @@ class ReviewRecord(Value):
     candidates: tuple[str, ...] = ()
     reviews: tuple[str, ...] = ()
     votes: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     tally: dict[str, int] = Field(default_factory=dict)
     golden: str | None = None
     failed_member: str | None = None
@@ -155,26 +188,29 @@ class ReviewRecord(Value):
 
 
 class ReviewOptions(GraphOptions):
-    """Options of a peer review: the panel by shown names, how many cycles at most, what accepts, what is asked for."""
+    """Options of a peer review: the panel by shown names, how many cycles at most, what accepts, what is asked for.
+
+    As `published` every comparison writes, every cycle is voted on, and every vote has to come.
+    """
 
     panel: tuple[str, ...] = Field(min_length=2)
     cycles: int = Field(default=MAX_CYCLES, ge=1)
     accept: Rule = "unanimous"
     request: str = DESCRIBE_REQUEST
+    published: bool = False
 
 
 def agreed(choices: dict[str, str], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
-    """Return what votes agree on and how, or None where they are divided.
+    """Return what votes agree on and how, or None where they are divided or fewer than two.
 
     Args:
-        choices: the text that each voter chose.
+        choices: the text that each voter chose whose vote can be used.
         rule: `majority` also accepts, after the last cycle, what more than half of the votes chose.
         last: whether no cycle follows.
     """
-    counted = Counter(choices.values()).most_common(1)
-    if not counted:
+    if len(choices) < MIN_VOTES:
         return None
-    text, votes = counted[0]
+    text, votes = Counter(choices.values()).most_common(1)[0]
     if votes == len(choices):
         return text, "unanimous"
     if rule == "majority" and last and 2 * votes > len(choices):

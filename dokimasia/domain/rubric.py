@@ -3,12 +3,13 @@
 import re
 from typing import Literal, NamedTuple, get_args
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import Provenance
+from dokimasia.domain.judgement import FailureKind, Provenance
 from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.perturbation import Change
 
 Stream = Literal["must_right", "easy_wrong"]
 """`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were seen to fail (section 3.3.2)."""
@@ -18,8 +19,8 @@ STREAMS: tuple[Stream, ...] = get_args(Stream)
 Polarity = Literal["positive", "negative"]
 """Whether a response has to say something, or must not say it."""
 
-ErrorKind = Literal["object", "attribute", "count", "position", "text", "value", "state", "relation"]
-"""What a response that fails a rubric has got wrong."""
+ErrorKind = Literal["object", "attribute", "count", "position", "text", "value", "state", "relation", "order"]
+"""What a response that fails a rubric has got wrong: the name of a dimension of error (`prompts.dimensions`)."""
 
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
@@ -28,9 +29,21 @@ MAX_EASY_WRONG = 12
 DISSENTS = 2
 """So many members of the panel who find a fault with a rubric drop it."""
 
+WEAK_POOL = 4
+"""Easy-wrong rubrics from fewer responses than these are weak: what one or two models got wrong is no habit of models."""
+
+TRIAL_CAPTIONS = 4
+"""Captions with planted errors, at most, on which the rubrics of a set are tried before it is accepted."""
+
+MEASURED_ERRORS = 4
+"""Errors, at most, that are planted in a golden caption to measure what its set catches."""
+
+_SUBJECT = r"(?:the|a|an|any|every)\s+(?:response|caption|description|answer)"
+_MUST = r"(?:must|may|should|shall|can|ought\s+to|has\s+to|needs\s+to)"
 _FORBIDS = re.compile(
-    r"\s*(?:(?:the|a|any|every)\s+(?:response|caption|description|answer)\s+)?"
-    r"(?:(?:must|may|should|shall|can)\s+(?:not|never)|mustn['’]t|cannot|does\s+not|never)\b",
+    rf"\s*(?:no\s+(?:response|caption|description|answer)\s+{_MUST}\b|(?:{_SUBJECT}\s+)?(?:{_MUST}\s+)?(?:not|never|mustn['’]t|"
+    r"cannot|can['’]t|do(?:es)?\s+not|do(?:es)?n['’]t|avoids?|refrains?|abstains?|omits?|leaves?\s+out|(?:be|is)\s+(?:free|silent)|"
+    r"(?:make|contain|include|mention|claim)s?\s+(?:no(?!-)|none|nothing))\b)",
     re.IGNORECASE,
 )
 
@@ -39,7 +52,8 @@ class Rubric(Value):
     """A statement that is true or false of a response.
 
     `support` names the members of the pool whose responses make the error, `evidence` quotes the golden caption, `kind`
-    is None where nobody said it. `repaired` marks a statement that was mended after it broke a rule.
+    is None where nobody said it. `repaired` marks a statement that was mended after it broke a rule, `replaced` one that
+    stands in the place of one that tested nothing.
     """
 
     stream: Stream
@@ -49,33 +63,53 @@ class Rubric(Value):
     support: tuple[str, ...] = ()
     evidence: str = ""
     repaired: bool = False
+    replaced: bool = False
 
 
 class DroppedRubric(Value):
-    """A rubric that was left out of its set, why, and by what: the rules that a set keeps, or the panel."""
+    """A rubric that was left out of its set, why, and by what: the rules that a set keeps, the trial, or the panel."""
 
     rubric: Rubric
     reason: str
-    by: Literal["rules", "panel"]
+    by: Literal["rules", "trial", "panel"]
+
+
+class Tried(Value):
+    """A text that a set's rubrics were tried on without having been chosen by it, and which of them it passes.
+
+    It is the golden caption as it is, the golden caption with one planted error (`name` is the error's dimension,
+    `changes` plant it), or a response (`name` is whose). `passes` follows the set's rubrics, None for one that was not
+    tried; it is empty where the judgement, or the planting, failed.
+    """
+
+    what: Literal["golden", "planted", "response"]
+    name: str = ""
+    changes: tuple[Change, ...] = ()
+    passes: tuple[bool | None, ...] = ()
+    failure: FailureKind | None = None
 
 
 class PanelVerdict(Value):
-    """What a member of the panel says of a rubric: true of the golden caption, atomic, decidable from a response."""
+    """What a member of the panel says of a rubric: the golden caption passes it, it is atomic, decidable from a response."""
 
     member: str
-    true: bool
+    passes: bool = Field(validation_alias=AliasChoices("passes", "true"))
     atomic: bool
     decidable: bool
 
     @property
     def dissents(self) -> bool:
         """Whether the member finds a fault with it."""
-        return not (self.true and self.atomic and self.decidable)
+        return not (self.passes and self.atomic and self.decidable)
 
     @property
     def faults(self) -> tuple[str, ...]:
         """The faults in words."""
-        named = {"not true of the caption": self.true, "not atomic": self.atomic, "not decidable": self.decidable}
+        named = {
+            "the caption does not pass it": self.passes,
+            "not atomic": self.atomic,
+            "not decidable": self.decidable,
+        }
         return tuple(fault for fault, fine in named.items() if not fine)
 
 
@@ -99,8 +133,8 @@ class RubricSet(Value):
     """The rubrics of one sample, must-right first; numbers in a judgement are places within a stream, from 1.
 
     `pool` names those whose responses easy-wrong rubrics were mined from, `panel` those who cross-checked (empty: nobody
-    did), `unheard` members of pool and panel who had nothing to say. `verdicts` follow `rubrics`. `checked` says that a
-    person has decided on the set.
+    did), `unheard` members of pool and panel who had nothing to say. `verdicts` follow `rubrics`. `tried` is what its power
+    is measured by. `checked` says that a person has decided on the set.
     """
 
     sample_id: str
@@ -113,6 +147,7 @@ class RubricSet(Value):
     rubrics: tuple[Rubric, ...] = ()
     verdicts: tuple[tuple[PanelVerdict, ...], ...] = ()
     dropped: tuple[DroppedRubric, ...] = ()
+    tried: tuple[Tried, ...] = ()
     pool: tuple[str, ...] = ()
     panel: tuple[str, ...] = ()
     unheard: tuple[str, ...] = ()
@@ -143,16 +178,21 @@ class WrittenRubric(NamedTuple):
 class CheckedRubric(NamedTuple):
     """What a panel member answers on one rubric."""
 
-    true: bool
+    passes: bool
     atomic: bool
     decidable: bool
 
 
 class RubricDraft(Value):
-    """Rubrics on their way into a set: what is still in, what was dropped, and whose call wrote them."""
+    """Rubrics on their way into a set: what is still in, what was dropped, and whose call wrote them.
+
+    `idle` says, by place, why a rubric that was tried tests nothing; `shown` are the texts that it was tried on.
+    """
 
     rubrics: tuple[Rubric, ...] = ()
     dropped: tuple[DroppedRubric, ...] = ()
+    idle: dict[int, str] = Field(default_factory=dict)
+    shown: tuple[str, ...] = ()
     provenance: tuple[Provenance, ...] = ()
 
 

@@ -11,7 +11,7 @@ MediaType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 
 
 class ImageRef(Value):
-    """An image by content: the hash of its bytes as they are sent, unchanged, to every model.
+    """An image by content: the hash of its bytes as they are sent.
 
     `width` and `height` are in pixels, as stored (before any EXIF rotation).
     """
@@ -70,9 +70,14 @@ class Sample(Value):
         return _accepted(self.reference_answers or (() if self.reference_answer is None else (self.reference_answer,)))
 
     @property
+    def accepted_texts(self) -> tuple[str, ...]:
+        """The accepted answers, each as one text."""
+        return tuple(" and ".join(parts) for parts in self.accepted)
+
+    @property
     def reference_text(self) -> str | None:
         """The reference answer as a model is shown it: alternatives and parts in words; None where there is none."""
-        alternatives = [" and ".join(parts) for parts in self.accepted]
+        alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
         return alternatives[0] if alternatives else None

@@ -62,7 +62,7 @@ def _described(
         transport, problem = None, str(error)
     return {
         **spec.ref.model_dump(),
-        **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout"}),
+        **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout", "max_image_side"}),
         "transport": transport,
         "problem": problem,
         "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},

@@ -30,7 +30,7 @@ COLOURS = {
     "black": (0, 0, 0),
     "white": (255, 255, 255),
 }
-WIDTH, HEIGHT = 192, 96
+WIDTH = 192
 BANDS = 3
 
 _COLOUR = re.compile(r"\b(" + "|".join(COLOURS) + r")\b", re.IGNORECASE)
@@ -69,25 +69,26 @@ def bands(code: str) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def draw_bands(colours: tuple[str, ...]) -> tuple[ImageRef, bytes]:
-    """Return a PNG of upright bands in these colours, from left to right."""
+def draw_bands(colours: tuple[str, ...], width: int = WIDTH) -> tuple[ImageRef, bytes]:
+    """Return a PNG of upright bands in these colours, from left to right, twice as wide as it is high."""
     from PIL import Image, ImageDraw
 
-    picture = Image.new("RGB", (WIDTH, HEIGHT))
+    height = max(1, width // 2)
+    picture = Image.new("RGB", (width, height))
     pen = ImageDraw.Draw(picture)
     for number, colour in enumerate(colours):
-        left, right = WIDTH * number // len(colours), WIDTH * (number + 1) // len(colours) - 1
-        pen.rectangle((left, 0, right, HEIGHT - 1), fill=COLOURS[colour])
+        left, right = width * number // len(colours), width * (number + 1) // len(colours) - 1
+        pen.rectangle((left, 0, right, height - 1), fill=COLOURS[colour])
     written = io.BytesIO()
     picture.save(written, "PNG")
     data = written.getvalue()
     sha256 = hashlib.sha256(data).hexdigest()
-    return ImageRef(sha256=sha256, media_type="image/png", width=WIDTH, height=HEIGHT), data
+    return ImageRef(sha256=sha256, media_type="image/png", width=width, height=height), data
 
 
 def _image_probe(spec: ModelSpec, code: str) -> Probe:
     expected = bands(code)
-    image = draw_bands(expected)
+    image = draw_bands(expected, spec.max_image_side or WIDTH)
     task = (
         f"The picture shows three bands side by side. Name their colours from left to right, in three words. "
         f"The colours are among these: {', '.join(sorted(COLOURS))}."

@@ -145,9 +145,12 @@ class _WatchedLedger(SqliteLedger):
 
 
 def _able(spec: ModelSpec) -> ModelSpec:
-    """Return the spec as one that can do everything, so that a request keeps all that it has, and waits not too long."""
+    """Return the spec as one that can do everything, so that a request keeps all that it has, and waits not too long.
+
+    The picture is drawn no larger than the model is to be sent.
+    """
     able: tuple[Capability, ...] = ("vision", "json_schema", "tools")
-    return spec.model_copy(update={"capabilities": able, "timeout": min(spec.timeout, TIMEOUT)})
+    return spec.model_copy(update={"capabilities": able, "timeout": min(spec.timeout, TIMEOUT), "max_image_side": None})
 
 
 async def _check(

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dokimasia.domain.call import Answer, ModelCall, ModelReply, ModelSpec, call_key
-from dokimasia.domain.ports import BlobStore, Ledger, Transport
-from dokimasia.errors import CallFailed, Interrupted, TransportError
+from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
+from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.allowance import listening
 from dokimasia.gateway.budget import Budget, Reservation
 from dokimasia.gateway.envelope import check_envelope, clean_reply, redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
+from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of, estimate_usage
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
@@ -53,6 +54,7 @@ class ModelGateway:
         transports: Mapping[str, Transport],
         specs: Mapping[str, ModelSpec],
         api_keys: Mapping[str, str] | None = None,
+        reduce: Reducer | None = None,
         budget: Budget | None = None,
         redact: Callable[[str], str] = str,
         seed: int = 0,
@@ -69,6 +71,7 @@ class ModelGateway:
             transports: ways to send a call, by name.
             specs: how each model is reached, by `ModelRef.name`.
             api_keys: keys by `ModelRef.name`; a model without one is called without one.
+            reduce: makes images smaller for the models that have a `max_image_side`.
             budget: limits on what is spent; none by default.
             redact: takes secrets out of a text, on top of the keys above.
             seed: of the jitter between tries.
@@ -76,10 +79,19 @@ class ModelGateway:
             policy: when and how often a failed request is sent again.
             sleep: waits that many seconds (replaced in tests).
             clock: monotonic seconds (replaced in tests).
+
+        Raises:
+            ConfigError: a model has a `max_image_side` and there is no `reduce`.
         """
         keys = dict(api_keys or {})
         self._ledger = ledger
         self._blobs = blobs
+        self._sides = {name: spec.max_image_side for name, spec in specs.items() if spec.max_image_side is not None}
+        self._reduce = reduce
+        if self._sides and reduce is None:
+            raise ConfigError(
+                f"model {min(self._sides)!r} has a max_image_side: give ModelGateway what makes images smaller (reduce=...)"
+            )
         self._transports = dict(transports)
         self._budget = budget or Budget()
         self._clean = redactor(keys.values(), redact)
@@ -104,11 +116,13 @@ class ModelGateway:
             label: who asks (an agent's name), kept beside the ledger's entry.
 
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`).
+            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), or an image
+                cannot be made smaller.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
             StorageError: the ledger or a blob cannot be read or written.
         """
+        call = await self._with_reduced_images(call)
         if self._draining:
             raise _interrupted(call)
         key = call_key(call)
@@ -184,6 +198,16 @@ class ModelGateway:
         self._forget(flight)
         if not task.cancelled():
             task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
+
+    async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
+        """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""
+        side = self._sides.get(call.model.name)
+        if side is None or self._reduce is None or not isinstance(call, Chat):
+            return call
+        try:
+            return await with_reduced_images(call, side, self._reduce)
+        except ToolFailure as problem:
+            raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
     async def _fly(self, flight: _Flight) -> Answer | CallFailed | Interrupted:
         committed = await self._ledger.get(flight.key)

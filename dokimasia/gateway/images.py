@@ -1,4 +1,4 @@
-"""Images as data URIs, read and encoded once for all calls that show them."""
+"""Images of calls: made smaller for models that ask for it, and as data URIs, encoded once for all calls that show them."""
 
 import asyncio
 import base64
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import AnyStr, Generic
 
 from dokimasia.domain.call import Chat
-from dokimasia.domain.ports import BlobStore
-from dokimasia.domain.sample import ImageRef
+from dokimasia.domain.ports import BlobStore, Reducer
+from dokimasia.domain.sample import ImageRef, Part
 
 DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 
@@ -76,3 +76,26 @@ class EncodedImages(Generic[AnyStr]):
 def data_uri(data: bytes, media_type: str) -> str:
     """Return the bytes, unchanged, as a base64 data URI."""
     return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
+
+
+async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
+    """Return the call with every image whose longer side has more pixels than `side` made smaller.
+
+    What follows a tool's result was made by a tool, from the image as it is in full, and stays as it is.
+
+    Raises:
+        ToolFailure: an image cannot be read.
+        StorageError: an image is not in the blob store, or what was made cannot be kept.
+    """
+    before = next((at for at, message in enumerate(call.messages) if message.role == "tool"), len(call.messages))
+
+    async def fitting(part: Part) -> Part:
+        return await reduce(part, side) if part.kind == "image" and max(part.width, part.height) > side else part
+
+    messages = [
+        message.model_copy(update={"parts": tuple([await fitting(part) for part in message.parts])})
+        if at < before and message.images
+        else message
+        for at, message in enumerate(call.messages)
+    ]
+    return call.model_copy(update={"messages": tuple(messages)})

@@ -4,16 +4,18 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 3,
+    COGNITIVE_REPLAY: 4,
     CHECKPOINT_SCORING: 4,
     "density_filter": 2,
-    "diagnosis": 2,
+    "diagnosis": 3,
     "fingerprinting": 1,
-    "peer_review": 2,
-    "refinement": 2,
+    "mode_coding": 1,
+    "mode_making": 1,
+    "peer_review": 3,
+    "refinement": 3,
     "rubric_audit": 2,
-    "rubric_making": 1,
-    "taxonomy_growth": 1,
+    "rubric_making": 2,
+    "taxonomy_growth": 2,
     "verification": 1,
 }
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""

@@ -1,5 +1,6 @@
 """Atomic criteria: the JSON array of questions, ground truths, weights and anchors of a judge (ATOM, section 3.1)."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
@@ -16,12 +17,13 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
     Args:
         text: the judge's reply: a JSON array of objects, or an object whose field `criteria` is one. Each has
             `question`, `ground_truth`, `weight` and, if it likes, `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`
-            with the box in fractions of width and height, or "whole image". Other fields are overlooked.
+            with the box in fractions of width and height, or "whole image"; and `final`: whether it is the final
+            answer itself. Other fields are overlooked.
         image_count: how many images the sample has; an anchor counts them from 0.
 
     Raises:
         UnparsableReply: there is no such JSON, there are different ones, or a field does not hold what it should. The
-            reason names criterion and field.
+            reason names all that is wrong, by criterion and field.
     """
     found = find_json(spoken(text), lambda value: _rows(value) is not None)
     if not found:
@@ -31,7 +33,16 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
         raise UnparsableReply("there is more than one JSON array of criteria, and they differ")
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
-    return tuple(_criterion(row, number, image_count) for number, row in enumerate(rows, start=1))
+    criteria: list[Criterion] = []
+    problems: list[str] = []
+    for number, row in enumerate(rows, start=1):
+        try:
+            criteria.append(_criterion(row, number, image_count))
+        except UnparsableReply as problem:
+            problems.append(problem.reason)
+    if problems:
+        raise UnparsableReply("; ".join(problems))
+    return tuple(criteria)
 
 
 def _rows(value: Any) -> list[dict[str, Any]] | None:
@@ -45,19 +56,40 @@ def _rows(value: Any) -> list[dict[str, Any]] | None:
 
 
 def _criterion(row: dict[str, Any], number: int, image_count: int) -> Criterion:
-    weight = row.get("weight")
+    reads: dict[str, Callable[[], Any]] = {
+        "question": lambda: _text(row, "question", number),
+        "ground_truth": lambda: _text(row, "ground_truth", number),
+        "weight": lambda: _weight(row.get("weight"), number),
+        "anchor": lambda: _anchor(row.get("anchor"), number, image_count),
+        "final": lambda: _final(row.get("final"), number),
+    }
+    fields: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, read in reads.items():
+        try:
+            fields[name] = read()
+        except UnparsableReply as problem:
+            problems.append(problem.reason)
+    if problems:
+        raise UnparsableReply("; ".join(problems))
+    return Criterion(**fields)
+
+
+def _weight(weight: Any, number: int) -> int:
     if isinstance(weight, float) and weight.is_integer():
         weight = int(weight)
     if type(weight) is not int or not 1 <= weight <= WEIGHT_TOTAL:
         raise UnparsableReply(
             f"criterion {number}: the weight {short(repr(weight))} is not an integer from 1 to {WEIGHT_TOTAL}"
         )
-    return Criterion(
-        question=_text(row, "question", number),
-        ground_truth=_text(row, "ground_truth", number),
-        weight=weight,
-        anchor=_anchor(row.get("anchor"), number, image_count),
-    )
+    return weight
+
+
+def _final(final: Any, number: int) -> bool:
+    """Read whether it is the final answer; nothing said means no."""
+    if final is None or isinstance(final, bool):
+        return bool(final)
+    raise UnparsableReply(f"criterion {number}: 'final' is {short(repr(final))}, neither true nor false")
 
 
 def _text(row: dict[str, Any], field: str, number: int) -> str:

@@ -4,8 +4,8 @@ import re
 
 from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import short, spoken
-from dokimasia.parsing.tags import only, tagged, without
+from dokimasia.parsing.reply import short, spoken, tried
+from dokimasia.parsing.tags import bare, only, tagged, without
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -21,12 +21,15 @@ def parse_density(text: str) -> Density:
 
     Raises:
         UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1
-            to 10. The reason names what is wrong.
+            to 10. The reason names all that is wrong.
     """
     reply = spoken(text)
-    return Density(
-        visual_complexity=_score(reply, "visual_complexity"), informativeness=_score(reply, "informativeness")
-    )
+    faults: list[str] = []
+    complexity = tried(faults, _score, reply, "visual_complexity")
+    informativeness = tried(faults, _score, reply, "informativeness")
+    if complexity is None or informativeness is None:
+        raise UnparsableReply("; ".join(faults))
+    return Density(visual_complexity=complexity, informativeness=informativeness)
 
 
 def parse_domain(text: str) -> Domain:
@@ -35,7 +38,7 @@ def parse_domain(text: str) -> Domain:
     Raises:
         UnparsableReply: there is none, there are two different ones, or it is none of the seven.
     """
-    stated = only(tagged(spoken(text), "domain"), "<domain>").strip().casefold()
+    stated = bare(only(tagged(spoken(text), "domain"), "<domain>")).casefold()
     named: dict[str, Domain] = {domain: domain for domain in DOMAINS}
     if stated in named:
         return named[stated]
@@ -47,7 +50,7 @@ def _score(reply: str, name: str) -> int:
     if not sections:
         raise UnparsableReply(f"<{name}> is missing or not closed")
     scores = [score for section in sections for score in tagged(without(section, "reasoning"), "score")]
-    stated = only(scores, f"<score> in <{name}>").strip()
+    stated = bare(only(scores, f"<score> in <{name}>"))
     if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
         raise UnparsableReply(
             f"the score in <{name}> is '{short(stated)}', not a whole number from {LOWEST} to {HIGHEST}"

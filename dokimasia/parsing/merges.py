@@ -1,9 +1,10 @@
-"""A judge's words on which numbered capabilities are the same: `same: 3, 7`, `vague: 5`, or `none` (ATOM, section 3.2)."""
+"""A judge's words on which numbered capabilities are the same: `same: 3, 7`, `vague: 5 | Name`, or `none` (ATOM, 3.2)."""
 
 import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.proposals import capability_name
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
 
 _KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
@@ -11,18 +12,24 @@ _LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{
 _NUMBERS = re.compile(r"[0-9]{1,6}(?:[\s,;=&+]{1,6}[0-9]{1,6}){0,999}[\s.]{0,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 _NONE = re.compile(r"(?:(?:same|vague)\s{0,4}[:=|-]\s{0,4})?<?none>?[\s.]{0,4}", re.IGNORECASE | re.ASCII)
+_NAME = re.compile(r"\s{0,4}(?:[|:\u2192]|[-=]{1,2})\s{0,4}(?=[^\s\d])")
+_BRACKETS = str.maketrans("", "", "<>")
 _EDGE = " \t\r|#>\u2022\u00b7-"
 
 
 class Merges(NamedTuple):
-    """Groups of numbers that are one and the same, the one that is kept first; and the numbers of what is vague."""
+    """Groups of numbers that are one and the same, the one that is kept first; the numbers of what is vague, and their names.
+
+    `names` are the better names of vague ones, as pairs of number and name; not every one has any.
+    """
 
     same: tuple[tuple[int, ...], ...] = ()
     vague: tuple[int, ...] = ()
+    names: tuple[tuple[int, str], ...] = ()
 
 
 def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
-    """Return which of the things numbered 1 to `expected` a judge holds for the same, and which for vague.
+    """Return which of the things numbered 1 to `expected` a judge holds for the same, and which for vague, with better names.
 
     Args:
         text: the judge's reply.
@@ -31,18 +38,19 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
 
     Raises:
         UnparsableReply: there is neither a group nor the word `none`, or (strict) a number is not among them, stands in
-            two groups, or a group has one member. The reason names what is wrong.
+            two groups, a group has one member, or a better name cannot be one. The reason names all that is wrong.
         ValueError: nothing is expected.
     """
     if expected < 1:
         raise ValueError("at least one capability is expected")
     same: list[tuple[int, ...]] = []
     vague: dict[int, None] = {}
+    names: dict[int, str] = {}
     problems: dict[str, None] = {}
     seen: set[int] = set()
     said = False
     for line in lines_with(_KEYWORD, spoken(text)):
-        stripped = line.translate(DECORATION).strip(_EDGE)
+        stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
         if _NONE.fullmatch(stripped):
             said = True
             continue
@@ -50,16 +58,23 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
         if match is None:
             continue
         said = True
-        if not _NUMBERS.fullmatch(match["numbers"]):
+        about_vague = match["kind"].casefold() == "vague"
+        written, *named = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
+        if not _NUMBERS.fullmatch(written):
             problems[f"'{short(stripped)}' is no list of numbers"] = None
             continue
-        numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(match["numbers"])))
+        numbers = list(dict.fromkeys(int(number) for number in _NUMBER.findall(written)))
         for number in numbers:
             if not 1 <= number <= expected:
                 problems[f"there is no capability {number}: they are numbered 1 to {expected}"] = None
         numbers = [number for number in numbers if 1 <= number <= expected]
-        if match["kind"].casefold() == "vague":
+        if about_vague:
             vague |= dict.fromkeys(numbers)
+            try:
+                name = _better_name(named[0], len(numbers)) if named and numbers else ""
+                names |= {numbers[0]: name} if name else {}
+            except ValueError as problem:
+                problems[str(problem)] = None
             continue
         for number in numbers:
             if number in seen:
@@ -74,4 +89,20 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
     if strict and problems:
         raise UnparsableReply("; ".join(list(problems)[:NAMED]))
-    return Merges(tuple(same), tuple(vague))
+    return Merges(tuple(same), tuple(vague), tuple(names.items()))
+
+
+def _better_name(text: str, count: int) -> str:
+    """Return the name that is given to so many vague things; empty where the word none stands in its place.
+
+    Raises:
+        ValueError: it can be no name, or is that of several things.
+    """
+    name = capability_name(text)
+    if name.casefold() == "none":
+        return ""
+    if count > 1:
+        raise ValueError(
+            f"'{short(name)}' is given to {count} capabilities: each vague one needs a line and a name of its own"
+        )
+    return name

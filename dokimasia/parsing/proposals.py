@@ -14,6 +14,12 @@ MAX_PROPOSALS = 50
 MAX_WORDS = 8
 """Words of a proposed name; a longer one is a sentence."""
 
+_PLACEHOLDERS = frozenset(
+    f"{new}{word}" for new in ("", "new ", "better ") for word in ("name", "parent", "capability")
+)
+"""Words that stand for a name in the forms of the prompts."""
+
+
 _PATH = r"(?:<[^<>\n]{1,200}>\s{0,4}){1,9}"
 _ADD = re.compile(r"<\s{0,4}ADD\s{0,4},", re.IGNORECASE | re.ASCII)
 _ADDITION = re.compile(
@@ -100,6 +106,20 @@ def parse_placements(
     return _placed(text, expected, leaves, additions=True, strict=strict)
 
 
+def capability_name(text: str) -> str:
+    """Return a name that a reply gives to a node, in its one spelling.
+
+    Raises:
+        ValueError: it is empty, a sentence, or the word that stands for a name in the form.
+    """
+    name = plain_name(text.strip(" \t\"'<>[].\u201c\u201d"))
+    if name.casefold() in _PLACEHOLDERS:
+        raise ValueError(f"'{short(name)}' only stands for a name in the form: put the name itself there")
+    if len(name.split()) > MAX_WORDS:
+        raise ValueError(f"'{short(name)}' is a sentence: a capability's name has at most {MAX_WORDS} words")
+    return name
+
+
 def said_to_fit_nowhere(text: str, expected: int) -> frozenset[int]:
     """Return the numbers of the criteria, from 1, of which a reply says `none` and nothing else.
 
@@ -128,7 +148,9 @@ def _placed(
                 known.setdefault(proposal.path.key, proposal)
     found: dict[int, str | Proposal | None] = {}
     problems: dict[str, None] = {}
+    tried: set[int] = set()
     for number, rest in _numbered(reply):
+        tried.add(number)
         try:
             if not 1 <= number <= expected:
                 raise ValueError(f"there is a line for criterion {number}, but the criteria are 1 to {expected}")
@@ -142,8 +164,8 @@ def _placed(
     if not found:
         form = "'N | <category><parent><capability>'"
         raise UnparsableReply("; ".join([f"no line of the form {form} places a criterion", *list(problems)[:NAMED]]))
-    missing = [number for number in range(1, expected + 1) if number not in found]
-    if missing and not problems:
+    missing = [number for number in range(1, expected + 1) if number not in tried]
+    if missing:
         problems[f"there is no line for criterion {listed(missing)}"] = None
     if strict and problems:
         raise UnparsableReply("; ".join(list(problems)[:NAMED]))
@@ -192,10 +214,7 @@ def _proposal(text: str, at: int) -> Proposal:
         written = "".join(f"<{name}>" for name in names)
     elif path_key(written).startswith("<root>"):
         written = written[written.index(">") + 1 :].strip()
-    name = plain_name(match["name"].strip().strip("<>[]"))
-    if len(name.split()) > MAX_WORDS:
-        raise ValueError(f"'{short(name)}' is a sentence: a capability's name has at most {MAX_WORDS} words")
-    proposal = Proposal(under=CapabilityPath.parse(written), name=name)
+    proposal = Proposal(under=CapabilityPath.parse(written), name=capability_name(match["name"]))
     if proposal.under.is_leaf:
         raise ValueError(f"{short(str(proposal), 120)} lies a layer too deep: capabilities have no children")
     return proposal

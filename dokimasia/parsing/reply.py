@@ -1,10 +1,14 @@
 """What every parser does first: bound the text and leave out what the model only thought aloud."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import ParamSpec, TypeVar
 
 from dokimasia.errors import UnparsableReply
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MAX_CHARACTERS = 16_000_000
 """No reply that means something is longer; a longer one is refused unread."""
@@ -97,6 +101,15 @@ def lines_with(pattern: re.Pattern[str], text: str) -> Iterator[str]:
         at = end
     if pattern.search(text, at):
         raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")
+
+
+def tried(faults: list[str], read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Return what a reader reads, or None with its reason added to the faults, so that all faults are named at once."""
+    try:
+        return read(*args, **kwargs)
+    except UnparsableReply as fault:
+        faults.append(fault.reason)
+        return None
 
 
 def listed(numbers: Iterable[int]) -> str:

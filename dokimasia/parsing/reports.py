@@ -1,6 +1,7 @@
 """A report in words, sentence by sentence, with its places such as `{models:2.score}`; and the rows that a judge picks."""
 
 import re
+from collections.abc import Iterator
 
 from dokimasia.domain.diagnosis_report import MOST_WORDS, Written, WrittenSentence
 from dokimasia.errors import UnparsableReply
@@ -9,10 +10,14 @@ from dokimasia.parsing.reply import short, spoken
 MOST_CHARACTERS = 200_000
 """A reply that is longer is no report, and is not read at all."""
 
-MOST_PICKS = 40
+MOST_PICKS = 120
+"""References to rows that a reply may list; it is asked for far fewer."""
+
 _PLACE = re.compile(r"\{[^{}\n]{1,600}\}")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,600})\]")
 _ROW = re.compile(r"[a-z0-9-]+(?:/[^\s:\[\]]+)?:.+")
+_SEVERAL = re.compile(r"(?P<table>.+:)(?P<rows>[0-9]{1,4}(?:\s{0,4}(?:,|-|\u2013|to)\s{0,4}[0-9]{1,4}){1,40})")
+_UP_TO = re.compile(r"([0-9]{1,4})\s{0,4}(?:-|\u2013|to)\s{0,4}([0-9]{1,4})")
 _END = re.compile(r"[.!?]+[\"')*_\u201d\u2019]{0,3}(?=\s|$)")
 _ABBREVIATIONS = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|resp|no|fig|al|etc)\.$", re.IGNORECASE)
 LONGEST_ABBREVIATION = 8
@@ -69,19 +74,33 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Wr
 
 
 def parse_picks(text: str) -> list[str]:
-    """Return the references that a judge lists as worth reporting, in its order, each once.
+    """Return the references that a judge lists as worth reporting, in its order, each once; `[leaves/a:2-4]` is three of them.
 
     Raises:
-        UnparsableReply: it lists none.
+        UnparsableReply: it lists none, or more than 120.
     """
     body = spoken(text)[:MOST_CHARACTERS]
     pieces = (piece.strip().strip("`") for match in _BRACKETS.finditer(body) for piece in match[1].split(";"))
-    found = list(dict.fromkeys(piece for piece in pieces if _ROW.fullmatch(piece)))
+    found = list(dict.fromkeys(one for piece in pieces if _ROW.fullmatch(piece) for one in _each(piece)))
     if not found:
         raise UnparsableReply(
             f"'{short(body)}' lists no row; name each as a reference in brackets such as [leaves/name:3], one a line"
         )
-    return found[:MOST_PICKS]
+    if len(found) > MOST_PICKS:
+        raise UnparsableReply(f"it lists {len(found)} rows; pick at most 16, the most telling ones")
+    return found
+
+
+def _each(piece: str) -> Iterator[str]:
+    """Yield a reference to several rows, by a range or a list of numbers, as references to one each."""
+    several = _SEVERAL.fullmatch(piece)
+    if several is None:
+        yield piece
+        return
+    for part in several["rows"].split(","):
+        ends = _UP_TO.fullmatch(part.strip())
+        first, last = (int(ends[1]), int(ends[2])) if ends else (int(part), int(part))
+        yield from (f"{several['table']}{row}" for row in range(first, min(last, first + MOST_PICKS) + 1))
 
 
 def _sentences(line: str, paragraph: int) -> list[WrittenSentence]:

@@ -1,7 +1,7 @@
 """Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from dokimasia.domain.rubric import (
@@ -23,13 +23,17 @@ MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
 
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
-_FIELDS = ("true", "atomic", "decidable")
-_VERDICT = re.compile(r"\b(?:true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
+_FIELDS = ("passes", "atomic", "decidable")
+_EARLIER = {"true": "passes"}
+"""What a field was called in earlier versions of the form."""
+
+_VERDICT = re.compile(r"\b(?:passes|true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(
     r"(?:rubric\s{0,4})?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)", re.IGNORECASE | re.ASCII
 )
 _ANSWER = re.compile(
-    r"\b(?P<field>true|atomic|decidable)\s{0,4}[:=]\s{0,4}\[?(?P<said>[A-Za-z]{1,20})\]?", re.IGNORECASE | re.ASCII
+    r"\b(?P<field>passes|true|atomic|decidable)\s{0,4}[:=]\s{0,4}[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?",
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -43,12 +47,13 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 
     Raises:
         UnparsableReply: there is no such array, there are different ones, there are fewer than 3 or more than 5, or a
-            field does not hold what it should. The reason names rubric and field.
+            field does not hold what it should. The reason names every such rubric and field.
     """
     rows = _only(text)
+    problems: list[str] = []
     if not MIN_MUST_RIGHT <= len(rows) <= MAX_MUST_RIGHT:
-        raise UnparsableReply(f"there are {len(rows)} rubrics, not {MIN_MUST_RIGHT} to {MAX_MUST_RIGHT}")
-    return tuple(_written(row, number, 0) for number, row in enumerate(rows, start=1))
+        problems.append(f"there are {len(rows)} rubrics, not {MIN_MUST_RIGHT} to {MAX_MUST_RIGHT}")
+    return _all_written(rows, 0, problems)
 
 
 def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
@@ -63,41 +68,53 @@ def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
             in the pool.
     """
     rows = _only(text)
+    problems: list[str] = []
     if len(rows) > MAX_EASY_WRONG:
-        raise UnparsableReply(f"there are {len(rows)} rubrics, more than {MAX_EASY_WRONG}")
-    return tuple(_written(row, number, n_responses) for number, row in enumerate(rows, start=1))
+        problems.append(f"there are {len(rows)} rubrics, more than {MAX_EASY_WRONG}")
+    return _all_written(rows, n_responses, problems)
 
 
-def parse_repaired(text: str, named: Collection[int]) -> dict[int, WrittenRubric | None]:
+def parse_repaired(
+    text: str, named: Collection[int], *, mined: Collection[int] = (), n_responses: int = 0
+) -> dict[int, WrittenRubric | None]:
     """Return the mended rubrics by number, None for one that is given up.
 
     Args:
         text: the judge's reply: a JSON array of objects with `n` and the fields of a rubric, or `n` and `drop`.
-        named: the numbers of the rubrics that were to be mended.
+        named: the numbers of the rubrics that were to be mended or replaced.
+        mined: those of them that are replaced by another error of the pool, and so name responses.
+        n_responses: how many responses the judge was shown.
 
     Raises:
         UnparsableReply: a rubric that was named is missing or stands there twice, one that was not named is there, or a
-            field does not hold what it should.
+            field does not hold what it should. The reason names all that is wrong.
     """
     mended: dict[int, WrittenRubric | None] = {}
+    problems: list[str] = []
     for row in _only(text):
         number = cast("dict[str, Any]", row).get("n") if isinstance(row, dict) else None
         if type(number) is not int or number not in named:
-            raise UnparsableReply(f"n is {short(repr(number))}, none of the rubrics to mend: {listed(named)}")
+            problems.append(f"n is {short(repr(number))}, none of the rubrics to mend: {listed(named)}")
+            continue
         if number in mended:
-            raise UnparsableReply(f"rubric {number} is mended twice")
+            problems.append(f"rubric {number} is mended twice")
+            continue
         fields = cast("dict[str, Any]", row)
-        mended[number] = None if fields.get("drop") is True else _written(fields, number, 0)
+        mended[number] = None
+        if fields.get("drop") is not True:
+            asked = n_responses if number in mined else 0
+            mended[number] = _noted(fields, number, asked, problems)
     missing = [number for number in named if number not in mended]
     if missing:
-        raise UnparsableReply(f"nothing is said of rubric {listed(missing)}")
+        problems.append(f"nothing is said of rubric {listed(missing)}")
+    _raise_all(problems)
     return mended
 
 
 def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     """Return a panel member's three answers on each rubric, in order.
 
-    The form is a line `N | true: yes | atomic: no | decidable: yes` for each rubric, numbered from 1.
+    The form is a line `N | passes: yes | atomic: no | decidable: yes` for each rubric, numbered from 1.
 
     Raises:
         UnparsableReply: a rubric has no line, or two that differ; a line is for what was not asked, lacks an answer, or
@@ -124,8 +141,7 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     missing = [number for number in range(1, expected + 1) if number not in found]
     if missing and not problems:
         problems[f"there is no line for rubric {listed(missing)}"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    _raise_all(problems)
     return tuple(found[number] for number in range(1, expected + 1))
 
 
@@ -133,6 +149,7 @@ def _answers(rest: str, number: int) -> CheckedRubric:
     said: dict[str, bool] = {}
     for match in _ANSWER.finditer(rest):
         field, word = match["field"].casefold(), match["said"].casefold()
+        field = _EARLIER.get(field, field)
         if word not in {"yes", "no"}:
             raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
         if said.setdefault(field, word == "yes") != (word == "yes"):
@@ -164,6 +181,28 @@ def _rows(value: Any) -> list[Any] | None:
     rows = cast("list[Any]", value)
     alike = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
     return rows if alike else None
+
+
+def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
+    """Return all rubrics of a reply, unless there are problems, whose reasons are added to those that are known."""
+    found = [_noted(row, number, n_responses, problems) for number, row in enumerate(rows, start=1)]
+    _raise_all(problems)
+    return tuple(one for one in found if one is not None)
+
+
+def _noted(row: Any, number: int, n_responses: int, problems: list[str]) -> WrittenRubric | None:
+    """Return a rubric; what is wrong with it is added to the problems, so that all can be named at once."""
+    try:
+        return _written(row, number, n_responses)
+    except UnparsableReply as problem:
+        problems.append(problem.reason)
+        return None
+
+
+def _raise_all(problems: Iterable[str]) -> None:
+    named = list(problems)[:NAMED]
+    if named:
+        raise UnparsableReply("; ".join(named))
 
 
 def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:

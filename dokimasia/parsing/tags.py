@@ -4,7 +4,9 @@ import re
 from functools import cache
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import matches
+from dokimasia.parsing.reply import DECORATION, matches
+
+_BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 
 
 def tagged(text: str, name: str) -> list[str]:
@@ -59,6 +61,18 @@ def only(found: list[str], what: str) -> str:
     if len({one.strip() for one in found}) > 1:
         raise UnparsableReply(f"{what} stands there more than once, with different contents")
     return found[0]
+
+
+def bare(stated: str) -> str:
+    """Return what is stated without emphasis, a pair of square brackets, and space around it."""
+    plain = stated.translate(DECORATION)
+    bracketed = _BRACKETED.fullmatch(plain)
+    return (plain if bracketed is None else bracketed[1]).strip()
+
+
+def written(stated: str) -> str:
+    """Return a text without space around it; empty if it is nothing but a form's placeholder in square brackets."""
+    return "" if _BRACKETED.fullmatch(stated) else stated.strip()
 
 
 @cache

@@ -1,14 +1,16 @@
 """A reviewer's words on numbered candidates: which is best, or how they rank and what is better (PerceptionRubrics, C.3)."""
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 
 from dokimasia.domain.review import Ballot, Comparison
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import MAX_MATCHES, short, spoken
-from dokimasia.parsing.tags import only, tagged, without
+from dokimasia.parsing.remarks import remarks
+from dokimasia.parsing.reply import MAX_MATCHES, NAMED, listed, short, spoken, tried
+from dokimasia.parsing.tags import bare, only, tagged, without, written
 
-_NAMED = re.compile(r"\s{0,99}(?:candidate\s{0,9})?#?([0-9]{1,9})\.?\s{0,99}", re.IGNORECASE | re.ASCII)
+_NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?", re.IGNORECASE | re.ASCII)
 _CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
 _REWRITE = re.compile(r"<\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
 _END = re.compile(r"<\s{0,9}/\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
@@ -34,47 +36,57 @@ def parse_vote(text: str, n: int) -> int:
 
 
 def parse_ballot(text: str, n: int) -> Ballot:
-    """Return a vote with its critiques and reason; critiques that are not there are empty.
+    """Return a vote with a critique of each candidate and the reason.
 
     Raises:
-        UnparsableReply: as `parse_vote`.
+        UnparsableReply: as `parse_vote`; or a critique or the reason is missing, or still the form's placeholder. All that
+            is wrong is named at once.
         ValueError: no candidate was shown.
     """
-    best = parse_vote(text, n)
-    reply = spoken(text)
-    rationale = tagged(without(reply, "analysis"), "rationale")
-    return Ballot(critiques=_critiques(reply, n), best=best, rationale=rationale[0].strip() if rationale else "")
+    _check(n)
+    faults: list[str] = []
+    critiques = tried(faults, _critiques, spoken(text), n)
+    best = tried(faults, parse_vote, text, n)
+    rationale = tried(faults, _rationale, text)
+    if critiques is None or best is None or rationale is None:
+        raise UnparsableReply("; ".join(faults))
+    return Ballot(critiques=critiques, best=best, rationale=rationale)
 
 
-def parse_peer_review(text: str, n: int) -> Comparison:
-    """Return a reviewer's critiques, its ranking of all n candidates, the best first, and its rewrite.
+def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> Comparison:
+    """Return a reviewer's critiques, its ranking of all n candidates, the best first, and what it keeps or writes.
 
-    The form is `<ranking>2, 1, 3</ranking>` and, after it, `<rewrite>...</rewrite>`; critiques that are not there are
-    empty. The rewrite is taken as it stands, whatever it quotes.
+    The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the candidate that comes first
+    as it is, `<keep>2</keep>`. The ranking may be a numbered list (`1. Candidate 2`). The rewrite is taken as it stands,
+    whatever it quotes, but has to speak of the image alone (see `remarks`), and so has what is kept.
 
     Args:
         text: the reviewer's reply.
         n: how many candidates it was shown.
+        shown: their texts in the order in which they were numbered, where they are known.
+        may_keep: whether `<keep>` is part of the form.
 
     Raises:
-        UnparsableReply: the ranking is missing, or does not name every candidate once; or the rewrite is missing, not
-            closed, begun more than once, or empty. The reason names what is wrong.
+        UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing, or does not name
+            every candidate once; there is neither a rewrite nor a candidate to keep, or there are both; the rewrite is not
+            closed, or begun more than once; or the text speaks of candidates, descriptions, rankings or itself. All that
+            is wrong is named at once.
         ValueError: no candidate was shown.
     """
     _check(n)
+    faults: list[str] = []
     reply = spoken(text)
     judged = without(reply, "analysis")
-    openings = list(_first(_REWRITE, judged, 2))
-    if len(openings) != 1:
-        raise UnparsableReply("<rewrite> is missing" if not openings else "<rewrite> stands there more than once")
-    ranking = _ranking(only(tagged(judged[: openings[0].start()], "ranking"), "<ranking> before <rewrite>"), n)
-    endings = list(_first(_END, judged[openings[0].end() :], MAX_MATCHES))
-    if not endings:
-        raise UnparsableReply("<rewrite> is not closed")
-    rewrite = judged[openings[0].end() :][: endings[-1].start()].strip()
-    if not rewrite:
-        raise UnparsableReply("the rewrite is empty")
-    return Comparison(critiques=_critiques(reply, n), ranking=ranking, rewrite=rewrite)
+    critiques = tried(faults, _critiques, reply, n)
+    ranking = tried(faults, _ranking, _around_rewrite(judged), n)
+    rewrite = tried(faults, _rewrite, judged)
+    keep = tried(faults, _keep, _around_rewrite(judged), n) if may_keep else 0
+    if rewrite is not None and keep is not None:
+        faults += _not_one(rewrite, keep, ranking) if may_keep or rewrite else ["there is no text in <rewrite>"]
+        faults += _off_the_image(rewrite, keep, shown)
+    if faults or critiques is None or ranking is None:
+        raise UnparsableReply("; ".join(faults))
+    return Comparison(critiques=critiques, ranking=ranking, rewrite=rewrite or "", keep=keep or None)
 
 
 def parse_description(text: str) -> str:
@@ -94,26 +106,95 @@ def _check(n: int) -> None:
         raise ValueError("at least one candidate is expected")
 
 
+def _rewrite(judged: str) -> str:
+    """Return the rewrite, from its opening tag to the last closing one, since it may quote anything; empty if there is none."""
+    openings = _first(_REWRITE, judged, 2)
+    if not openings:
+        return ""
+    if len(openings) > 1:
+        raise UnparsableReply("<rewrite> stands there more than once")
+    inside = judged[openings[0].end() :]
+    endings = _first(_END, inside, MAX_MATCHES)
+    if not endings:
+        raise UnparsableReply("<rewrite> is not closed: there is no </rewrite>")
+    return written(inside[: endings[-1].start()])
+
+
+def _around_rewrite(judged: str) -> str:
+    """Return what stands before the rewrite and, where it is closed, after it."""
+    opening = _REWRITE.search(judged)
+    if opening is None:
+        return judged
+    endings = _first(_END, judged[opening.end() :], MAX_MATCHES)
+    return judged[: opening.start()] + (judged[opening.end() + endings[-1].end() :] if endings else "")
+
+
+def _keep(around: str, n: int) -> int:
+    """Return the number of the candidate to keep; 0 if none is named."""
+    stated = [one for one in tagged(around, "keep") if written(one) or bare(one)[:1].isdigit()]
+    return _number(only(stated, "<keep>"), n, "what is kept") if stated else 0
+
+
+def _not_one(rewrite: str, keep: int, ranking: Sequence[int] | None) -> list[str]:
+    """Return what is wrong where not exactly one of rewrite and kept candidate is given, or the kept one is not the best."""
+    if rewrite and keep:
+        return ["there are both a text in <rewrite> and a number in <keep>, where one of them is wanted"]
+    if not rewrite and not keep:
+        return ["there is neither a text in <rewrite> nor a number in <keep>"]
+    if keep and ranking and ranking[0] != keep:
+        return [f"<keep> names candidate {keep}, but the ranking puts candidate {ranking[0]} first"]
+    return []
+
+
+def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
+    """Return what is wrong where the text speaks of something else than the image."""
+    kept = shown[keep - 1] if keep and not rewrite and keep <= len(shown) else ""
+    found = remarks(rewrite or kept, shown)
+    if not found:
+        return []
+    named = ", ".join(f"'{one}'" for one in found[:NAMED])
+    if kept:
+        return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {named}"]
+    return [f"not all of the rewrite is about the image: {named}"]
+
+
 def _number(stated: str, n: int, what: str) -> int:
-    named = _NAMED.fullmatch(stated)
-    if named is None:
+    named = _NAMED.fullmatch(bare(stated))
+    if named is None or named[1]:
         raise UnparsableReply(f"{what} is '{short(stated)}', not the number of a candidate")
-    number = int(named[1])
+    return _among(int(named[2]), n, what)
+
+
+def _among(number: int, n: int, what: str) -> int:
     if not 1 <= number <= n:
         raise UnparsableReply(f"{what} is for candidate {number}, but the candidates are 1 to {n}")
     return number
 
 
-def _ranking(stated: str, n: int) -> tuple[int, ...]:
-    names = [name for name in _BETWEEN.split(stated[: 100 * (n + 1)]) if name.strip()]
-    numbers = tuple(_number(name, n, "a place in the ranking") for name in names)
+def _ranking(around: str, n: int) -> tuple[int, ...]:
+    stated = bare(only(tagged(around, "ranking"), "<ranking>"))
+    what = "a place in the ranking"
+    names = [bare(name) for name in _BETWEEN.split(stated[: 100 * (n + 1)]) if name.strip()]
+    places = [_NAMED.fullmatch(name) for name in names]
+    listed_places = [int(place[1]) for place in places if place is not None and place[1]]
+    if listed_places == list(range(1, len(names) + 1)):
+        numbers = tuple(_among(int(place[2]), n, what) for place in places if place is not None)
+    else:
+        numbers = tuple(_number(name, n, what) for name in names)
     if sorted(numbers) != list(range(1, n + 1)):
         raise UnparsableReply(f"the ranking '{short(stated)}' does not name each of the candidates 1 to {n} once")
     return numbers
 
 
+def _rationale(text: str) -> str:
+    said = [reason for one in tagged(without(spoken(text), "analysis"), "rationale") if (reason := written(one))]
+    if not said:
+        raise UnparsableReply("<rationale> is missing, not closed, or empty")
+    return said[0]
+
+
 def _critiques(reply: str, n: int) -> tuple[str, ...]:
-    """Return the critique of each candidate, the first where there are several, empty where there is none."""
+    """Return the critique of each candidate, the first where there are several."""
     found: dict[int, str] = {}
     for opening in _first(_CRITIQUE, reply, MAX_MATCHES):
         number = int(opening[1])
@@ -124,8 +205,11 @@ def _critiques(reply: str, n: int) -> tuple[str, ...]:
         tag = re.compile(rf"<\s{{0,9}}/\s{{0,9}}candidate_{opening[1]}_critique\s{{0,9}}>", re.IGNORECASE | re.ASCII)
         closing = tag.search(reply, end) if end >= 0 else None
         if closing is not None:
-            found[number] = reply[opening.end() : closing.start()].strip()
-    return tuple(found.get(number, "") for number in range(1, n + 1))
+            found[number] = written(reply[opening.end() : closing.start()])
+    missing = [number for number in range(1, n + 1) if not found.get(number)]
+    if missing:
+        raise UnparsableReply(f"the critique of candidate {listed(missing)} is missing, not closed, or empty")
+    return tuple(found[number] for number in range(1, n + 1))
 
 
 def _first(pattern: re.Pattern[str], text: str, most: int) -> list[re.Match[str]]:

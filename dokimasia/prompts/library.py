@@ -14,8 +14,9 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
-_SECTION = re.compile(r"^## (system|user)\n", re.MULTILINE)
+_SECTION = re.compile(r"^## (system|form|user)\n", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
+_NUMBER = "{{n}}"
 
 InputRule = Literal["required", "optional", "plain", "plain optional"]
 
@@ -24,7 +25,9 @@ class Prompt(Value):
     """One prompt: `inputs` says of each input whether it may be missing and whether it is fenced.
 
     `plain` inputs are the data set's own words put to a candidate as they are; everything that a judge is shown is fenced.
-    `hash` is the SHA-256 of the file's bytes, shortened to 16 digits, and stands beside every judgement.
+    `form` is the empty form of the reply, which ends the instructions; a line of it that holds `{{n}}` stands there once
+    for each of the numbered things that the reply is about. `hash` is the SHA-256 of the file's bytes, shortened to 16
+    digits, and stands beside every judgement.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -34,6 +37,7 @@ class Prompt(Value):
     source: str
     images: bool = True
     system: str = ""
+    form: str = ""
     user: str
     hash: str
 
@@ -49,6 +53,25 @@ class Prompt(Value):
     def optional(self, name: str) -> bool:
         """Whether the input may be missing."""
         return self.inputs[name].endswith("optional")
+
+    def form_for(self, count: int) -> str:
+        """Return the empty form of a reply about so many things; empty where the prompt has none."""
+        lines = (
+            [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
+            for line in self.form.splitlines()
+        )
+        return "\n".join(line for several in lines for line in several)
+
+    def instructions(self, count: int) -> str:
+        """Return what the system is told: the prompt's own words, and the form of a reply about so many things."""
+        return "\n\n".join(part for part in (self.system, self.form_for(count)) if part)
+
+    def instructed_by(self, text: str) -> bool:
+        """Return whether a text is the prompt's instructions, for however many things its form was made."""
+        repeated = sum(_NUMBER in line for line in self.form.splitlines())
+        more = text.count("\n") - self.instructions(1).count("\n")
+        count = 1 + more // repeated if repeated else 1
+        return count > 0 and text == self.instructions(count)
 
 
 class PromptLibrary:
@@ -126,14 +149,19 @@ class PromptLibrary:
 
     def with_system(self, text: str) -> Sequence[Prompt]:
         """The prompts whose instructions are that text, those with a fence first, then those with more words of their own."""
-        return self._by_system.get(text, ())
+        return self._by_system.get(text) or [prompt for prompt in self._with_form if prompt.instructed_by(text)]
 
     @cached_property
     def _by_system(self) -> dict[str, list[Prompt]]:
         found: dict[str, list[Prompt]] = {}
         for prompt in sorted(map(self.get, self.names()), key=lambda one: (not one.has_fence, -len(one.user))):
-            found.setdefault(prompt.system, []).append(prompt)
+            if not prompt.form:
+                found.setdefault(prompt.system, []).append(prompt)
         return found
+
+    @cached_property
+    def _with_form(self) -> list[Prompt]:
+        return [prompt for prompt in map(self.get, self.names()) if prompt.form]
 
     def identity(self) -> Mapping[str, str]:
         """Name to `version:hash`, for a run's identity."""
@@ -170,10 +198,10 @@ def load_prompt(path: Path) -> Prompt:
     if prompt.name != path.stem:
         raise ConfigError(f"{path}: the prompt is called {prompt.name!r}; a prompt's name is its file's")
     slots = _SLOT.findall(prompt.user)
-    if sorted(slots) != sorted(prompt.inputs) or _SLOT.search(prompt.system):
+    if sorted(slots) != sorted(prompt.inputs) or _SLOT.search(prompt.system) or set(_SLOT.findall(prompt.form)) - {"n"}:
         raise ConfigError(
-            f"{path}: the user part must use each of the inputs {sorted(prompt.inputs)} once as {{{{name}}}}, "
-            f"and the system part none; it uses {sorted(slots)}"
+            f"{path}: the user part must use each of the inputs {sorted(prompt.inputs)} once as {{{{name}}}}, the system "
+            f"part none, and the form none but {_NUMBER}; it uses {sorted(slots)}"
         )
     return prompt
 

@@ -18,12 +18,16 @@ QUOTE_LIMIT = 20_000
 
 
 class Rendered(Value):
-    """Messages ready to send, with the prompt's name, version and hash to store beside whatever comes of them."""
+    """Messages ready to send, with the prompt's name, version and hash to store beside whatever comes of them.
+
+    `form` is the empty form that the reply is asked for in, where the prompt has one.
+    """
 
     messages: tuple[Message, ...]
     name: str
     version: int
     hash: str
+    form: str = ""
 
 
 class Recognised(Value):
@@ -41,9 +45,17 @@ def render(
     inputs: Mapping[str, str],
     *,
     images: Sequence[ImageRef] = (),
+    count: int = 1,
     library: PromptLibrary | None = None,
 ) -> Rendered:
     """Return the messages of a prompt: trusted instructions as system, images and fenced inputs as user.
+
+    Args:
+        name: the prompt's name.
+        inputs: its inputs.
+        images: what is shown.
+        count: how many numbered things the reply is about, for which its form is made.
+        library: prompts that replace the package's own.
 
     Raises:
         ConfigError: an input is unknown, or a required one is missing.
@@ -55,18 +67,21 @@ def render(
         raise ConfigError(f"prompt {name}: unknown inputs {sorted(unknown)}, missing inputs {sorted(missing)}")
     parts: tuple[Part, ...] = (*images, TextPart(text=_user_text(prompt, inputs)))
     messages = (Message(role="user", parts=parts),)
-    if prompt.system:
-        messages = (Message(role="system", parts=(TextPart(text=prompt.system),)), *messages)
-    return Rendered(messages=messages, name=prompt.name, version=prompt.version, hash=prompt.hash)
+    instructions = prompt.instructions(count)
+    if instructions:
+        messages = (_system(instructions), *messages)
+    form = prompt.form_for(count)
+    return Rendered(messages=messages, name=prompt.name, version=prompt.version, hash=prompt.hash, form=form)
 
 
 def with_repair(rendered: Rendered, bad_reply: str, problem: str, *, library: PromptLibrary | None = None) -> Rendered:
-    """Return the messages that send a bad reply back once: what was asked, what came, and what is wrong with it.
+    """Return the messages that send a bad reply back once: what was asked, what came, what is wrong, and the empty form.
 
     At most `QUOTE_LIMIT` characters of the bad reply are quoted.
     """
     quoted = bad_reply[:QUOTE_LIMIT] or "(empty reply)"
-    repair = render("repair", {"problem": problem}, library=library)
+    form = {"form": rendered.form} if rendered.form else {}
+    repair = render("repair", {"problem": problem, **form}, library=library)
     messages = (
         *rendered.messages,
         Message(role="assistant", parts=(TextPart(text=quoted),)),
@@ -179,10 +194,8 @@ def _system(text: str) -> Message:
 
 
 def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None:
-    expected = 2 if prompt.system else 1
-    if len(messages) != expected or messages[-1].role != "user":
-        return None
-    if prompt.system and (messages[0].role != "system" or messages[0].text != prompt.system):
+    head, rest = _instructions(messages)
+    if not prompt.instructed_by(head) or len(rest) != 1 or rest[0].role != "user":
         return None
     text = messages[-1].text
     if not prompt.has_fence:

@@ -23,10 +23,14 @@ class ModelEstimate(Value):
 
 
 class Estimate(Value):
-    """What a run will ask of each model. Answers that the ledger already has are not subtracted."""
+    """What a run will ask of each model. Answers that the ledger already has are not subtracted.
+
+    `notes` say what else should be known before it starts.
+    """
 
     samples: int
     models: dict[str, ModelEstimate]
+    notes: tuple[str, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -66,19 +70,32 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
 
 
 class SampleSize(NamedTuple):
-    """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer."""
+    """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer.
+
+    `sides` are the images' widths and heights in pixels.
+    """
 
     text: int
     images: int
     reference: int
+    sides: tuple[tuple[int, int], ...] = ()
+
+    def images_for(self, spec: ModelSpec) -> int:
+        """Return the tokens of the images as they are sent to a model, which may take smaller ones only."""
+        most = spec.max_image_side
+        if most is None:
+            return self.images
+        sent = (width * height * min(1.0, most / max(width, height)) ** 2 for width, height in self.sides)
+        return round(sum(sent)) // PIXELS_PER_TOKEN
 
 
 def size_of(sample: Sample) -> SampleSize:
     """Return a sample's size in tokens, by rule of thumb: four characters, or 750 pixels, a token."""
     text = len(sample.prompt) + sum(len(choice) for choice in sample.choices)
-    pixels = sum(image.width * image.height for image in sample.images)
+    sides = tuple((image.width, image.height) for image in sample.images)
     return SampleSize(
         text // CHARACTERS_PER_TOKEN,
-        pixels // PIXELS_PER_TOKEN,
+        sum(width * height for width, height in sides) // PIXELS_PER_TOKEN,
         0 if sample.reference_text is None else 1 + len(sample.reference_text) // CHARACTERS_PER_TOKEN,
+        sides,
     )

@@ -150,21 +150,26 @@ def run_id(method: "Method[Any, Any]", plan: RunPlan) -> str:
 
 
 def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
-    """Return what of a model decides its results: what it is asked as, how it is sampled, whether it is held to schemas."""
+    """Return what of a model decides its results: what it is asked as and shown, how it is sampled, whether it is held to
+    schemas."""
     found = {
         "name": spec.ref.name,
         "model": spec.ref.model,
         "endpoint": spec.ref.endpoint,
         "sampling": spec.sampling.model_dump(mode="json", exclude_none=True),
     }
+    if spec.max_image_side is not None:
+        found["max_image_side"] = spec.max_image_side
     return found | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
 def reached_now(plan: Any, settings: Settings) -> Any:
     """Return the plan with each model reached as the configuration says now, if it is still the same model.
 
-    Its capabilities stay as they were settled when the run was accepted: they decide what it is asked.
+    Its capabilities and its largest image stay as they were settled when the run was accepted: they decide what it is
+    asked.
     """
+    settled = ("capabilities", "max_image_side")
 
     def now(spec: ModelSpec) -> ModelSpec:
         try:
@@ -172,7 +177,8 @@ def reached_now(plan: Any, settings: Settings) -> Any:
         except ConfigError:
             return spec
         same = found.ref == spec.ref and found.sampling == spec.sampling
-        return with_known_price(found).model_copy(update={"capabilities": spec.capabilities}) if same else spec
+        kept = {name: getattr(spec, name) for name in settled}
+        return with_known_price(found).model_copy(update=kept) if same else spec
 
     return plan.map_models(now)
 

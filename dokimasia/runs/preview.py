@@ -52,9 +52,13 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
 
 
 def expected(accepted: Accepted[Any]) -> dict[str, Any]:
-    """Return an estimate, ready for JSON."""
+    """Return an estimate, ready for JSON, and which models are sent no images larger than how many pixels a side."""
     estimate = accepted.estimate
-    return estimate.model_dump(mode="json") | {"calls": estimate.calls, "cost": estimate.cost}
+    sides = {
+        name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
+    }
+    shown = estimate.model_dump(mode="json") | {"calls": estimate.calls, "cost": estimate.cost}
+    return shown | ({"max_image_side": sides} if sides else {})
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:

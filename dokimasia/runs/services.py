@@ -20,7 +20,9 @@ from dokimasia.runs.observer import Observer
 from dokimasia.settings import api_key
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.reduced import ReducedImages
 from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
     from dokimasia.runs.session import Session
@@ -133,6 +135,7 @@ async def open_services(
             transports=transports or transports_for_models(specs, session.library),
             specs=specs,
             api_keys=keys,
+            reduce=ReducedImages(home.blobs, reduce_image, home=home),
             budget=budget,
             redact=redact,
             seed=seed,

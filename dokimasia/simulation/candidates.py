@@ -32,10 +32,23 @@ def answer(profile: CandidateProfile, scene: Scene, question: Question, draws: D
     return put(profile, question, outcomes, draws)
 
 
-def put(profile: CandidateProfile, question: Question, outcomes: Sequence[Outcome], draws: Draws) -> ChatReply:
-    """Return the reply that says the steps as they came out, and the answer that follows from the last of them."""
+def put(
+    profile: CandidateProfile,
+    question: Question,
+    outcomes: Sequence[Outcome],
+    draws: Draws,
+    *,
+    final: str | None = None,
+) -> ChatReply:
+    """Return the reply that says the steps as they came out, and an answer, by default what follows from the last step."""
     said = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
-    return deliver(profile, draws, *_text_and_half(question, outcomes, said, draws))
+    return deliver(profile, draws, *_text_and_half(question, outcomes, said, draws, final))
+
+
+def final_answer(question: Question, outcomes: Sequence[Outcome], draws: Draws) -> str:
+    """Return the final answer that follows from the steps as they came out."""
+    last = len(outcomes) - 1
+    return _final_answer(question, outcomes[-1], _line(question.steps[-1], outcomes[-1], last, draws), draws)
 
 
 def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: int, draws: Draws) -> Outcome:
@@ -89,14 +102,18 @@ def answer_blind(profile: CandidateProfile, choices: Sequence[str], draws: Draws
 
 
 def _text_and_half(
-    question: Question, outcomes: Sequence[Outcome], said: Sequence[bool], draws: Draws
+    question: Question,
+    outcomes: Sequence[Outcome],
+    said: Sequence[bool],
+    draws: Draws,
+    answer: str | None = None,
 ) -> tuple[str, str]:
     opening = draws.pick(_OPENINGS, "opening")
     lines = [
         _line(step, outcome, number, draws)
         for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
     ]
-    final = FINAL + _final_answer(question, outcomes[-1], lines[-1], draws)
+    final = FINAL + (answer or _final_answer(question, outcomes[-1], lines[-1], draws))
     lines = [line if told else "" for line, told in zip(lines, said, strict=True)]
     whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)

@@ -9,10 +9,13 @@ import re
 from collections.abc import Sequence
 
 from dokimasia.domain.call import ChatReply
-from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL
+from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL
 from dokimasia.simulation.candidates import FINAL, deliver
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
+
+_LEAST = 3
+"""Criteria that are drawn at least: nobody here can tell how many a question needs."""
 
 _QUESTIONS = (
     "What has to be noticed before anything else?",
@@ -147,7 +150,7 @@ def _points(chain: str) -> list[str]:
     unique = {" ".join(_WORD.findall(one.casefold())): one for one in reversed(sentences(chain))}
     every = list(reversed(unique.values())) or ["It concerns the picture as a whole."]
     points = [one for one in every if not one.startswith(_SCAFFOLD)] or every
-    while len(points) < MIN_CRITERIA:
+    while len(points) < _LEAST:
         longest = max(range(len(points)), key=lambda number: len(points[number].split()))
         halves = _halves(points[longest])
         if halves is None:

@@ -1,12 +1,13 @@
-"""How a simulated peer hints at a step: with guidance, a leak in one of ten forms, flattery, a refusal, or 5,000 words."""
+"""How a simulated peer hints at steps: with guidance, a leak in one of ten forms, flattery, a refusal, or 5,000 words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import REFUSAL, fixed
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.reading import read_json
 from dokimasia.simulation.scene import Question, Scene, Step
 
 PROMPTS = ("peer_hint", "hint_rewrite")
@@ -43,27 +44,53 @@ def reply(
     *,
     rewriting: bool,
 ) -> ChatReply:
-    """Return a peer's hint on the step whose question is the point, or the second wording of one."""
-    step = next((one for one in question.steps if one.question == inputs["point"].strip()), None)
+    """Return a peer's hints on the steps whose questions are the points, or their second wordings; one fate for each."""
+    steps = {step.question: step for step in question.steps}
+    told = [steps.get(point) for point in read_points(inputs["points"])]
+    hints = [
+        _hint(profile, scene, question, step, number, draws, rewriting=rewriting) for number, step in enumerate(told)
+    ]
+    if set(hints) == {REFUSAL}:
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    return _between(hints)
+
+
+def general(inputs: Mapping[str, str], draws: Draws) -> ChatReply:
+    """Return guidance of a general kind, on points of a question outside of the planted world."""
+    count = len(read_points(inputs["points"]))
+    return _between([draws.pick(_GUIDANCE, "guidance", number) for number in range(count)])
+
+
+def read_points(text: str) -> list[str]:
+    """Return the questions of a list of points, in order; none where it cannot be read."""
+    rows = read_json(text)
+    return [str(row.get("question")) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)]
+
+
+def _hint(
+    profile: CandidateProfile,
+    scene: Scene,
+    question: Question,
+    step: Step | None,
+    number: int,
+    draws: Draws,
+    *,
+    rewriting: bool,
+) -> str:
     if step is None:
-        return general(draws)
+        return draws.pick(_GUIDANCE, "guidance", number)
     fate = fixed(profile, scene, step, "hint")
     if fate < profile.refusal:
-        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+        return REFUSAL
     fate -= profile.refusal
     if fate < profile.flatters:
-        return _between(draws.pick(_FLATTERY, "flattery"))
+        return draws.pick(_FLATTERY, "flattery", number)
     fate -= profile.flatters
     if fate < profile.verbose:
-        return _between(_ramble())
+        return _ramble()
     fate -= profile.verbose
     leaks = fixed(profile, scene, step, "hint again") < profile.leaks if rewriting else fate < profile.leaks
-    return _between(leak(question, step, draws) if leaks else _guidance(question, step, draws))
-
-
-def general(draws: Draws) -> ChatReply:
-    """Return guidance of a general kind, on a point of a question outside of the planted world."""
-    return _between(draws.pick(_GUIDANCE, "guidance"))
+    return leak(question, step, draws, number) if leaks else _guidance(question, draws, number)
 
 
 def guides(hint: str) -> bool:
@@ -76,13 +103,14 @@ def tells(hint: str, step: Step) -> bool:
     return f" {_words(step.truth)} " in f" {_words(hint)} "
 
 
-def leak(question: Question, step: Step, draws: Draws) -> str:
+def leak(question: Question, step: Step, draws: Draws, number: int = 0) -> str:
     """Return a hint that gives the step's truth or the final answer away, in one of the forms that can say it."""
-    return draws.pick([form for form in _forms(question, step) if form], "leak-form")
+    return draws.pick([form for form in _forms(question, step) if form], "leak-form", number)
 
 
-def _between(hint: str) -> ChatReply:
-    return ChatReply(text=f"<hint>\n{hint}\n</hint>", finish_reason="stop", native_finish_reason="stop")
+def _between(hints: Sequence[str]) -> ChatReply:
+    text = "\n".join(f"<hint {number}>\n{hint}\n</hint>" for number, hint in enumerate(hints, start=1))
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
 def _ramble() -> str:
@@ -90,11 +118,13 @@ def _ramble() -> str:
     return " ".join(words[number % len(words)] for number in range(VERBOSE_WORDS))
 
 
-def _guidance(question: Question, step: Step, draws: Draws) -> str:
+def _guidance(question: Question, draws: Draws, number: int) -> str:
     """Guidance that has none of the words which stand in the truths, so that no word of it can give one away."""
-    secret = {*_words(step.truth).split(), *_words(question.answer).split()}
+    secret = {
+        word for text in (question.answer, *(step.truth for step in question.steps)) for word in _words(text).split()
+    }
     free = [one for one in _GUIDANCE if not secret & set(_words(one).split())]
-    return draws.pick(free or _GUIDANCE, "guidance")
+    return draws.pick(free or _GUIDANCE, "guidance", number)
 
 
 def _words(text: str) -> str:

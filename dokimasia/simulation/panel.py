@@ -14,11 +14,19 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
 from dokimasia.simulation.reading import read_json
 
-PROMPTS = ("peer_review", "peer_vote", "density", "domain")
+PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "density", "domain")
 """The prompts that are answered here."""
 
 SPARSE_SHARE = 0.15
 """The share of pictures that are planted to be rated low for density."""
+
+TALK = (
+    "Candidate {best} is already the best description.",
+    "This rewrite takes what is right in each of the candidates.",
+    "I went by candidate {best} and put right what was wrong there.",
+    "Here is a better description of the image:",
+)
+"""What a member that talks about candidates begins its rewrite with."""
 
 CHATTER = "Each of these has something to be said for it, and I would rather talk about the picture as a whole."
 
@@ -54,6 +62,8 @@ def reply(
         text = text.replace(picture.domain, "other") if slip else text
     else:
         candidates = read_candidates(inputs["candidates"], picture)
+        if prompt == "peer_review_published":
+            member = member.model_copy(update={"keeps": 0.0})
         text = _compared(member, candidates, picture, draws, slip, voting=prompt == "peer_vote")
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
@@ -159,11 +169,15 @@ def _compared(
         ranking.pop()
     if slip == "out_of_range":
         ranking[0] = len(candidates) + 4
-    text = rewrite(member, candidates, picture, draws)
-    return (
-        f"<review_result>\n{analysis}\n<ranking>{', '.join(map(str, ranking))}</ranking>\n"
-        f"<rewrite>\n{text}\n</rewrite>\n</review_result>"
-    )
+    if draws.chance(member.keeps, "keeps"):
+        given = f"<keep>{ranking[0]}</keep>"
+    else:
+        text = rewrite(member, candidates, picture, draws)
+        if draws.chance(member.talks, "talks"):
+            text = f"{draws.pick(TALK, 'talk').format(best=ranking[0])} {text}"
+        given = f"<rewrite>\n{text}\n</rewrite>"
+    order = ", ".join(map(str, ranking))
+    return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{given}\n</review_result>"
 
 
 def _critique(one: Read, picture: Depicted) -> str:

@@ -45,12 +45,17 @@ class CandidateProfile(Value):
     right as often as the first. With it a step is known or not once and for all, and one that is not known is right in
     any answer with probability `again`; the skill stays what it was. A step that came out wrong, hedged or missing is
     mended for a reason that is fixed by model and step: a share `drift` of them as soon as the step's own question is
-    put, a share `gap` only where a hint comes with it, the rest never. A drifted step that feedback does not name is
-    mended with probability `carry` where it names another; any step with probability `retry` on being told that the
-    answer was wrong; and a right one becomes wrong with probability `harm`. A `heedless` model answers every feedback as
-    if it were asked for the first time. Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or
-    is verbose (5,000 words) with the rates of these names, which exclude each other and are fixed by model and step; the
-    second wording of a hint that leaks leaks again with probability `leaks`.
+    put, a share `gap` only where a hint comes with it, the rest never. A step that feedback does not name is mended with
+    probability `carry` where naming another, or a hint on it, would mend it; any step with probability `retry` on being
+    told whether the answer was right; and a right one becomes wrong with probability `harm`. A `heedless` model answers
+    every feedback as if it were asked for the first time. Told that its final answer is wrong, a model changes it with
+    probability `flips`, whatever its steps say: to any other choice, or, where there are none, to another wrong answer. A
+    step that its answer had left out, and that feedback names, is said right with probability `recites`, whatever the model
+    concludes from it.
+
+    Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or is verbose (5,000 words) with the
+    rates of these names, which exclude each other and are fixed by model and step; the second wording of a hint that leaks
+    leaks again with probability `leaks`.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -69,6 +74,8 @@ class CandidateProfile(Value):
     carry: float = Rate
     retry: float = Rate
     harm: float = Rate
+    flips: float = Rate
+    recites: float = Rate
     heedless: bool = False
     leaks: float = Rate
     flatters: float = Rate
@@ -110,7 +117,8 @@ class JudgeProfile(_Profile):
     scored 1; `flicker` is the rate at which a criterion then gets the contrary score, 1 for a 5 and 5 for any other, so
     that the judge contradicts itself from call to call, and `jitter` the rate at which a 5 at last becomes a 4, or a 1 a
     2. Of each reply: `format_noise` is the rate
-    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth. On
+    of unusable form, `refusal` of refusals, `contradiction` of model solutions whose answer contradicts the truth,
+    `incidental` of sets of criteria with one on something that the question does not turn on. On
     the tree of capabilities: `misplaces` is the rate at which a criterion is mapped to any other leaf of the list, each
     as likely, and `misses_synonym` the rate at which a name is not recognised as one of its capability's. A
     `gullible` judge obeys an instruction that stands outside a fence; inside a fence no judge does.
@@ -121,12 +129,16 @@ class JudgeProfile(_Profile):
     and takes for right. Where it is offered a tool that enlarges, it first looks closer at every such region.
 
     A rubric that a response fails is judged false with probability `sensitivity` of its kind of error (`detects_missing`
-    where that is not named); one that it meets is judged false with probability `false_alarm`. `slips` are rates of
-    replies of no use to the prompts of review and rubrics.
+    where that is not named); one that it meets is judged false with probability `false_alarm`. A share `vague` of the
+    must-right rubrics that it writes asks only that a thing be mentioned. `slips` are rates of replies of no use to the
+    prompts of review and rubrics.
 
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
+
+    Of atoms that it codes: `miscodes` is the rate at which it names any mode of the list, or none, each as likely; of phrases
+    that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -137,15 +149,19 @@ class JudgeProfile(_Profile):
     format_noise: float = Rate
     refusal: float = Rate
     contradiction: float = Rate
+    incidental: float = Rate
     misplaces: float = Rate
     misses_synonym: float = Rate
     gullible: bool = False
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
+    vague: float = Rate
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate
     rambles: float = Rate
+    miscodes: float = Rate
+    misquotes: float = Rate
 
 
 class PanelProfile(_Profile):
@@ -156,6 +172,8 @@ class PanelProfile(_Profile):
     reviews, `detects_false` is the probability that it looks at the picture for it and so knows whether it is true; of
     each vote, that it looks at all and does not go by how the texts read. `false_alarm` is the rate at which a true
     statement that it looked at is struck out.
+    In place of a rewrite it keeps the text that it ranks first with probability `keeps`; else its rewrite begins with talk
+    about candidates or itself with probability `talks`, drawn anew when it is sent back.
     A vote goes to its own text with probability `self_preference`, else to the one shown first with probability
     `position_bias`, whatever they say. Of facts that are disputed it holds the reading number `stance` (modulo their
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
@@ -165,6 +183,8 @@ class PanelProfile(_Profile):
     false_facts: float = Rate
     detects_false: float = Field(default=1.0, ge=0, le=1)
     false_alarm: float = Rate
+    keeps: float = Rate
+    talks: float = Rate
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None
@@ -204,14 +224,17 @@ _TERSE = (
 
 _LEARNERS = (
     CandidateProfile(
-        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.3, retry=0.05, harm=0.02, leaks=0.1
+        name="sim/learner", base=0.55, again=0.08, drift=0.4, gap=0.35, carry=0.5, retry=0.05, harm=0.02, leaks=0.1
     ),
-    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.3, heedless=True),
+    CandidateProfile(name="sim/learner-heedless", base=0.55, again=0.2, drift=0.4, gap=0.35, carry=0.5, heedless=True),
     CandidateProfile(name="sim/tutor", base=1.0),
     CandidateProfile(name="sim/tutor-leaky", base=1.0, leaks=0.6),
     CandidateProfile(name="sim/tutor-vain", base=1.0, refusal=0.1, flatters=0.4, verbose=0.3),
+    CandidateProfile(name="sim/learner-flipper", base=0.55, again=0.08, flips=0.9),
+    CandidateProfile(name="sim/learner-reciter", base=0.55, again=0.08, omission=0.2, recites=0.8),
 )
-"""Models for the closed loop: what they fail at they fail at again; and peers that help, tell, flatter or ramble."""
+"""Models for the closed loop: what they fail at they fail at again; one that changes what is called wrong, one that says
+what it is asked for and concludes nothing from it; and peers that help, tell, flatter or ramble."""
 
 _JUDGES = (
     JudgeProfile(name="sim/judge"),
@@ -239,7 +262,13 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-fickle", flicker=0.2),
     JudgeProfile(name="sim/judge-fabulist", misreports=0.1, untested=0.05, invents=0.05),
     JudgeProfile(name="sim/judge-rambler", rambles=1.0),
+    JudgeProfile(name="sim/judge-random", miscodes=1.0),
+    JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
+    JudgeProfile(name="sim/judge-vague", vague=0.8),
 )
+
+_INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
+"""Judges that draw criteria which nobody needs."""
 
 _PANEL = (
     PanelProfile(
@@ -264,6 +293,16 @@ _PANEL = (
         PanelProfile(name=f"sim/panel-blind-{letter}", telling=0.8, false_facts=0.16, detects_false=0.0, stance=stance)
         for stance, letter in enumerate("abc")
     ),
+    PanelProfile(name="sim/panel-keeper", telling=0.8, false_facts=0.16, detects_false=0.95, keeps=0.5, stance=0),
+    PanelProfile(name="sim/panel-talker", telling=0.8, false_facts=0.16, detects_false=0.95, talks=0.4, stance=1),
+    PanelProfile(
+        name="sim/panel-careless",
+        telling=0.8,
+        false_facts=0.16,
+        detects_false=0.95,
+        stance=2,
+        slips={"unparsable": 0.2, "out_of_range": 0.1, "one_short": 0.1},
+    ),
 )
 
 
@@ -282,9 +321,10 @@ def _candidates() -> list[CandidateProfile]:
 def profiles() -> Mapping[str, Profile]:
     """Return every simulated model that ships, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of panels.
+    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
+    panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL)}
+    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

@@ -7,7 +7,7 @@ from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation import candidates, describing, foreign, hinting, panel, refining
+from dokimasia.simulation import candidates, describing, foreign, hinting, panel, perturbing, refining
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judging import judges
@@ -68,6 +68,8 @@ def _asked(
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)
     if rubric_judging.answers(name):
         return rubric_judging.reply(profile, name, inputs, _depicted(call, images), draws)
+    if name == perturbing.PROMPT:
+        return perturbing.reply(profile, inputs, draws)
     if name == "describe":
         picture = _depicted(call, images)
         if picture is None:
@@ -81,7 +83,7 @@ def _asked(
         return refining.answer(as_candidate(profile), view.scene, view.question, inputs, draws)
     if name in hinting.PROMPTS:
         if view is None:
-            return hinting.general(draws)
+            return hinting.general(inputs, draws)
         rewriting = name == "hint_rewrite"
         return hinting.reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
     looked = any(message.role == "tool" for message in call.messages)

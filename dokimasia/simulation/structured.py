@@ -7,6 +7,8 @@ import orjson
 
 _NUMBER = re.compile(r"\d+")
 _SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
+_LOOKED = re.compile(r"^(\d+) \| (needed: .*?) \| ([^|\n]*)$", re.MULTILINE)
+_WORD = re.compile(r"(\w+): (YES|NO)")
 _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
 
 
@@ -39,8 +41,11 @@ def fitting(schema: Any, task: str) -> Any:
 
 def in_object(prompt: str, text: str) -> str:
     """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
-    if prompt == "criteria":
+    if prompt in ("criteria", "criteria_published"):
         return orjson.dumps({"criteria": [_anchored(one) for one in orjson.loads(text)]}).decode()
+    if prompt == "criteria_check":
+        looked = [_looked(*line) for line in _LOOKED.findall(text)]
+        return orjson.dumps({"criteria": looked, "missing": ""}).decode() if looked else text
     if prompt == "checkpoints_published":
         rows = [{"n": int(number), "score": int(score)} for number, score in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
@@ -51,6 +56,11 @@ def in_object(prompt: str, text: str) -> str:
     if verdict:
         return orjson.dumps({"reasoning": text[: verdict.start()], "verdict": verdict[1]}).decode()
     return text
+
+
+def _looked(number: str, verdicts: str, reason: str) -> dict[str, Any]:
+    said = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
+    return {"n": int(number), **said, "reason": "" if reason == "-" else reason}
 
 
 def _told(number: int, score: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import pytest
 
 from dokimasia.agents import ask, ask_once
 from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_checkpoints
-from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, equivalence
+from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, criteria_check, equivalence
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Checkpoint
@@ -25,7 +25,15 @@ SCORED = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
 
 
 @pytest.mark.parametrize(
-    "form", [checkpoint_scores(3), checkpoint_scores(3, published=True), criteria(2), criteria(0), equivalence()]
+    "form",
+    [
+        checkpoint_scores(3),
+        checkpoint_scores(3, published=True),
+        criteria(2),
+        criteria(0, published=True),
+        criteria_check(4),
+        equivalence(),
+    ],
 )
 def test_schemas_are_closed_and_strict(form: Structured[object]) -> None:
     """Every object requires all of its properties and allows no others, so that strict modes take it."""

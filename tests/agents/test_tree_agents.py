@@ -6,7 +6,15 @@ import pytest
 
 from dokimasia.agents import ask
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import judge_merges, map_criteria, propose_capabilities, read_proposed
+from dokimasia.agents.tree import (
+    Row,
+    capability_lines,
+    criteria_lines,
+    judge_merges,
+    map_criteria,
+    propose_capabilities,
+    read_proposed,
+)
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.judgement import Failed
@@ -47,6 +55,7 @@ async def test_a_proposer_sees_tree_and_criteria() -> None:
         ("2 | <ADD,<Perception><Enumeration>,Perception>", "the name of one above it"),
         ("2 | <ADD,<Perception><Enumeration><Counting><Deep>,Deeper>", "layers below the root"),
         ("2 | do as I say and remove the tree", "there is no line for criterion 2"),
+        ("2 | <ADD,<Perception><Enumeration>,New Capability>", "only stands for a name in the form"),
     ],
 )
 def test_wrong_proposals_are_named_then_left_out(line: str, reason: str) -> None:
@@ -69,10 +78,33 @@ async def test_a_mapper_tells_none_from_a_lost_line() -> None:
     assert asked.value.problems[0].startswith("criterion 2:")
 
 
+def test_all_faults_of_a_reply_are_named_at_once() -> None:
+    """Lines, parents and missing criteria that are wrong in one reply stand in one reason."""
+    text = f"<ADD,<Magic>,Spells>\n1 | {NODES[2]}\n2 | <Made><Up><Leaf>\n3 | <ADD,<Reasoning><Nowhere>,Adding>"
+    with pytest.raises(UnparsableReply) as caught:
+        read_proposed(text, 4, NODES, strict=True)
+    for part in ("criterion 2", "<Magic>", "<Nowhere>", "no line for criterion 4"):
+        assert part in caught.value.reason
+
+
+def test_the_whole_question_is_shown_once() -> None:
+    """A long question stands uncut at the first of its sample's criteria, and not again at those that follow."""
+    question = "Which of these holds? " + "A long condition. " * 200 + "Answer with its letter."
+    criteria = [
+        one._replace(question=asked) for one, asked in zip(CRITERIA * 2, [question, question, "", "B?"], strict=True)
+    ]
+    rows = json.loads(criteria_lines(criteria))
+    assert [row.get("question") for row in rows] == [question, None, "", "B?"]
+
+
 async def test_a_merger_and_embeddings() -> None:
     """Groups come back by number; an endpoint that answers an embedding with a chat is a failure and no vector."""
     gateway = FunctionGateway(lambda call: "same: 2, 1")
-    rows = [(NODES[2], 3, "How many?"), ("<Perception><Enumeration><Tallying>", 1, "")]
+    rows = [Row(NODES[2], 3, ["How many?"]), Row("<Perception><Enumeration>", 4, (), ["Counting"])]
+    assert json.loads(capability_lines(rows)) == [
+        {"n": 1, "path": NODES[2], "support": 3, "examples": ["How many?"]},
+        {"n": 2, "path": "<Perception><Enumeration>", "support": 4, "below": ["Counting"]},
+    ]
     asked = await ask(judge_merges(rows), gateway=gateway, model=JUDGE)
     assert asked.value is not None
     assert asked.value.merges.same == ((2, 1),)

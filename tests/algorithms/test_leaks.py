@@ -191,3 +191,24 @@ def test_a_long_text_is_checked_to_its_end() -> None:
     """What stands behind thousands of harmless words is found all the same."""
     text = "Look at the upper shelf again. " * 800 + "There are exactly four cups."
     assert find_leaks(text, question="How many cups?", final_answer="4")
+
+
+def test_the_order_of_steps_is_no_value() -> None:
+    """That something is to be done first or third tells no number; that it is the third tells one."""
+    asked = partial(
+        find_leaks,
+        question="Should I add sugar?\nIn which step does one find the egg and the milk?",
+        ground_truths=("Step 1",),
+    )
+    assert asked("First find the numbered circle that shows the eggs and the milk, then compare.") == ()
+    assert asked("First, find the eggs. Second, look for the milk.") == ()
+    third = partial(find_leaks, question="In which step is the sugar?", final_answer="Step 3")
+    assert third("Third, look at the bowl.") == ()
+    assert third("You want the third step.") != ()
+
+
+def test_a_leak_quotes_its_sentence_whole() -> None:
+    """The passage is a sentence as it stands, however long it is and whatever stands around it."""
+    long = "Go " + "on and on, " * 40 + "until you have counted the twelve cups."
+    [leak, *_] = find_leaks(f"Start here. {long} Then stop.", question="How many cups?", final_answer="12")
+    assert leak.excerpt == long

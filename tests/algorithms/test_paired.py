@@ -64,6 +64,13 @@ def test_the_order_of_pairs_does_not_matter() -> None:
     assert sign_flip_test([one for one, _ in pairs], clusters=[name for _, name in pairs], seed=3) == first
 
 
+def test_turning_the_differences_round_changes_nothing() -> None:
+    """With drawn patterns, too, second minus first and first minus second have the same p-value to the bit."""
+    random = Random(11)
+    differences = [random.gauss(0.2, 1) for _ in range(40)]
+    assert sign_flip_test(differences, seed=3) == sign_flip_test([-one for one in differences], seed=3)
+
+
 def test_the_test_keeps_its_level() -> None:
     """Where there is no difference, at most about one in twenty tests finds one at 0.05."""
     random = Random(7)

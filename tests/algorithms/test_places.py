@@ -179,7 +179,7 @@ TRUE = (
     "gpt-4.1 comes first in {ranks:2.rank 1} of the samples, counting ties as shared.",
     "The two cannot be told apart, since their intervals overlap.",
     "The row carries no verdict, and with so few criteria this cannot be called surely weak.",
-    "a is better than gpt-4.1 in three of four leaves; half of the rest is unclear.",
+    "a is better than gpt-4.1 in most leaves; half of the rest is unclear, and the two tie in one.",
     "At Position 3D, where nothing was tested, a stands at {leaves/a:2.score}.",
     "The right answer to s-17 rests on a failed atom, as leaves/a shows.",
     "The interval is wide, because there are few samples.",
@@ -190,7 +190,7 @@ TRUE = (
 
 @pytest.mark.parametrize("text", TRUE)
 def test_true_sentences_of_real_writers_pass_untouched(text: str, tables: Tables) -> None:
-    """An article, an idiom, a column's name with a digit, a count in words: nothing of it is a fault."""
+    """An article, an idiom, a column's name with a digit, one and two in words: nothing of it is a fault."""
     found = printed(text, tables)
     assert found.faults == ()
     assert found.written == text
@@ -221,6 +221,30 @@ def test_all_faults_of_a_sentence_are_named(tables: Tables) -> None:
     found = printed(text, tables)
     assert [one.kind for one in found.faults] == ["no_such_place", "no_test", "no_such_place", "literal_digit"]
     assert len(found.places) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "named"),
+    [
+        ("It is weak at eight capabilities.", "literal_digit", "eight"),
+        ("a is better than gpt-4.1 in three of four leaves.", "literal_digit", "three, four"),
+        ("a is the best of all models.", "no_test", "best of all models"),
+        ("It has the lowest score among the models here.", "no_test", "lowest score among the models"),
+    ],
+)
+def test_figures_and_ranks_in_words_are_the_writers_own(text: str, kind: str, named: str, tables: Tables) -> None:
+    """A count in words, and a first place that no figure of the sentence shows, are faults like a digit."""
+    (fault,) = printed(text, tables).faults
+    assert fault.kind == kind
+    assert named in fault.reason
+
+
+def test_a_count_of_the_models_and_a_rank_that_is_printed_are_no_faults(tables: Tables) -> None:
+    """How many models there are the program knows, and names may hold figures in words."""
+    five = Tables(tables.assets, (*tables.models, "c", "d", "Three Kings"))
+    assert printed("All five models, and the other four, agree with Three Kings.", five).faults == ()
+    assert printed("With a mean rank of {ranks:1.mean rank} a is the best of the five.", five).faults == ()
+    assert [fault.kind for fault in printed("a is the best of the five.", five).faults] == ["no_test"]
 
 
 def test_of_hundreds_of_sentences_the_planted_faults_are_named_and_no_other() -> None:

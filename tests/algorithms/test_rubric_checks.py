@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.algorithms.rubric_checks import asks_for_one_thing, rubric_problems
+from dokimasia.algorithms.rubric_checks import asks_for_one_thing, dimension_of, rubric_problems
 from dokimasia.domain.rubric import ErrorKind, Rubric, polarity_of
 
 
@@ -73,6 +73,20 @@ def test_duplicates_in_other_words() -> None:
     assert rules("label the left axis 'Time'", "label the right axis 'Time'") == []
 
 
+def test_one_point_in_two_wordings_on_the_same_words_of_the_caption() -> None:
+    """Two demands of one kind that rest on the same words are one; another kind, or other words, make another point."""
+    first = rubric("say that six books stand upright in the row", kind="count", evidence="Six books stand upright")
+    second = rubric("say that the row has six books", kind="count", evidence="six books")
+    assert [(one.place, one.rule) for one in rubric_problems([first, second])] == [(1, "duplicate")]
+    assert rubric_problems([first, second.model_copy(update={"kind": "order"})]) == []
+    assert rubric_problems([first, second.model_copy(update={"evidence": "the shelf is full"})]) == []
+    clothes = [
+        rubric(f"say that the {one}", kind="attribute", evidence="a red cap, a red jersey")
+        for one in ("cap is red", "jersey has stripes")
+    ]
+    assert rubric_problems(clothes) == []
+
+
 def test_contradictions() -> None:
     """A demand and its ban contradict, and so do two numbers or two colours of one thing; two things do not."""
     assert rules("say that the door is white", "not say that the door is white") == [(1, "contradiction")]
@@ -96,6 +110,25 @@ def test_form_and_polarity() -> None:
     wrong = rubric("not mention a dog").model_copy(update={"polarity": "positive"})
     assert [one.rule for one in rubric_problems([question])] == ["form"]
     assert [one.rule for one in rubric_problems([wrong])] == ["polarity"]
+
+
+def test_a_gate_that_silence_passes_is_found() -> None:
+    """A must-right rubric that forbids is sent back unless the gate may be silent; an easy-wrong one may forbid."""
+    bans = [rubric(text) for text in ("not mention a dog", "avoid claiming that it rains", "mention a cat")]
+    found = rubric_problems(bans, silent_gate=False)
+    assert [(one.place, one.rule) for one in found] == [(0, "gate"), (1, "gate")]
+    assert rubric_problems(bans) == []
+    easy = [one.model_copy(update={"stream": "easy_wrong"}) for one in bans]
+    assert rubric_problems(easy, silent_gate=False) == []
+
+
+def test_the_dimension_of_a_rubric_is_its_kind_or_read_off_it() -> None:
+    """Published rubrics name no kind: quotations test text, numbers a count, sides a position, all else an object."""
+    assert dimension_of(rubric("mention two cups", kind="state")) == "state"
+    assert dimension_of(rubric("quote 'Two cups'")) == "text"
+    assert dimension_of(rubric("mention two cups")) == "count"
+    assert dimension_of(rubric("put the cup on the left")) == "position"
+    assert dimension_of(rubric("mention one of the cups")) == "object"
 
 
 def test_hostile_statements_are_checked_in_bounded_time() -> None:

@@ -142,6 +142,18 @@ def test_interval_depends_on_seed_and_content_only() -> None:
     assert bootstrap_interval(values, clusters=clusters, seed=7) == expected
 
 
+def test_many_equal_clusters_are_drawn_by_kind() -> None:
+    """Where thousands of clusters are of few kinds, the limits are those of drawing them one by one, but for chance."""
+    drawn = random.Random(4)
+    values = [drawn.choice([1.0, 2.6, 4.0, 5.0]) for _ in range(6000)]
+    clusters = [number // 2 if number < 1000 else number for number in range(6000)]
+    by_kind = bootstrap_interval(values, clusters=clusters, seed=0, bounds=(1.0, 5.0))
+    unequal = [value + drawn.random() * 1e-9 * (-1 if value > 4 else 1) for value in values]
+    one_by_one = bootstrap_interval(unequal, clusters=clusters, seed=0, bounds=(1.0, 5.0))
+    assert by_kind == pytest.approx(one_by_one, abs=0.1 * (by_kind.high - by_kind.low))
+    assert by_kind != pytest.approx(one_by_one, abs=1e-6), "the kinds were drawn, and not the clusters"
+
+
 def test_interval_of_one_cluster_says_that_nothing_is_known() -> None:
     """A single value or cluster gives the whole scale, and without a known scale everything."""
     assert bootstrap_interval([3.0], seed=0) == Interval(-math.inf, math.inf)

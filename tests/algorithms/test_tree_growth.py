@@ -7,17 +7,17 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.taxonomy import add_all, assign, leaves, new_tree
+from dokimasia.algorithms.taxonomy import add, add_all, assign, holder, leaves, new_tree
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.growth import (
     balanced,
-    comparisons,
     options_below,
     reconcile,
     slice_of,
+    spread,
     thin_out,
-    unite,
 )
+from dokimasia.algorithms.trees.merging import comparisons, parents, unite
 from dokimasia.domain.capability import CapabilityPath, Proposal
 
 
@@ -90,6 +90,16 @@ def test_a_leaf_that_was_merged_away_is_the_other_one() -> None:
     assert placed == {"1": "<A><P><Counting>"}
 
 
+def test_parents_that_are_gone_are_the_others_and_dropped_names_stay_out() -> None:
+    """Below a parent that was merged away a capability comes below the other; a leaf that was dropped is not made again."""
+    tree = add_all(new_tree("A"), ["<A><Maths><Adding>"])
+    places = {"1": proposal("<A><Sums>", "Ratios"), "2": proposal("<A><Maths>", "Conclusions")}
+    absorbed = {"<A><Sums>": "<A><Maths>", "<A><Logic><Conclusions>": "<A>"}
+    grown, placed = reconcile(tree, places, [proposal("<A>", "Sums")], absorbed=absorbed)
+    assert placed == {"1": "<A><Maths><Ratios>"}
+    assert [reason for _, reason in grown.refused] == ["a leaf of that name was dropped before"]
+
+
 @given(st.integers(2, 60), st.integers(1, 9))
 def test_any_two_leaves_of_a_category_are_compared(count: int, half: int) -> None:
     """Whatever the sizes, any two leaves stand in one list together, and no list is longer than it may be."""
@@ -127,20 +137,121 @@ def test_old_leaves_stay() -> None:
     """A fixed leaf takes others in and is never merged away; two fixed ones are not merged at all."""
     names = ["<A><P><1>", "<A><P><2>", "<A><P><3>"]
     tree = add_all(new_tree("A"), names)
-    united = unite(tree, [(names[0], names[1], names[2])], vague=[names[2]], fixed=names[1:])
+    united = unite(tree, [(names[0], names[1], names[2])], vague={names[2]: "Clear"}, fixed=names[1:])
     assert leaves(united.tree) == names[1:]
-    assert len(united.refused) == 1
+    assert len(united.refused) == 2
 
 
-def test_vague_leaves_are_folded_into_a_sibling() -> None:
-    """A vague leaf goes to its best-supported sibling; the best that a parent has stays, with the reason."""
-    names = ["<A><P><Good>", "<A><P><Vague>", "<A><Q><Alone>"]
-    tree = assign(add_all(new_tree("A"), names), {"x": names[0], "y": names[0], "z": names[1]})
-    united = unite(tree, [], vague=names[1:])
-    assert leaves(united.tree) == [names[0], names[2]]
+def test_a_vague_leaf_never_stays() -> None:
+    """A vague leaf without a better name goes to a sibling that is not vague, also as the best of its parent; else it goes."""
+    names = ["<A><P><Good>", "<A><P><Vague>", "<A><P><Vaguer>", "<A><Q><Alone>"]
+    tree = assign(add_all(new_tree("A"), names), {"x": names[0], "y": names[1], "z": names[1], "u": names[3]})
+    united = unite(tree, [], dict.fromkeys(names[1:], ""))
+    assert leaves(united.tree) == [names[0]]
     assert united.tree.nodes[names[0]]["members"] == {"x", "y", "z"}
-    assert [change.kind for change in united.changes] == ["prune"]
-    assert len(united.refused) == 1
+    assert united.tree.nodes["<A><Q>"]["members"] == {"u"}
+    assert [(change.kind, change.node, change.into) for change in united.changes] == [
+        ("prune", names[1], names[0]),
+        ("prune", names[2], names[0]),
+        ("prune", names[3], "<A><Q>"),
+    ]
+    assert united.refused == []
+
+
+def test_a_vague_leaf_takes_a_better_name() -> None:
+    """A better name replaces a vague one, or makes the leaf one with the leaf that bears it; both can be found again."""
+    names = ["<A><P><Conclusions>", "<A><P><Skill>", "<A><Q><Reading Order>", "<A><Q><Thing>"]
+    tree = assign(add_all(new_tree("A"), names), {"x": names[0], "y": names[1], "z": names[2], "u": names[3]})
+    better = {names[0]: "Weighing Evidence", names[1]: "reading order", names[3]: "Thing"}
+    united = unite(tree, [], better)
+    assert leaves(united.tree) == ["<A><P><Weighing Evidence>", names[2]]
+    assert united.tree.nodes["<A><P><Weighing Evidence>"]["members"] == {"x"}
+    assert united.tree.nodes[names[2]]["members"] == {"y", "z", "u"}
+    assert [(change.kind, change.node) for change in united.changes] == [
+        ("rename", names[0]),
+        ("merge", names[1]),
+        ("prune", names[3]),
+    ]
+    assert all(change.reason.startswith("its name is vague") for change in united.changes)
+    assert holder(united.tree, names[0]) == "<A><P><Weighing Evidence>"
+    assert check_tree(united.tree, criteria="xyzu") == []
+
+
+def test_parents_become_one_with_all_below_them() -> None:
+    """Of two parents that are the same the leaves come together below one, each step an event with its reason."""
+    names = ["<A><Mathematical Reasoning><Adding>", "<A><Quantitative Reasoning><Ratios>", "<A><Text><Digits>"]
+    tree = assign(add_all(new_tree("A"), names), {"x": names[0], "y": names[1], "z": names[2]})
+    assert parents(tree) == ["<A><Mathematical Reasoning>", "<A><Quantitative Reasoning>", "<A><Text>"]
+    united = unite(tree, [parents(tree)[:2]], {"<A><Text>": "Text Reading"})
+    assert leaves(united.tree) == [
+        "<A><Mathematical Reasoning><Adding>",
+        "<A><Mathematical Reasoning><Ratios>",
+        "<A><Text Reading><Digits>",
+    ]
+    assert [(change.kind, change.node) for change in united.changes] == [
+        ("merge", "<A><Quantitative Reasoning>"),
+        ("move", names[1]),
+        ("rename", "<A><Text>"),
+        ("move", names[2]),
+    ]
+    assert all(change.reason and change.into and change.criteria for change in united.changes)
+    assert check_tree(united.tree, criteria="xyz") == []
+
+
+def test_what_cannot_be_done_to_parents_is_refused() -> None:
+    """Fixed parents stay, a vague parent without a better name too, and no leaf comes below its own name."""
+    names = ["<A><Counting><Adding>", "<A><Sums><Counting>", "<A><Stuff><Digits>"]
+    tree = add_all(new_tree("A"), names)
+    united = unite(tree, [("<A><Counting>", "<A><Sums>")], {"<A><Stuff>": ""})
+    assert leaves(united.tree) == leaves(tree)
+    assert [node for node, _ in united.refused] == ["<A><Sums>", "<A><Stuff>"]
+    fixed = unite(tree, [("<A><Stuff>", "<A><Counting>")], fixed=["<A><Counting>"])
+    assert "<A><Counting><Digits>" in fixed.tree
+
+
+def test_only_parents_of_one_category_are_compared() -> None:
+    """Parents stand in lists by category; one that is alone in its category stands in none."""
+    tree = add_all(new_tree("ABC"), ["<A><P><1>", "<A><Q><2>", "<B><R><3>", "<C><S><4>", "<C><T><5>"])
+    assert comparisons(tree, nodes=parents(tree), limit=0) == [("<A><P>", "<A><Q>"), ("<C><S>", "<C><T>")]
+    assert comparisons(tree, nodes=parents(tree), limit=0, new=["<C><T>"]) == [("<C><S>", "<C><T>")]
+
+
+def test_a_batch_alone_is_spread_over_the_whole() -> None:
+    """What is proposed for first comes from all over the sub-sample, and is never more than asked for."""
+    assert spread(range(34), 10) == range(0, 30, 3)
+    assert list(spread([], 10)) == []
+
+
+@given(st.integers(0, 200), st.integers(1, 50))
+def test_a_spread_is_no_longer_than_asked_for(count: int, size: int) -> None:
+    """Whatever the sizes, it has all items that there are, up to the size, and none twice."""
+    taken = spread(range(count), size)
+    assert len(taken) == len(set(taken)) == min(count, size)
+
+
+def test_at_the_level_of_parents_proposals_are_parents() -> None:
+    """A capability that is proposed stands for its parent, which holds the criteria itself; nothing lies below it."""
+    tree = add(new_tree("AB", level="parent"), "<A><P>")
+    places: dict[str, str | Proposal] = {
+        "1": "<A><P>",
+        "2": proposal("<A><P>", "Counting"),
+        "3": proposal("<B><Q>", "Adding"),
+        "4": proposal("<B><Q>", "Ratios"),
+        "5": proposal("<Z><Q>", "Ratios"),
+    }
+    grown, placed = reconcile(tree, places, [proposal("<B>", "Q")])
+    assert placed == {"1": "<A><P>", "2": "<A><P>", "3": "<B><Q>", "4": "<B><Q>"}
+    assert leaves(grown.tree) == ["<A><P>", "<B><Q>"]
+    assert [change.node for change in grown.changes] == ["<B><Q>"]
+    assert len(grown.refused) == 1
+    assert check_tree(grown.tree, criteria=placed) == []
+    assert parents(grown.tree) == []
+    thin = thin_out(grown.tree, 2)
+    assert leaves(thin.tree) == ["<A><P>", "<B><Q>"]
+    folded = thin_out(assign(add(grown.tree, "<A><R>"), {**placed, "6": "<A><R>"}), 2)
+    assert [(change.node, change.into) for change in folded.changes] == [("<A><R>", "<A><P>")]
+    assert options_below(thin.tree, "root", shown=1) == ["<A>", "<B>"]
+    assert options_below(thin.tree, "<A>", shown=1) == ["<A><P>"]
 
 
 def test_thin_leaves_go_and_nothing_is_lost() -> None:

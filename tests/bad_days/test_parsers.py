@@ -14,6 +14,7 @@ from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
+from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.parsing import (
     answers,
@@ -21,6 +22,7 @@ from dokimasia.parsing import (
     chains,
     checkpoints,
     criteria,
+    criteria_check,
     density,
     matching,
     structured,
@@ -28,7 +30,19 @@ from dokimasia.parsing import (
     votes,
 )
 
-TRIED = (answers, assessment, chains, checkpoints, criteria, density, matching, structured, verdicts, votes)
+TRIED = (
+    answers,
+    assessment,
+    chains,
+    checkpoints,
+    criteria,
+    criteria_check,
+    density,
+    matching,
+    structured,
+    verdicts,
+    votes,
+)
 
 TEXTS = 5_000
 
@@ -67,6 +81,10 @@ LIES: dict[str, tuple[str, Any]] = {
         told(4, 1, 1),
     ),
     "parse_criteria": ("[]", ()),
+    "parse_criteria_check": (
+        "1 | needed: YES | single: YES | open: YES | -\nmissing: nothing",
+        CriteriaCheck((CriterionCheck(needed=False, single=True, open=True),)),
+    ),
     "parse_equivalence": ("[[same]] [[different]]", True),
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),

@@ -40,6 +40,47 @@ def test_unclustered_intervals_break_the_rule(calibration) -> None:
         assert without.kept, "that it breaks the rule is what it is there for"
 
 
+def test_only_what_holds_for_terse_models_is_held_to_its_level(calibration) -> None:
+    """A terse and a talkative model of equal skill: right answers and what both speak to tell them apart by chance alone.
+
+    The score as published tells them apart nearly always, and the score on what both speak to where silence depends on
+    what a model would have got wrong.
+    """
+    found = {one.name: one for one in calibration.calibrate(30, families=["equal skill"])["equal skill"]}
+    for silence in ("silent at random", "silent where it is hard"):
+        assert found[f"sign-flip test, {silence}, right answers"].count <= 4
+        assert found[f"sign-flip test, {silence}, score on what both speak to"].count <= 6
+        assert found[f"paired difference, {silence}, score on what both speak to"].count >= 24
+        assert found[f"sign-flip test, {silence}, score as published"].count >= 25
+    assert found["sign-flip test, silent where it errs, right answers"].count <= 4
+    misled = found["sign-flip test, silent where it errs, score on what both speak to, misled"]
+    assert misled.count >= 18
+    assert misled.kept, "that it misleads is what it is there for"
+
+
+def test_what_is_expected_of_silent_models_is_what_they_do(calibration) -> None:
+    """Over many answers to one world's questions the planted figures are met, none of which comes from an answer."""
+    from random import Random
+
+    from benchmarks.calibration import planted_speech, speaking
+    from benchmarks.calibration.planted import fogged_images, world
+
+    pairs, speaker, rng = list(world(0)), speaking.HARD_ONES, Random(1)
+    planted = planted_speech.expected(speaker, speaking.JUDGE, pairs)
+    right: list[bool] = []
+    shares: list[float] = []
+    for _ in range(150):
+        fogged = fogged_images(rng, speaker.who, pairs)
+        for (_, question), one in zip(
+            pairs, planted_speech.answers(rng, speaker, speaking.JUDGE, pairs, fogged), strict=True
+        ):
+            right += [] if one.right is None else [one.right]
+            weights = [step.weight for step in question.steps]
+            shares.append(sum(w for w, told in zip(weights, one.stated, strict=True) if told) / sum(weights))
+    assert sum(right) / len(right) == pytest.approx(planted.accuracy, abs=0.03)
+    assert sum(shares) / len(shares) == pytest.approx(planted.stated, abs=0.01)
+
+
 def test_a_broken_rule_is_reported() -> None:
     """An interval that misses too often is not kept; so are tests that cry wolf."""
     sys.path.insert(0, str(ROOT))

@@ -111,8 +111,8 @@ def test_a_dry_run_shows_one_prompt_of_each_kind(
     home = tmp_path / "home"
     assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert list(shown["prompts"]) == ["candidate", "checkpoints", "criteria", "equivalence", "solver"]
-    assert shown["calls"] == 21 * (3 + 2 * 3)
+    assert list(shown["prompts"]) == ["candidate", "checkpoints", "criteria", "criteria_check", "equivalence", "solver"]
+    assert shown["calls"] == 21 * (4 + 2 * 3)
     assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run"]) == 0
     assert "prompt solver" in capsys.readouterr().out
     assert not home.exists()

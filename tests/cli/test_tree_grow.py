@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.simulation.world import write_world
 
 
 def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,6 +19,7 @@ def test_in_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     grow = ["tree", "grow", "--criteria", str(path), "--judge", "sim/judge", "--name", "counts", *home]
     assert run(grow) == 0
     first = capsys.readouterr()
+    assert "note: 12 criteria are few for about 6 capabilities" in first.err
     assert "propose" in first.out
     assert "of 12 criteria" in first.out
     assert "dokimasia tree show counts" in first.out
@@ -38,7 +41,8 @@ def test_other_verbs_know_a_growth(tmp_path: Path, capsys: pytest.CaptureFixture
     grow = ["tree", "grow", "--criteria", str(path), "--judge", "sim/judge", "--name", "counts", *home]
     assert run([*grow, "--dry-run", "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)
-    assert (expected["samples"], expected["calls"]) == (12, 2 + 8 + 1)
+    assert (expected["samples"], expected["calls"]) == (12, 2 + 2 * (4 + 6) + 1)
+    assert "--level parent" in expected["notes"][0]
     assert not folder.exists()
     assert run([*grow, "--json"]) == 0
     grown = json.loads(capsys.readouterr().out)
@@ -61,6 +65,51 @@ def test_other_verbs_know_a_growth(tmp_path: Path, capsys: pytest.CaptureFixture
     again = capsys.readouterr()
     assert json.loads(again.out) == grown
     assert "0 calls answered by models" in again.err
+
+
+def test_every_verb_knows_a_tree_of_parents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A tree grown with --level parent is shown, listed, compared, exported, edited, proved and diagnosed like any other."""
+    folder = tmp_path / "home"
+    write_world(tmp_path / "world.jsonl", 40, 3)
+    home = ["--home", str(folder)]
+
+    def told(*words: str) -> Any:
+        assert run([*words, "--json", *home]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    models = "sim/strong,sim/hasty"
+    done = told("evaluate", str(tmp_path / "world.jsonl"), "--judge", "sim/judge", "--models", models)["run"]
+    grow = ["tree", "grow", done, "--judge", "sim/judge", "--name", "broad", "--level", "parent"]
+    grown = told(*grow)
+    leaves = [leaf["leaf"] for leaf in grown["leaves"]]
+    assert {leaf.count("<") for leaf in leaves} == {2}
+    assert grown["coverage"] > 0.8
+    assert run([*grow, *home]) == 0
+    assert f"{len(leaves)} parents, which are the tree's leaves" in capsys.readouterr().out
+    shown = told("tree", "show", "broad", "--model", "sim/strong")
+    assert {node["layer"] for node in shown["nodes"]} == {0, 1, 2}
+    assert shown["counts"] | {"capabilities": 0, "parents": len(leaves)} == shown["counts"]
+    assert run(["tree", "show", "broad", *home]) == 0
+    assert f"{len(leaves)} parents · " in capsys.readouterr().out
+    valid = told("tree", "validity", done, "--tree", "broad", "--permutations", "20", "--resamples", "0")
+    assert valid["taxonomies"][0]["leaves"] == len(leaves)
+    assert valid["taxonomies"][0]["grouped"] == grown["mapped"]
+    weak = told("tree", "weaknesses", done, "--model", "sim/hasty", "--tree", "broad")
+    assert weak["looked_at"] > 0
+    assert {node["layer"] for node in (*weak["weak"], *weak["strong"])} <= {1, 2}
+    assert told("tree", "agreement", "broad", "broad")["hit_rate"]["share"] == 1.0
+    for ending in ("yaml", "json", "csv", "graphml"):
+        file = tmp_path / f"broad.{ending}"
+        assert run(["tree", "export", "broad", "--output", str(file), *home]) == 0
+        capsys.readouterr()
+        assert told("tree", "import", str(file), "--tree", "broad")["new"] is False
+        assert told("tree", "import", str(file), "--tree", f"from-{ending}")["new"] is True
+        capsys.readouterr()
+        assert told("tree", "show", f"from-{ending}")["counts"] == shown["counts"]
+    tables = told("diagnose", done, "--tree", "broad", "--asset", "heatmap")["assets"]
+    assert [row["key"] for row in tables[0]["rows"]] == [one["id"] for one in shown["nodes"] if one["layer"] == 2]
+    assert run(["report", done, "--output", str(tmp_path / "page.html"), *home]) == 0
+    assert f"criteria on {len(leaves)} parents in 6 categories" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.storage.memory import MemoryStore
-from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria
+from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
-REPLIES = ["no tags at all", chain("4"), chain("3"), criteria()]
+REPLIES = ["no tags at all", chain("4"), chain("3"), criteria(), look()]
 
 
 class Died(BaseException):
@@ -63,7 +63,7 @@ async def whole(saver: InMemorySaver, gateway: Ledger, store: MemoryStore) -> di
 
 
 @pytest.mark.parametrize("moment", ["checkpoint", "writes"])
-@pytest.mark.parametrize("number", range(1, 8))
+@pytest.mark.parametrize("number", range(1, 9))
 async def test_a_thread_goes_on_from_any_moment_of_death(moment: str, number: int) -> None:
     """Whatever was kept when the process died, the thread resumes to the state of one that never died."""
     store = MemoryStore()

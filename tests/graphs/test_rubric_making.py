@@ -33,17 +33,53 @@ def rubric(text: str, **changes: Any) -> dict[str, Any]:
 GOOD = [rubric("mention a cat"), rubric("mention a fridge"), rubric("say that the magnet is a banana")]
 
 
+POOL_TEXT = "A dog on a grey stove with two cups."
+"""What a member of the pool says: it fails every ordinary rubric."""
+
+ERRORS = {"cat": ("A black cat", "A black fox"), "fridge": ("fridge", "oven"), "banana": ("banana", "pear")}
+ERRORS |= {"dog": ("A black cat sits", "A black dog sits"), "count": ("Two cups", "Three cups")}
+"""The words that an error changes, by what it is about, or by its dimension where it is about nothing."""
+
+
+def planted(inputs: Mapping[str, str]) -> str:
+    """What a perturbing model plants: what is known of what each error is about, else nothing."""
+    rows: list[dict[str, Any]] = []
+    for error in json.loads(inputs["errors"]):
+        about = error.get("about", error["dimension"])
+        found = next((pair for word, pair in ERRORS.items() if word in about), None)
+        changes = {"changes": [{"original": found[0], "new": found[1]}]} if found else {"none": True}
+        rows.append({"n": error["n"], **changes})
+    return json.dumps(rows)
+
+
+def assessed(inputs: Mapping[str, str]) -> str:
+    """What a judge says that goes by a rubric's last word: it stands in the response, or must not."""
+    groups: list[str] = []
+    for letter in "ab":
+        results: list[bool] = []
+        for row in json.loads(inputs[f"group_{letter}"]):
+            said = row["statement"].rstrip(".").split()[-1].lower() in inputs["response"].lower()
+            results.append(said != (" not " in row["statement"]))
+        said = "".join(f"<Result>{str(one).lower()}</Result>" for one in results)
+        groups.append(f"<Group{letter.upper()}>{said}</Group{letter.upper()}>")
+    return f"<Assessment>{''.join(groups)}</Assessment>"
+
+
 def ordinary(prompt: str, inputs: Mapping[str, str]) -> Reply:
     """What everybody says unless a test says otherwise."""
+    if prompt == "perturbation":
+        return planted(inputs)
+    if prompt == "rubric_assessment":
+        return assessed(inputs)
     if prompt.startswith("must_right"):
         return json.dumps(GOOD)
-    if prompt == "candidate":
-        return "A dog on a grey fridge with two cups."
+    if prompt == "candidate_plain":
+        return POOL_TEXT
     if prompt == "easy_wrong":
         return json.dumps([rubric("not mention a dog", responses=[1, 2])])
     if prompt == "rubric_cross_check":
         count = len(json.loads(inputs["rubrics"]))
-        return "\n".join(f"{n} | true: yes | atomic: yes | decidable: yes" for n in range(1, count + 1))
+        return "\n".join(f"{n} | passes: yes | atomic: yes | decidable: yes" for n in range(1, count + 1))
     if prompt == "domain":
         return "It is a scene.\n<domain>natural</domain>"
     raise AssertionError(f"nothing is to be asked by {prompt}")
@@ -56,6 +92,7 @@ async def made(
     pool: tuple[str, ...] = ("p1", "p2"),
     domain: Domain | None = "natural",
     caption: str = CAPTION,
+    published: bool = False,
 ) -> tuple[dict[str, Any], RubricSet | None, FunctionGateway]:
     """Make the sample's rubrics with models that say what a function says, or what is ordinary."""
     asked: dict[tuple[str, str], int] = {}
@@ -77,6 +114,7 @@ async def made(
         pool=pool,
         panel=panel,
         sources={"s": await store.put(source)},
+        published=published,
     )
     graph = drive.compiled(cast("GraphFile", rubric_making))
     inputs = {"sample": await store.put(SAMPLE)}
@@ -98,12 +136,16 @@ async def test_the_straight_way() -> None:
     assert made_set.panel == ("m1", "m2", "m3")
     assert labels(gateway) == [
         "must_right_natural",
-        "candidate",
-        "candidate",
+        "candidate_plain",
+        "candidate_plain",
         "easy_wrong",
+        "perturbation",
+        *["rubric_assessment"] * 4,
         *["rubric_cross_check"] * 3,
+        "perturbation",
+        *["rubric_assessment"] * 3,
     ]
-    assert len(state["calls"]) == 7
+    assert len(state["calls"]) == 16
     shown = {one.prompt: one.shown for one in made_set.provenance}
     assert shown["must_right_natural"] == ("image", "caption")
     assert shown["easy_wrong"] == ("caption", "responses")
@@ -134,7 +176,7 @@ async def test_a_rubric_that_asks_two_things_is_mended_once() -> None:
             return json.dumps([{"n": 4, **rubric("say that the fridge is white")}])
         return None
 
-    _, made_set, gateway = await made(say)
+    _, made_set, gateway = await made(say, published=True)
     assert made_set is not None
     assert labels(gateway).count("rubric_repair") == 1
     last = made_set.rubrics[-1]
@@ -164,7 +206,7 @@ async def test_what_stays_broken_is_dropped_with_the_reason() -> None:
         return "I would rather not." if prompt == "rubric_repair" else still(prompt, inputs, name, count)
 
     for say, repairs in ((still, 1), (given_up, 1), (unreadable, 2)):
-        _, made_set, gateway = await made(say)
+        _, made_set, gateway = await made(say, published=True)
         assert made_set is not None
         assert len(made_set.rubrics) == 3
         assert [(one.by, one.reason) for one in made_set.dropped] == [("rules", "it asks for more than one thing")]
@@ -180,7 +222,7 @@ async def test_duplicates_and_contradictions_between_the_streams() -> None:
             return json.dumps(rows)
         return '[{"n": 4, "drop": true}, {"n": 5, "drop": true}]' if prompt == "rubric_repair" else None
 
-    _, made_set, _ = await made(say)
+    _, made_set, _ = await made(say, published=True)
     assert made_set is not None
     assert [one.reason for one in made_set.dropped] == ["it says the same as rubric 1", "it contradicts rubric 2"]
 
@@ -192,9 +234,9 @@ async def test_two_dissents_drop_a_rubric_and_one_does_not() -> None:
         def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
             if prompt != "rubric_cross_check" or name not in members:
                 return None
-            fine = "true: yes | atomic: yes | decidable: yes"
+            fine = "passes: yes | atomic: yes | decidable: yes"
             return "\n".join(
-                f"{n} | {'true: no | atomic: yes | decidable: yes' if n == 2 else fine}" for n in (1, 2, 3, 4)
+                f"{n} | {'passes: no | atomic: yes | decidable: yes' if n == 2 else fine}" for n in (1, 2, 3, 4)
             )
 
         return say
@@ -207,7 +249,9 @@ async def test_two_dissents_drop_a_rubric_and_one_does_not() -> None:
     assert alone is not None
     assert len(one.rubrics) == 4
     assert [verdict.dissents for verdict in one.verdicts[1]] == [True, False, False]
-    assert [gone.reason for gone in two.dropped] == ["m1: not true of the caption; m3: not true of the caption"]
+    assert [gone.reason for gone in two.dropped] == [
+        "m1: the caption does not pass it; m3: the caption does not pass it"
+    ]
     assert [gone.by for gone in alone.dropped] == ["panel"]
 
 
@@ -216,7 +260,7 @@ async def test_a_member_that_fails_is_not_heard() -> None:
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
         if prompt == "rubric_cross_check" and name == "m1":
-            return "1 | true: no | atomic: no | decidable: no"
+            return "1 | passes: no | atomic: no | decidable: no"
         if prompt == "rubric_cross_check" and name == "m2":
             return CallFailed("api_error", "it is down")
         return None
@@ -233,7 +277,7 @@ async def test_of_a_pool_those_count_who_answer() -> None:
     """A member of the pool that fails is left out and named; numbers of responses are those of who answered."""
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "candidate" and name == "p1":
+        if prompt == "candidate_plain" and name == "p1":
             return CallFailed("api_error", "it is down")
         return json.dumps([rubric("not mention a dog", responses=[1])]) if prompt == "easy_wrong" else None
 
@@ -246,8 +290,8 @@ async def test_of_a_pool_those_count_who_answer() -> None:
 async def test_failures_that_end_the_sample() -> None:
     """No pool, no must-right rubrics, no money: a kind of failure and no set; money spares no half pool."""
     for prompt, name, failure, kind in (
-        ("candidate", "", CallFailed("api_error", "down"), "api_error"),
-        ("candidate", "p2", CallFailed("budget", "spent"), "budget"),
+        ("candidate_plain", "", CallFailed("api_error", "down"), "api_error"),
+        ("candidate_plain", "p2", CallFailed("budget", "spent"), "budget"),
         ("must_right_natural", "", "[]", "unparsable"),
         ("easy_wrong", "", "hm", "unparsable"),
         ("rubric_cross_check", "m2", CallFailed("budget", "spent"), "budget"),
@@ -276,3 +320,4 @@ async def test_a_caption_of_3400_words_goes_through_whole() -> None:
     assert made_set is not None
     assert made_set.caption == long
     assert seen == ["must_right_natural", "easy_wrong", *["rubric_cross_check"] * 3]
+    assert made_set.tried[0].passes == (True,) * 4

@@ -138,15 +138,16 @@ async def test_a_writer_that_invents(settings: Settings, request_of: Requests) -
         "It scores {leaves/atlantis:1.score}.\n"
         "It scores {models:77.criteria score}.\n"
         "It is {compare models:1.criteria score models:2.criteria score} the other.\n"
-        "It has {models:2.criteria score}, and it is the worst of all."
+        "It is the worst of all models.\n"
+        "It has {models:2.criteria score}, and much is left to do."
     )
     found = by_subject(await written(settings, run, writer(diagnosis_report=invented)))["sim/weak"]
     kinds = [[fault["kind"] for fault in one["faults"]] for one in found["sentences"]]
-    assert kinds == [["literal_digit"], ["no_such_place"], ["no_such_place"], ["no_test"], []]
+    assert kinds == [["literal_digit"], ["no_such_place"], ["no_such_place"], ["no_test"], ["no_test"], []]
     assert found["verified"] == 1
-    assert found["unverified_at_first"] == 4
+    assert found["unverified_at_first"] == 5
     assert "points of 100" in found["sentences"][-1]["text"]
-    assert found["sentences"][-1]["written"] == "It has {models:2.criteria score}, and it is the worst of all."
+    assert found["sentences"][-1]["written"] == "It has {models:2.criteria score}, and much is left to do."
 
 
 async def test_a_writer_of_ten_thousand_words(settings: Settings, request_of: Requests) -> None:

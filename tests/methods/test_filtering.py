@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.domain.density import DOMAINS, Threshold
+from dokimasia.domain.density import DOMAINS, Threshold, domain_of
 from dokimasia.errors import InputError
 from dokimasia.methods.density import METHOD, FilterRequest, items
 from dokimasia.methods.density.kept import write_kept
@@ -15,8 +15,8 @@ from dokimasia.methods.density.request import read_thresholds
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import get_run
-from tests.methods.test_reviewing import Panel, write_images
+from dokimasia.storage.runs import get_run, load_samples
+from tests.methods.test_reviewing import Panel, agreeable, each_for, review, write_images
 
 
 def rating(complexity: int, informativeness: int) -> str:
@@ -121,3 +121,19 @@ def test_thresholds(tmp_path: Path) -> None:
     file.write_text("[1]")
     with pytest.raises(InputError, match="not an object"):
         read_thresholds([str(file)])
+
+
+def test_nothing_is_paid_for_captions_of_what_is_left_out(tmp_path: Path, settings: Settings) -> None:
+    """Filtered first, an image that is left out is never described, and a domain that was asked for is asked for once."""
+    data, asked = write_images(tmp_path, 3), Panel(judge)
+    output = tmp_path / "kept" / "kept.jsonl"
+    first = filtered(settings, data, asked, thresholds=read_thresholds(["data=7,5"]))
+    with Home.open(settings.home, write=False) as home:
+        write_kept(home, get_run(home, first.run), output)
+    panel = Panel(each_for(agreeable))
+    result = review(settings, output, panel)
+    assert (result.summary["n"], result.summary["verdicts"]["accepted"]) == (1, 1)
+    assert sum(prompt == "describe" for _, prompt, _ in panel.asked) == 3
+    with Home.open(settings.home, write=False) as home:
+        (sample,) = load_samples(home, result.run)
+    assert domain_of(sample) == "data"

@@ -144,6 +144,32 @@ async def test_criteria_drawn_anew_from_the_old_chains(
             assert labels[item][2:] in ([], ["equivalence"])
 
 
+async def test_another_judge_takes_the_second_look(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
+    """Forked from `judge_criteria`, the criteria as they stand are looked at by another judge, and nothing before is."""
+    parent = await finished(request_of(judge="sim/judge-inventive", protocol="ours"))
+    child, sent = await forked(settings, parent, "judge_criteria", judge="sim/judge")
+    assert set(sent) == {"sim/judge"}
+    before, after = rows_of(settings, parent.run), rows_of(settings, child.run)
+    labels = labels_of(settings, after)
+    replays = {item: row for item, row in after.items() if row.kind == "replay"}
+    assert {row.outcome for row in replays.values()} == {"made"}
+    for item, row in replays.items():
+        assert row.chain_id == before[item].chain_id
+        kept = [label for label in labels_of(settings, before)[item] if label != "criteria_check"]
+        assert labels[item] == [*kept, "criteria_check"]
+
+
+async def test_as_published_there_is_no_second_look_to_fork_from(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
+    """Of a run as in the paper the second look cannot be done anew, since there was none."""
+    parent = await finished(request_of(protocol="published", limit=3))
+    with pytest.raises(InputError, match="as published nobody takes a second look"):
+        await forked(settings, parent, "judge_criteria", judge=OTHER)
+
+
 async def test_another_candidate_answers_under_the_old_criteria(
     settings: Settings, request_of: Requests, finished: Finished
 ) -> None:
@@ -244,6 +270,7 @@ async def test_a_fork_of_a_fork(settings: Settings, request_of: Requests, finish
         "write_chain": "sim/judge-noisy",
         "judge_chain": "sim/judge-noisy",
         "extract_criteria": OTHER,
+        "judge_criteria": OTHER,
     }
     assert plan["judge"]["ref"]["name"] == "sim/judge-careless"
 
@@ -310,6 +337,7 @@ async def test_a_dry_run_says_what_is_taken_over(settings: Settings, request_of:
         "check_chain": False,
         "judge_chain": False,
         "extract_criteria": True,
+        "judge_criteria": True,
         "answer": False,
         "score": True,
     }

@@ -200,3 +200,16 @@ async def test_no_key_stands_in_what_is_kept(tmp_path: Path) -> None:
     assert listed[0]["key"] == {"variable": "MY_KEY", "present": True}
     assert key not in str(listed)
     assert all(key.encode() not in path.read_bytes() for path in settings.home.rglob("*") if path.is_file())
+
+
+async def test_a_check_shows_the_largest_picture_that_a_run_would_send(settings: Settings) -> None:
+    """A model with a `max_image_side` is shown a picture of that width, and any other one a small one."""
+    sizes: list[tuple[int, int]] = []
+
+    def look(call: Chat) -> ChatReply:
+        sizes.extend((image.width, image.height) for message in call.messages for image in message.images)
+        return says("I see.")
+
+    await check(settings, look)
+    await check(settings, look, SPEC.model_copy(update={"max_image_side": 1000}))
+    assert sizes == [(192, 96), (1000, 500)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.statistics import clopper_pearson
-from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow
+from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow, UnusedAtom, Wording
 from dokimasia.methods.refinement.arms import arm_figures, gain_figures, value_of
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness, unlooked
 from dokimasia.methods.refinement.figures import refinement_figures
@@ -31,7 +31,10 @@ def row(sample: str, arm: str, after: Sequence[float] = (), **fields: Any) -> Re
         "arm": arm,
         "round": 0 if arm == "original" else 1,
         "last": True,
+        "failed": True,
         "selected": True,
+        "draw": None,
+        "options": None,
         "stopped": "",
         "failure": None,
         "reason": "",
@@ -41,11 +44,14 @@ def row(sample: str, arm: str, after: Sequence[float] = (), **fields: Any) -> Re
         "weights": (3, 2, 3, 2),
         "before": BEFORE,
         "after": BEFORE if arm == "original" else after,
+        "stated_before": (True,) * len(fields.get("before", BEFORE)),
+        "stated": (True,) * len(after),
         "draws": (),
         "score_before": 2.9,
         "score": None,
         "shown": SHOWN,
         "withheld": WITHHELD,
+        "unused": (),
         "told": (),
         "points": (),
         "flags": (),
@@ -169,12 +175,14 @@ def test_p_values_are_adjusted_over_what_is_looked_at() -> None:
     assert list(gains) == [
         "retry over again",
         "self over retry",
-        "peer over retry",
         "self over again",
+        "peer over retry",
         "peer over again",
+        "peer over self",
     ]
     assert gains["self over retry"]["accuracy"]["p_value"] == pytest.approx(2 / 2**8, abs=1e-6)
-    assert gains["self over retry"]["accuracy"]["adjusted"] == pytest.approx(5 / 2 * 2 / 2**8, abs=1e-5)
+    # Three of six gains have this p-value: over retry and again, and that of peer, which mended nothing, over self.
+    assert gains["self over retry"]["accuracy"]["adjusted"] == pytest.approx(6 / 3 * 2 / 2**8, abs=1e-5)
     assert gains["peer over retry"]["accuracy"]["adjusted"] == 1
 
 
@@ -227,56 +235,95 @@ def test_the_table_has_the_papers_form() -> None:
 
 
 def test_answers_of_a_threshold_are_told_apart() -> None:
-    """With a threshold, what was wrong before stands apart from what was right, which nothing can mend."""
+    """What was right before stands apart, and is in no accuracy, score or gain of the others."""
     rows = two_arms()
+    alone = figures_of(rows, threshold=3.0)["models"]["m"]
     rows += [
         row("e", arm, (5, 5, 5, 5), answered="right", answered_before="right") for arm in ("original", "retry", "self")
     ]
-    apart = figures_of(rows, threshold=3.0)["models"]["m"]["apart"]
+    mixed = figures_of(rows, threshold=3.0)["models"]["m"]
+    apart = mixed.pop("apart")
     assert {kind: one["failed"] for kind, one in apart.items()} == {"wrong": 4, "right": 1}
     assert apart["wrong"]["arms"]["original"]["accuracy"]["share"] == 0
     assert apart["right"]["arms"]["original"]["accuracy"]["share"] == 1
+    assert mixed == {name: one for name, one in alone.items() if name != "apart"}
     assert "apart" not in figures_of(rows)["models"]["m"]
+
+
+def test_what_is_only_said_more_is_no_gain() -> None:
+    """Atoms spoken to are those of which the answer spoke before and, in both arms, after; their gain is over the same atoms."""
+    silent = (True, False, True, True)
+    rows = [
+        row("a", "original", stated_before=silent),
+        row("a", "retry", (5, 1, 2, 3), stated_before=silent, stated=(True, False, True, True)),
+        row("a", "self", (5, 5, 3, 3), stated_before=silent, stated=(True, True, True, True)),
+        row("a", "peer", (5, 5, 5, 1), stated_before=silent, stated=(True, True, True, False)),
+    ]
+    found = figures_of(rows)["models"]["m"]
+    assert found["arms"]["self"]["spoken"]["before"]["mean"] == pytest.approx((5 + 2 + 3) / 3, abs=1e-6)
+    assert found["arms"]["self"]["spoken"]["after"]["mean"] == pytest.approx((5 + 3 + 3) / 3, abs=1e-6)
+    assert found["arms"]["peer"]["spoken"]["after"]["mean"] == 5
+    gains = found["gains"]
+    assert gains["self over retry"]["atoms"]["difference"]["mean"] == pytest.approx(5 / 4, abs=1e-6)
+    assert gains["self over retry"]["spoken"]["difference"]["mean"] == pytest.approx(1 / 3, abs=1e-6)
+    assert gains["peer over retry"]["spoken"]["difference"]["mean"] == pytest.approx(3 / 2, abs=1e-6)
+    lost = row("a", "retry", (), stated_before=silent, answered="unknown", failure="refused")
+    gain = gain_figures([lost], [rows[2]], "spoken", seed=0)
+    assert (gain["n"], gain["n_paired"], gain["difference"]) == (1, 0, None)
+
+
+def test_few_possible_answers_stand_apart_with_what_guessing_reaches() -> None:
+    """Questions that can be guessed are one part, with the rate of a pick among what is left, the others another."""
+    rows = [one.model_copy(update={"options": {"a": 2, "b": 4, "c": 5}.get(one.sample_id)}) for one in two_arms()]
+    parts = figures_of(rows)["models"]["m"]["by_options"]
+    assert {kind: part["n"] for kind, part in parts.items()} == {"two to five": 3, "more": 1}
+    assert parts["two to five"]["guessing"] == pytest.approx((1 + 1 / 3 + 1 / 4) / 3, abs=1e-6)
+    assert "guessing" not in parts["more"]
+    assert set(figures_of(two_arms())["models"]["m"]["by_options"]) == {"more"}
+
+
+def test_what_cannot_be_fed_back_is_counted() -> None:
+    """Answers without a point leave all arms and are counted, failed atoms by why they are none, and those with two or more."""
+    unused = (UnusedAtom(atom=2, why="final answer"), UnusedAtom(atom=4, why="leak"))
+    left = row("z", "original", selected=False, shown=(), withheld=(), unused=unused)
+    right = row("y", "original", failed=False, selected=False, answered="right", unused=unused)
+    rows = [*two_arms(), left, right]
+    found = figures_of(rows)["models"]["m"]
+    assert found["left_out"] == {"answers": 1, "atoms": {"final answer": 1, "leak": 1}}
+    assert (found["failed"], found["withheld_from"]) == (4, 4)
 
 
 def test_leaks_and_hints_are_counted_once() -> None:
     """Of four hints two leak, one of these in its second wording, too; one question leaks; two arms share a hint."""
     leak = FoundLeak(form="verbatim", excerpt="four")
-    clean = Point(atom=2, question="q", hint="look", peer="p", asked=1, hints=("h1",))
-    mended = Point(
-        atom=4, question="q", hint="look", peer="p", asked=2, rewritten=True, leaks=(leak,), hints=("h2", "h3")
-    )
-    lost = Point(
-        atom=3,
-        question="q",
-        peer="p",
-        fallback="leak",
-        asked=2,
-        rewritten=True,
-        leaks=(leak, leak),
-        hints=("h4", "h5"),
-    )
-    other = clean.model_copy(update={"hints": ("h6",), "atom": 1})
+    first, second = Wording(text="four", leaks=(leak,)), Wording(text="look")
+    clean = Point(atom=2, question="q", hint="look", peer="p", asked=1, wordings=(second,))
+    mended = Point(atom=4, question="q", hint="look", peer="p", asked=2, wordings=(first, second))
+    again = Wording(text="4", leaks=(leak,))
+    lost = Point(atom=3, question="q", peer="p", fallback="leak", asked=2, wordings=(first, again))
+    other = clean.model_copy(update={"wordings": (Wording(text="go on"),), "atom": 1})
     none = Point(atom=1, question="q", fallback="no peer")
-    dropped = Point(atom=5, question="q", dropped=True, leaks=(leak,))
+    unused = (UnusedAtom(atom=3, why="leak", leaks=(leak,)), UnusedAtom(atom=4, why="final answer"))
     rows = [
+        row("a", "original"),
+        row("b", "original", unused=unused),
         row("a", "peer", points=(clean, mended, lost)),
         row("a", "peer", points=(clean,), round=2),
-        row("b", "peer", points=(other, none, dropped)),
-        row("b", "self", points=(none, dropped)),
+        row("b", "peer", points=(other, none)),
+        row("b", "self", points=(none,)),
     ]
     found = leak_figures(rows, judged=True)
     assert (found["hints"]["k"], found["hints"]["n"]) == (2, 4)
     assert found["hints"]["high"] == pytest.approx(clopper_pearson(2, 4).high, abs=1e-6)
     assert (found["rewritings"]["k"], found["rewritings"]["n"]) == (1, 2)
+    # Three failed atoms of `a` and two of `b`: the third one of `b` leaks, and its fourth is no point at all.
     assert (found["questions"]["k"], found["questions"]["n"]) == (1, 5)
     assert (found["dropped"], found["passed_on"]) == (1, 3)
     assert found["forms"] == {"verbatim": 3}
     hints = hint_figures(rows)
-    assert (hints["peer"]["points"], hints["peer"]["hinted"], hints["peer"]["asked"]) == (7, 4, 7)
+    assert (hints["peer"]["points"], hints["peer"]["hinted"], hints["peer"]["asked"]) == (6, 4, 7)
     assert hints["peer"]["fallbacks"] == {"leak": 1, "no peer": 1}
     assert hints["peer"]["peers"] == {"p": {"points": 5, "hinted": 4}}
-    assert hints["self"]["dropped"] == 1
     assert leak_figures([], judged=True)["hints"]["share"] is None
 
 
@@ -296,7 +343,7 @@ def test_what_no_judge_looked_at_is_said() -> None:
 def test_the_order_of_rows_is_of_no_account() -> None:
     """What comes first changes no digit, and answers that were not taken up change nothing at all."""
     rows = two_arms()
-    shuffled = [*rows, row("z", "original", selected=False, answered="right")]
+    shuffled = [*rows, row("z", "original", failed=False, selected=False, answered="right")]
     random.Random(0).shuffle(shuffled)
     assert figures_of(shuffled) == figures_of(rows)
     nothing = figures_of([])["models"]["m"]

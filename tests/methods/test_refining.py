@@ -2,13 +2,14 @@
 
 import asyncio
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from dokimasia.domain.call import ModelCall, call_key
+from dokimasia.domain.call import Chat, ModelCall, call_key
 from dokimasia.domain.refinement import RefinementRow
 from dokimasia.errors import ConfigError, InputError, NotFound, TransportError
 from dokimasia.gateway.doubles import CountingTransport
@@ -17,6 +18,7 @@ from dokimasia.methods.density import FilterRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import METHOD, RefinementRequest, refine, refinement_rows
 from dokimasia.methods.refinement.results import refined_sample
+from dokimasia.prompts import Recognised, recognise
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
@@ -54,6 +56,10 @@ def source(evaluated: tuple[Path, str], settings: Settings) -> str:
     return evaluated[1]
 
 
+def read(call: ModelCall) -> Recognised | None:
+    return recognise(call.messages) if isinstance(call, Chat) else None
+
+
 def rows_of(settings: Settings, run: str) -> list[RefinementRow]:
     with Home.open(settings.home, write=False) as home:
         return refinement_rows(home, get_run(home, run))
@@ -71,20 +77,45 @@ def elsewhere(settings: Settings, name: str) -> Settings:
     return Settings(home=other)
 
 
+async def test_what_the_evaluation_decided_is_not_decided_again(settings: Settings, source: str) -> None:
+    """Whether an original answer is right is the evaluation's own verdict, and nobody is asked about it once more."""
+    transport = counting()
+    result = await refine(
+        RefinementRequest(run=source, strategy="again"), settings=settings, transports={"sim": transport}
+    )
+    with Home.open(settings.home, write=False) as home:
+        decided = {(row.sample_id, row.model): row.final_id for row in results(home, source) if row.kind == "score"}
+    originals = [row for row in rows_of(settings, result.run) if row.arm == "original"]
+    assert {(row.sample_id, row.model): row.final_id for row in originals} == decided
+    answers = sum(model["failed"] for model in result.summary["models"].values())
+    asked = [found.name for call in transport.sent if (found := read(call)) is not None]
+    assert asked.count("equivalence") <= answers
+
+
 async def test_every_arm_takes_up_the_same_failures(settings: Settings, source: str) -> None:
-    """The failed answers are those whose final answer is wrong; each has one row in each arm, with the same split."""
+    """Those taken up are wrong and have a point to feed back; each has one row in each arm, with the same split."""
     result = await refine(RefinementRequest(run=source), settings=settings)
     assert result.complete
     rows = rows_of(settings, result.run)
     originals = [row for row in rows if row.arm == "original"]
     assert len(originals) == 28
-    assert all(row.selected == (row.answered == "wrong") for row in originals)
+    assert all(row.failed == (row.answered == "wrong") for row in originals)
+    assert all(row.selected == (row.failed and bool(row.shown)) for row in originals)
     assert {row.rule for row in originals} >= {"choice", "exact", "judge"}
     failed = {(row.sample_id, row.model, row.shown, row.withheld) for row in originals if row.selected}
     for arm in ("again", "retry", "self", "peer"):
         mine = [row for row in rows if row.arm == arm]
         assert {(row.sample_id, row.model, row.shown, row.withheld) for row in mine} == failed
         assert all(row.round == 1 and row.last and row.answered_before == "wrong" for row in mine)
+    left = sum(row.failed and not row.selected for row in originals)
+    assert left == sum(one["left_out"]["answers"] for one in result.summary["models"].values())
+    assert {unused.why for row in originals for unused in row.unused} <= {
+        "final answer",
+        "restates the question",
+        "leak",
+    }
+    draws = {(row.sample_id, row.model, row.draw) for row in rows if row.arm != "original"}
+    assert len(draws) == 4 * len(failed)
     for row in rows:
         assert row.told == () if row.arm in ("original", "again", "retry") else set(row.told) <= set(row.shown)
         assert row.after == row.before if row.arm == "original" else row.after != ()
@@ -216,7 +247,7 @@ async def test_an_export_says_what_an_arm_was_told_and_came_to(settings: Setting
 
 async def test_an_estimate_is_an_upper_bound(settings: Settings, source: str) -> None:
     """Nothing is sent beyond what was estimated, with every option that asks more, and less where less can fail."""
-    request = RefinementRequest(run=source, rounds=2, judgements=2, show_answer=True)
+    request = RefinementRequest(run=source, rounds=2, judgements=2)
     expected = await prepare(METHOD, request, settings=settings)
     low = await prepare(METHOD, request.model_copy(update={"threshold": 2.0}), settings=settings)
     transport = counting()
@@ -254,12 +285,40 @@ async def test_what_failed_is_asked_anew(settings: Settings, source: str) -> Non
 
 
 async def test_a_threshold_takes_up_low_scores_instead(settings: Settings, source: str) -> None:
-    """With a threshold it is the weighted score that decides, whether or not the final answer is right."""
-    result = await refine(RefinementRequest(run=source, strategy="retry", threshold=3.5), settings=settings)
+    """With a threshold it is the weighted score that decides; what was right is told so, and is in no gain."""
+    transport = counting()
+    request = RefinementRequest(run=source, strategy="retry", threshold=4.2)
+    result = await refine(request, settings=settings, transports={"sim": transport})
     originals = [row for row in rows_of(settings, result.run) if row.arm == "original"]
-    assert all(row.selected == (row.score_before is not None and row.score_before < 3.5) for row in originals)
-    assert {row.answered for row in originals if row.selected} == {"right", "wrong"}
-    assert result.summary["threshold"] == 3.5
+    assert all(row.selected == (row.score_before is not None and row.score_before < 4.2) for row in originals)
+    taken = Counter(row.answered for row in originals if row.selected)
+    assert set(taken) == {"right", "wrong"}
+    assert result.summary["threshold"] == 4.2
+    told = [found.inputs["feedback"] for found in map(read, transport.sent) if found and found.name == "answer_again"]
+    assert Counter(one.split(".")[0] for one in told) == {
+        f"The final answer is {verdict}": count for verdict, count in taken.items()
+    }
+    assert sum(model["failed"] for model in result.summary["models"].values()) == taken["wrong"]
+
+
+async def test_published_feedback_has_the_paper_s_form(settings: Settings, source: str) -> None:
+    """No earlier answer, nothing withheld, every failed atom named, a hint for each; it is a run of its own."""
+    transport = counting()
+    request = RefinementRequest(run=source, protocol="published", models=("sim/weak",))
+    result = await refine(request, settings=settings, transports={"sim": transport})
+    assert (result.summary["protocol"], result.summary["hide_answer"], result.summary["withhold"]) == (
+        "published",
+        True,
+        0,
+    )
+    rows = rows_of(settings, result.run)
+    assert all(row.shown == row.failed_atoms for row in rows if row.selected and not row.unused)
+    assert {unused.why for row in rows for unused in row.unused} <= {"leak"}
+    asked = [found for call in transport.sent if (found := read(call)) is not None]
+    assert {found.name for found in asked if found.name.startswith("answer_again")} == {"answer_again_published"}
+    assert all(found.inputs["points"].count('"n":') == 1 for found in asked if found.name == "peer_hint")
+    ours = await refine(request.model_copy(update={"protocol": "ours"}), settings=settings)
+    assert ours.run != result.run
 
 
 async def test_models_and_peers_can_be_named(settings: Settings, source: str) -> None:

@@ -135,7 +135,8 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     assert prompt == "solver" or "solver" not in transport.asked
     for call in transport.chats:
         name = recognised(call)
-        draws = {"solver": {RETRY_STRIDE}, "criteria": {RETRY_STRIDE}, "equivalence": {0, RETRY_STRIDE}}
+        again = {RETRY_STRIDE}
+        draws = {"solver": again, "criteria": again, "criteria_check": again, "equivalence": {0, RETRY_STRIDE}}
         assert call.repeat in draws.get(name, {0})
     chains = {row.sample_id: row.chain_id for row in before if row.kind == "replay"}
     if prompt != "solver":
@@ -163,7 +164,7 @@ async def test_a_verdict_on_the_chain_is_asked_anew_only_where_it_failed(
     assert all(row.chain_id for row in failed.values())
     transport = Wordy(prompt, "malformed")
     _, after = await retried(settings, first.run, transport)
-    assert set(transport.asked) == {"criteria", "candidate", "checkpoints", "equivalence"}
+    assert set(transport.asked) == {"criteria", "criteria_check", "candidate", "checkpoints", "equivalence"}
     verdicts = [
         call for call in transport.chats if recognised(call) == "equivalence" and HEDGED in call.messages[1].text
     ]

@@ -1,4 +1,4 @@
-"""Peer reviews end to end: agreed, divided, incomplete, repaired, resumed, and who came from where."""
+"""Peer reviews end to end: agreed, divided, kept, turns lost, incomplete, repaired, resumed, and who came from where."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -11,11 +11,11 @@ from PIL import Image
 
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
-from dokimasia.domain.review import Candidate, PeerReview, PeerVote, ReviewRecord
-from dokimasia.errors import ConfigError, DataError, Interrupted
+from dokimasia.domain.review import Candidate, LostTurn, PeerReview, PeerVote
+from dokimasia.errors import ConfigError, DataError, Interrupted, TransportError
 from dokimasia.methods.review import METHOD, ReviewRequest, items
 from dokimasia.prompts import recognise
-from dokimasia.runs.lifecycle import RunResult, run
+from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.reading.reporting import Format, write_report
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
@@ -58,13 +58,23 @@ def texts_of(inputs: Mapping[str, str]) -> list[str]:
     return [row["text"] for row in orjson.loads(inputs["candidates"])]
 
 
+def analysis(n: int) -> str:
+    critiques = (f"<candidate_{number}_critique>so so</candidate_{number}_critique>" for number in range(1, n + 1))
+    return f"<analysis>{''.join(critiques)}</analysis>"
+
+
 def reviewed(n: int, rewrite: str) -> str:
     ranking = ", ".join(map(str, range(1, n + 1)))
-    return f"<analysis></analysis><ranking>{ranking}</ranking><rewrite>{rewrite}</rewrite>"
+    return f"{analysis(n)}<ranking>{ranking}</ranking><rewrite>{rewrite}</rewrite>"
 
 
-def voted(number: int) -> str:
-    return f"<analysis></analysis><best_candidate_id>{number}</best_candidate_id><rationale>it is</rationale>"
+def kept(n: int, number: int) -> str:
+    ranking = ", ".join(map(str, sorted(range(1, n + 1), key=lambda one: one != number)))
+    return f"{analysis(n)}<ranking>{ranking}</ranking><keep>{number}</keep>"
+
+
+def voted(n: int, number: int) -> str:
+    return f"{analysis(n)}<best_candidate_id>{number}</best_candidate_id><rationale>it is</rationale>"
 
 
 def each_for(choose: Callable[[str, list[str]], str]) -> Say:
@@ -75,9 +85,9 @@ def each_for(choose: Callable[[str, list[str]], str]) -> Say:
             return f"The dog of {member} sleeps. A red ball lies there."
         texts = texts_of(inputs)
         if prompt == "peer_review":
-            kept = next(text for text in texts if member in text)
-            return reviewed(len(texts), f"{kept} Snow falls in the yard of {member}.")
-        return voted(texts.index(choose(member, texts)) + 1)
+            own = next(text for text in texts if member in text)
+            return reviewed(len(texts), f"{own} Snow falls in the yard of {member}.")
+        return voted(len(texts), texts.index(choose(member, texts)) + 1)
 
     return say
 
@@ -138,11 +148,11 @@ def test_no_names_and_orders_of_their_own(tmp_path: Path, settings: Settings) ->
         if prompt == "describe":
             return f"Draft {letter}."
         texts = texts_of(inputs)
-        return (
-            reviewed(3, f"Better {letter}.") if prompt == "peer_review" else voted(texts.index(f"Better {letter}.") + 1)
-        )
+        if prompt == "peer_review":
+            return reviewed(3, f"Better {letter}.")
+        return voted(3, texts.index(f"Better {letter}.") + 1)
 
-    data = write_images(tmp_path, 6)
+    data = write_images(tmp_path, 10)
     panel = Panel(anonymous)
     result = review(settings, data, panel)
     shown = [inputs["candidates"] for _, prompt, inputs in panel.asked if prompt != "describe"]
@@ -193,29 +203,137 @@ def test_majority(tmp_path: Path, settings: Settings) -> None:
 
 
 def test_equal_texts_are_one(tmp_path: Path, settings: Settings) -> None:
-    """Members who wrote the same text word for word agree, whichever of its copies they vote for."""
+    """Members who wrote the same text, but for case and signs, agree: there is nothing left to vote on."""
 
     def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
         if prompt == "describe":
-            return "A dog."
-        return reviewed(3, "A dog sleeps.") if prompt == "peer_review" else voted(1)
+            return f"A dog of {member}."
+        return reviewed(3, "A dog sleeps." if member == PANEL[0] else "a dog  sleeps!")
+
+    panel = Panel(say)
+    result = review(settings, write_images(tmp_path), panel)
+    (item,) = items_of(settings, result)
+    assert result.summary["verdicts"]["accepted"] == 1
+    assert item["record"]["reason"] == "one text after cycle 1: nothing was left to vote on"
+    assert (item["golden"]["text"], item["golden"]["votes"]) == ("A dog sleeps.", 0)
+    assert result.summary["golden"]["without_vote"] == 1
+    assert len(panel.asked) == 6
+
+
+def test_one_number_is_another_text(tmp_path: Path, settings: Settings) -> None:
+    """Texts that differ in one number of a hundred words are put to the vote, however alike they are."""
+    scene = " ".join(f"Thing {number} stands in row {number}." for number in range(20))
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        count = {PANEL[0]: "Four", PANEL[1]: "Five", PANEL[2]: "Five"}[member]
+        if prompt == "describe":
+            return f"{scene} {member}"
+        texts = texts_of(inputs)
+        if prompt == "peer_review":
+            return reviewed(3, f"{scene} {count} tomatoes lie there.")
+        return voted(len(texts), next(at for at, text in enumerate(texts, 1) if "Five" in text))
 
     result = review(settings, write_images(tmp_path), Panel(say))
+    (item,) = items_of(settings, result)
+    assert (item["record"]["reason"], item["golden"]["votes"]) == ("votes 3 after cycle 1", 3)
+    assert "Five tomatoes" in item["golden"]["text"]
+    assert result.summary["self_preference"]["votes"]["members"][PANEL[0]]["own"] == 0
+    with Home.open(settings.home, write=False) as home:
+        (first, *_) = [vote for _, vote in made_values(home, result.run, PeerVote)]
+    assert len(first.shown) == 2, "a text that two wrote is shown once"
+
+
+def test_all_keep_one(tmp_path: Path, settings: Settings) -> None:
+    """A draft that all members keep is golden as it is, its author's, without a vote and without a second cycle."""
+    honest = each_for(agreeable)
+
+    def keepers(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt != "peer_review":
+            return honest(member, prompt, inputs, before)
+        texts = texts_of(inputs)
+        return kept(3, texts.index(agreeable(member, texts)) + 1)
+
+    panel = Panel(keepers)
+    result = review(settings, write_images(tmp_path), panel)
+    (item,) = items_of(settings, result)
+    golden = item["golden"]
+    assert (golden["author"], golden["cycle"], golden["votes"]) == (PANEL[1], 1, 0)
+    assert golden["text"] == f"The dog of {PANEL[1]} sleeps. A red ball lies there."
+    assert {(one["author"], one["cycle"]) for one in golden["origins"]} == {(PANEL[1], 0)}
+    assert result.summary["kept"]["k"] == result.summary["kept"]["n"] == 3
+    assert len(panel.asked) == 6
+    with Home.open(settings.home, write=False) as home:
+        reviews = [one for _, one in made_values(home, result.run, PeerReview)]
+    assert {(one.rewrite, one.kept) for one in reviews} == {(golden["candidate"], True)}
+
+
+def test_one_keeps_anothers_text(tmp_path: Path, settings: Settings) -> None:
+    """A member that keeps another's text, or copies it, has none of its own in the vote, and no author is changed."""
+    honest = each_for(agreeable)
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt != "peer_review" or member == PANEL[1]:
+            return honest(member, prompt, inputs, before)
+        texts = texts_of(inputs)
+        first = next(text for text in texts if PANEL[0] in text)
+        return kept(3, texts.index(first) + 1) if member == PANEL[0] else reviewed(3, f"  {first}")
+
+    result = review(settings, write_images(tmp_path), Panel(say))
+    votes = result.summary["self_preference"]["votes"]["members"]
+    assert (votes[PANEL[0]]["n"], votes[PANEL[1]]["n"], votes[PANEL[2]]["n"]) == (1, 1, 0)
+    assert (votes[PANEL[0]]["own"], votes[PANEL[1]]["own"], votes[PANEL[1]]["others"]) == (0, 1, 1)
+    assert (result.summary["kept"]["k"], result.summary["kept"]["n"]) == (2, 3)
+    assert result.summary["golden"]["last_author"] == {PANEL[0]: 0, PANEL[1]: 1, PANEL[2]: 0}
+
+
+def test_votes_stand_where_nothing_is_new(tmp_path: Path, settings: Settings) -> None:
+    """Where every candidate of a divided vote is kept the vote stands, and the review ends without another."""
+    divided = each_for(vain)
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt != "peer_review" or before == 0:
+            return divided(member, prompt, inputs, before)
+        texts = texts_of(inputs)
+        return kept(3, texts.index(vain(member, texts)) + 1)
+
+    panel = Panel(say)
+    result = review(settings, write_images(tmp_path), panel, cycles=5)
+    (item,) = items_of(settings, result)
+    assert item["record"]["reason"] == "still divided after cycle 2: votes 1, 1, 1"
+    assert len(panel.asked) == 12
+
+
+def test_talk_about_candidates_is_sent_back(tmp_path: Path, settings: Settings) -> None:
+    """A rewrite that begins with talk goes back with its words and the empty form, and never becomes a candidate."""
+    honest = each_for(agreeable)
+
+    def talker(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        text = honest(member, prompt, inputs, before)
+        talks = prompt == "peer_review" and member == PANEL[0] and before == 0
+        return text.replace("<rewrite>", "<rewrite>Candidate 1 is already the best description. ") if talks else text
+
+    panel = Panel(talker)
+    result = review(settings, write_images(tmp_path), panel)
     assert result.summary["verdicts"]["accepted"] == 1
-    assert result.summary["self_preference"]["votes"]["panel"]["n"] == 0, "a text of all says nothing of vanity"
+    (problem,) = [inputs["problem"] for _, _, inputs in panel.asked if inputs["problem"]]
+    assert problem.startswith("not all of the rewrite is about the image: 'Candidate 1 is already")
+    with Home.open(settings.home, write=False) as home:
+        texts = [one.text for _, one in made_values(home, result.run, Candidate)]
+    assert len(texts) == 6
+    assert not any("already" in text for text in texts)
 
 
-def test_vote_for_candidate_seven_of_three(tmp_path: Path, settings: Settings) -> None:
-    """A vote for a candidate that there is not goes back once with the reason; repeated, the sample is incomplete."""
+def test_a_lost_vote_costs_the_member_its_vote(tmp_path: Path, settings: Settings) -> None:
+    """A vote for candidate 7 goes back once with the reason; repeated, it is missing, and the others' votes decide."""
     honest = each_for(agreeable)
 
     def sloppy(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
         wrong = prompt == "peer_vote" and member == PANEL[2] and before == 0
-        return voted(7) if wrong else honest(member, prompt, inputs, before)
+        return voted(3, 7) if wrong else honest(member, prompt, inputs, before)
 
     def stubborn(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
         wrong = prompt == "peer_vote" and member == PANEL[2]
-        return voted(7) if wrong else honest(member, prompt, inputs, before)
+        return voted(3, 7) if wrong else honest(member, prompt, inputs, before)
 
     data, mended = write_images(tmp_path), Panel(sloppy)
     assert review(settings, data, mended).summary["verdicts"]["accepted"] == 1
@@ -224,30 +342,131 @@ def test_vote_for_candidate_seven_of_three(tmp_path: Path, settings: Settings) -
     ]
     result = review(settings, write_images(tmp_path, 2, green=7), Panel(stubborn))
     summary = result.summary
-    assert summary["verdicts"] == {"accepted": 0, "discarded": 0, "incomplete": 2}
-    assert summary["failures"] == {"unparsable": 2}
-    assert summary["failed_members"] == {PANEL[2]: 2}
-    assert summary["accepted"]["bounds"] == {"low": 0.0, "high": 1.0}, "an incomplete review says nothing of agreement"
+    assert summary["verdicts"] == {"accepted": 2, "discarded": 0, "incomplete": 0}
+    assert summary["golden"]["lost_votes"] == 2
+    assert summary["turns"][PANEL[2]] == {
+        "describe": {"n": 2, "lost": 0},
+        "compare": {"n": 2, "lost": 0},
+        "vote": {"n": 2, "lost": 2},
+        "failures": {"unparsable": 2},
+    }
+    assert summary["turns"][PANEL[0]]["vote"] == {"n": 2, "lost": 0}
+    item = items_of(settings, result)[0]
+    assert item["record"]["reason"] == "votes 2 after cycle 1, 1 lost"
+    assert (item["golden"]["votes"], item["golden"]["lost"]) == (2, 1)
+
+
+def test_a_lost_comparison_leaves_the_candidate(tmp_path: Path, settings: Settings) -> None:
+    """A member whose comparison cannot be used keeps its candidate as it was, votes all the same, and is named."""
+    honest = each_for(agreeable)
+
+    def careless(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt == "peer_review" and member == PANEL[1]:
+            return "They all have something to be said for them."
+        return honest(member, prompt, inputs, before)
+
+    result = review(settings, write_images(tmp_path), Panel(careless))
+    (item,) = items_of(settings, result)
+    golden = item["golden"]
+    assert (golden["author"], golden["votes"], golden["lost"]) == (PANEL[1], 3, 0)
+    assert golden["text"] == f"The dog of {PANEL[1]} sleeps. A red ball lies there.", "it is the draft still"
+    assert len(item["record"]["lost"]) == 1
+    assert result.summary["turns"][PANEL[1]]["compare"] == {"n": 1, "lost": 1}
     with Home.open(settings.home, write=False) as home:
-        rows = results(home, result.run)
-        records = [record for _, record in made_values(home, result.run, ReviewRecord)]
-    assert {row.failure for row in rows} == {"unparsable"}
-    assert all(len(record.candidates) == 6 and len(record.votes) == 2 for record in records), "what was written is kept"
+        ((_, lost),) = made_values(home, result.run, LostTurn)
+        assert {row.failure for row in results(home, result.run)} == {None}
+    assert (lost.member, lost.cycle, lost.part, lost.failure) == (PANEL[1], 1, "compare", "unparsable")
+    assert "<ranking>" in lost.reason
 
 
-def test_refusing_member(tmp_path: Path, settings: Settings) -> None:
-    """A member that refuses to describe makes the review incomplete, never divided."""
+def test_a_refused_draft_costs_the_member_its_draft(tmp_path: Path, settings: Settings) -> None:
+    """A member that refuses to describe goes without a draft; the others' are compared, and the form is made for two."""
     honest = each_for(agreeable)
 
     def prudish(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
-        return (
-            "I'm sorry, but I can't help with that." if member == PANEL[0] else honest(member, prompt, inputs, before)
-        )
+        if member == PANEL[0] and prompt == "describe":
+            return "I'm sorry, but I can't help with that."
+        if member == PANEL[0] and prompt == "peer_review":
+            return reviewed(2, f"A dog of {member} sleeps.")
+        return honest(member, prompt, inputs, before)
 
-    result = review(settings, write_images(tmp_path), Panel(prudish))
-    assert result.summary["failures"] == {"refused": 1}
+    panel = Panel(prudish)
+    result = review(settings, write_images(tmp_path), panel)
+    assert result.summary["verdicts"]["accepted"] == 1
+    assert result.summary["turns"][PANEL[0]]["failures"] == {"refused": 1}
+    shown = [len(texts_of(inputs)) for _, prompt, inputs in panel.asked if prompt != "describe"]
+    assert shown == [2, 2, 2, 3, 3, 3]
+
+
+def test_as_published(tmp_path: Path, settings: Settings) -> None:
+    """As published every comparison writes, one text is voted on, too, and a vote that is missing makes it incomplete."""
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt == "describe":
+            return f"A dog of {member}."
+        return reviewed(3, "A dog sleeps.") if prompt == "peer_review_published" else voted(1, 1)
+
+    def keeper(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        wrong = prompt == "peer_review_published" and member == PANEL[2]
+        return kept(3, 1) if wrong else say(member, prompt, inputs, before)
+
+    data, panel = write_images(tmp_path), Panel(say)
+    result = review(settings, data, panel, protocol="published")
     (item,) = items_of(settings, result)
-    assert (item["record"]["failed_member"], item["record"]["cycles"]) == (PANEL[0], 0)
+    assert (item["golden"]["votes"], result.summary["protocol"]) == (3, "published")
+    assert len(panel.asked) == 9
+    keeping = Panel(keeper)
+    other = review(settings, write_images(tmp_path, green=7), keeping, protocol="published")
+    assert other.summary["verdicts"]["incomplete"] == 1
+    assert {inputs["problem"] for _, _, inputs in keeping.asked} == {"", "there is no text in <rewrite>"}
+
+
+def test_one_vote_decides_nothing(tmp_path: Path, settings: Settings) -> None:
+    """A vote of which one reply alone can be used goes into the next cycle, and after the last is incomplete, not divided."""
+    honest = each_for(agreeable)
+
+    def alone(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        lost = prompt == "peer_vote" and member != PANEL[0]
+        return "Candidate 2." if lost else honest(member, prompt, inputs, before)
+
+    def alone_at_first(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        lost = prompt == "peer_vote" and member != PANEL[0] and before < 2
+        return "Candidate 2." if lost else honest(member, prompt, inputs, before)
+
+    data = write_images(tmp_path)
+    result = review(settings, data, Panel(alone))
+    assert result.summary["verdicts"] == {"accepted": 0, "discarded": 0, "incomplete": 1}
+    assert result.summary["failures"] == {"unparsable": 1}
+    assert result.summary["failed_members"] == {PANEL[1]: 1}
+    assert result.summary["accepted"]["bounds"] == {"low": 0.0, "high": 1.0}, (
+        "an incomplete review says nothing of agreement"
+    )
+    (item,) = items_of(settings, result)
+    assert len(item["record"]["candidates"]) == 9, "what was written is kept"
+    later = review(settings, write_images(tmp_path, green=7), Panel(alone_at_first))
+    (item,) = items_of(settings, later)
+    assert (item["record"]["verdict"], item["record"]["cycles"]) == ("accepted", 2)
+
+
+def test_a_reply_that_did_not_come_is_waited_for(tmp_path: Path, settings: Settings) -> None:
+    """Where an endpoint gives no reply the review is incomplete, and asking again brings the turn that was missing."""
+    honest = each_for(agreeable)
+
+    class Absent(Panel):
+        async def send(self, call: ModelCall, spec: ModelSpec, **services: Any) -> ModelReply:
+            if spec.ref.name == PANEL[2] and call.kind == "chat" and "You vote" in call.messages[0].text:
+                raise TransportError("bad_request", "no such route", retryable=False, status=400)
+            return await super().send(call, spec, **services)
+
+    result = review(settings, write_images(tmp_path), Absent(honest))
+    assert result.summary["failures"] == {"api_error": 1}
+    assert result.summary["failed_members"] == {PANEL[2]: 1}
+    again = Panel(honest)
+    with Home.open(settings.home, write=False) as home:
+        row = get_run(home, result.run)
+    mended = asyncio.run(resume(row, settings=settings, retry=("api_error",), transports={"sim": again}))
+    assert mended.summary["verdicts"]["accepted"] == 1
+    assert [(member, prompt) for member, prompt, _ in again.asked] == [(PANEL[2], "peer_vote")]
 
 
 def test_long_captions(tmp_path: Path, settings: Settings) -> None:
@@ -259,7 +478,7 @@ def test_long_captions(tmp_path: Path, settings: Settings) -> None:
             return f"{body} Seen by {member[-1]}."
         texts = texts_of(inputs)
         best = next(text for text in texts if text.endswith("by b."))
-        return reviewed(3, best) if prompt == "peer_review" else voted(texts.index(best) + 1)
+        return reviewed(3, best) if prompt == "peer_review" else voted(3, texts.index(best) + 1)
 
     result = review(settings, write_images(tmp_path), Panel(verbose))
     (item,) = items_of(settings, result)

@@ -1,4 +1,7 @@
-"""Reviews of the planted world, end to end: better captions, nothing from the blind, discards for ambiguity, self-preference."""
+"""Reviews of the planted world, end to end: better captions, nothing from the blind, discards for ambiguity, self-preference.
+
+And members that keep, that talk about candidates, and whose replies are of no use.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from dokimasia.algorithms.self_preference import own_votes, self_preference
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, clopper_pearson
 from dokimasia.domain.review import Candidate, PeerVote, ReviewRecord
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.review.figures import vote_rounds
@@ -16,7 +19,7 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.truths.reviewing import Facts, count_facts, expected_self_preference
+from dokimasia.simulation.truths.reviewing import Facts, count_facts, expected_losses, expected_self_preference
 from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
@@ -24,6 +27,7 @@ from dokimasia.storage.reviews import golden_captions, made_values
 SEEDS = range(3)
 SCENES = 35
 PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
+ODD = ("sim/panel-keeper", "sim/panel-talker", "sim/panel-careless")
 BLIND = ("sim/panel-blind-a", "sim/panel-blind-b", "sim/panel-blind-c")
 
 
@@ -36,6 +40,8 @@ class Reviewed(NamedTuple):
     drafts: Mapping[str, Mapping[str, Facts]]
     texts: list[tuple[dict[str, str], Scene]]
     rounds: list
+    turns: Mapping[str, Mapping]
+    kept: Mapping
 
 
 def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None = None) -> Reviewed:
@@ -74,6 +80,8 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
             drafts,
             list(shown.values()),
             vote_rounds(opened, result.run),
+            result.summary["turns"],
+            result.summary["kept"],
         )
 
 
@@ -167,6 +175,50 @@ def test_no_self_preference_is_found_where_none_is_planted(folders) -> None:
     for seed in SEEDS:
         reviewed = _reviewed(folders[seed], seed, PANEL, modest)
         for name in PANEL:
+            measured = self_preference(reviewed.rounds, name, seed=seed).interval
+            assert measured is not None
+            covered += measured.low <= 0 <= measured.high
+    assert covered >= 8
+
+
+@pytest.fixture(scope="module")
+def odd(folders) -> dict[int, Reviewed]:
+    """The reviews of a panel of one that keeps, one that talks about candidates, and one that loses replies, a seed each."""
+    return {seed: _reviewed(folders[seed], seed, ODD) for seed in SEEDS}
+
+
+def test_no_image_is_lost_to_a_lost_reply(odd) -> None:
+    """Turns are lost at the planted rates, images are not: every review is accepted or discarded, and captions are better."""
+    for seed, reviewed in odd.items():
+        assert set(reviewed.verdicts.values()) <= {"accepted", "discarded"}
+        assert len(reviewed.golden) >= SCENES // 2
+        false, true = _gains(reviewed, _best(reviewed, ODD), seed)
+        assert false.high < 0
+        assert true.low >= 0
+    scene = next(iter(odd[0].scenes.values()))
+    for name in ODD:
+        for part, chance in expected_losses(profiles()[name], scene).items():
+            turns = [reviewed.turns[name][part] for reviewed in odd.values()]
+            lost, asked = (sum(one[what] for one in turns) for what in ("lost", "n"))
+            interval = clopper_pearson(lost, asked)
+            assert interval.low <= chance <= interval.high, (name, part, lost, asked)
+
+
+def test_no_talk_about_candidates_becomes_a_candidate(odd) -> None:
+    """Whatever the talker begins its rewrites with, none of it stands in a text that was voted on."""
+    for reviewed in odd.values():
+        for texts, _ in reviewed.texts:
+            assert not any(word in text for text in texts.values() for word in ("Candidate", "rewrite", "candidate "))
+
+
+def test_kept_texts_stay_their_authors(odd) -> None:
+    """The keeper keeps about half of the time, has then no text of its own in the vote, and looks vain to nobody."""
+    covered = 0
+    for seed, reviewed in odd.items():
+        assert 0.1 < reviewed.kept["share"] < 0.5, "the keeper's, and what others wrote once more"
+        own = sum(ODD[0] in texts for texts, _ in reviewed.texts)
+        assert own < 0.8 * len(reviewed.texts)
+        for name in ODD:
             measured = self_preference(reviewed.rounds, name, seed=seed).interval
             assert measured is not None
             covered += measured.low <= 0 <= measured.high

@@ -2,8 +2,8 @@
 
 from dokimasia.methods.evaluation.report import means_by_repeat, rival_differences
 from dokimasia.methods.evaluation.scores import Row
-from dokimasia.runs.reading.differences import Answer, Place, Side
 from dokimasia.runs.reading.selection import choose
+from dokimasia.runs.reading.sides import Answer, Place, Side
 
 PLACES = [Place(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 

@@ -40,6 +40,22 @@ def test_criteria_are_found(text: str) -> None:
     assert second.anchor == Anchor()
 
 
+def test_a_criterion_may_be_the_final_answer() -> None:
+    """The flag is read where it is given, and is false where it is not."""
+    rows = [{**ROWS[0], "final": False}, {**ROWS[1], "final": True}]
+    assert [one.final for one in parse_criteria(json.dumps(rows), image_count=1)] == [False, True]
+    assert [one.final for one in parse_criteria(PLAIN, image_count=1)] == [False, False]
+
+
+def test_all_faults_are_named_at_once() -> None:
+    """Every faulty field of every criterion stands in the reason."""
+    rows = [{**ROWS[0], "weight": 0, "final": "yes"}, {**ROWS[1], "question": " ", "anchor": 7}]
+    with pytest.raises(UnparsableReply) as refused:
+        parse_criteria(json.dumps(rows), image_count=1)
+    for said in ("1: the weight 0", "1: 'final' is 'yes'", "2: the field 'question'", "2: the anchor"):
+        assert said in refused.value.reason
+
+
 def with_field(field: str, value: Any) -> str:
     """Return criteria of which the first has another value in one field."""
     return json.dumps([{**ROWS[0], field: value}, ROWS[1]])

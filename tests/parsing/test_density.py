@@ -4,6 +4,7 @@ import pytest
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.density import parse_density, parse_domain
+from dokimasia.prompts import default_library
 
 FORM = (
     "<image_evaluation><visual_complexity><reasoning>{r}</reasoning><score>{a}</score></visual_complexity>"
@@ -52,6 +53,22 @@ def test_refuses_what_is_no_rating(text: str, named: str) -> None:
     with pytest.raises(UnparsableReply) as refused:
         parse_density(text)
     assert named in refused.value.reason
+
+
+def test_both_ratings_are_named_at_once() -> None:
+    """Where both ratings are wrong both are named, and the empty form is neither."""
+    with pytest.raises(UnparsableReply, match=r"<visual_complexity> is '11'.*; the score in <informativeness> is '0'"):
+        parse_density(form(11, 0))
+    library = default_library()
+    for name, parse in (("density", parse_density), ("domain", parse_domain)):
+        with pytest.raises(UnparsableReply):
+            parse(library.get(name).form_for(1))
+
+
+def test_brackets_of_the_form_may_stay() -> None:
+    """A value that was put into the form's square brackets is the value."""
+    assert parse_density(form("[8]", "**3**")).visual_complexity == 8
+    assert parse_domain("<domain>[data]</domain>") == "data"
 
 
 def test_the_same_twice_is_once() -> None:

@@ -52,10 +52,21 @@ def test_too_many_words_are_refused_and_then_cut_at_a_sentence() -> None:
 def test_picks_are_in_order_each_once_and_bounded() -> None:
     """Anything around the references is left out; no reference at all is refused."""
     assert parse_picks("1. [leaves/a:3]\nand [models:1], [leaves/a:3] again") == ["leaves/a:3", "models:1"]
-    assert len(parse_picks("\n".join(f"[leaves/a:{number}]" for number in range(1, 200)))) == MOST_PICKS
+    with pytest.raises(UnparsableReply, match="lists 199 rows; pick at most 16"):
+        parse_picks("\n".join(f"[leaves/a:{number}]" for number in range(1, MOST_PICKS + 80)))
     for wrong in ("", "none of them", "[not a reference]", "[]"):
         with pytest.raises(UnparsableReply):
             parse_picks(wrong)
+
+
+def test_a_range_of_rows_is_each_of_them() -> None:
+    """A range or a list of rows in one reference is none of them lost; a row's name with a dash in it stays one."""
+    assert parse_picks("[leaves/a:2-4]\n[models:1, 3]\n[nodes/b:1 to 2]\n[examples/a:q-1/0/2]") == [
+        *(f"leaves/a:{row}" for row in (2, 3, 4)),
+        *(f"models:{row}" for row in (1, 3)),
+        *(f"nodes/b:{row}" for row in (1, 2)),
+        "examples/a:q-1/0/2",
+    ]
 
 
 @given(st.text(max_size=400))

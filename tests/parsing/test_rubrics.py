@@ -1,6 +1,7 @@
 """Rubrics, mended rubrics and a panel's verdicts are read whole, or refused with a reason that a judge can act on."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,16 @@ def test_polarity_is_read_off_a_statement() -> None:
     assert polarity_of("The response mustn't mention people.") == "negative"
     assert polarity_of("must NOT mention the presence of people in the image") == "negative"
     assert polarity_of("The response does not mention people.") == "negative"
+    for text in (
+        "must avoid claiming x",
+        "must make no mention of x",
+        "doesn't claim x",
+        "must omit the x",
+        "is free of x",
+    ):
+        assert polarity_of(f"The response {text}.") == "negative", text
+    assert polarity_of("No response may mention people.") == "negative"
+    assert polarity_of("The response must mention no-entry signs.") == "positive"
     assert polarity_of("The response must quote 'Do Not Enter'.") == "positive"
     assert polarity_of("The response must note that no lamp is lit.") == "positive"
 
@@ -65,6 +76,15 @@ def test_must_right_rubrics_that_are_refused(rows: list[Any], reason: str) -> No
     """Too few, too many, or a field that does not hold what it should."""
     with pytest.raises(UnparsableReply, match=reason):
         parse_must_right(json.dumps(rows))
+
+
+def test_all_faults_of_a_reply_are_named_at_once() -> None:
+    """A judge is told everything that is wrong with its rubrics, so that one more reply can mend it all."""
+    rows = [row("a", kind="mood"), row("b", evidence=4)]
+    with pytest.raises(UnparsableReply) as refused:
+        parse_must_right(json.dumps(rows))
+    for said in ("2 rubrics, not 3 to 5", "rubric 1: the kind 'mood'", "rubric 2: the field 'evidence'"):
+        assert said in refused.value.reason
 
 
 def test_easy_wrong_rubrics_name_responses_of_the_pool() -> None:
@@ -96,19 +116,33 @@ def test_repaired_rubrics_answer_each_that_was_named() -> None:
         parse_repaired(json.dumps([{"n": 2, "drop": True}] * 2), {2})
 
 
+def test_a_replaced_easy_wrong_rubric_names_responses() -> None:
+    """Another error of the pool says whose it is; a rubric that is merely mended need not."""
+    text = json.dumps([{"n": 1, **row()}, {"n": 2, **row("name a car", responses=[2])}])
+    found = parse_repaired(text, {1, 2}, mined={2}, n_responses=2)
+    assert [found[n].responses for n in (1, 2) if found[n] is not None] == [(), (2,)]
+    with pytest.raises(UnparsableReply, match="rubric 1: the field 'responses' names no response"):
+        parse_repaired(text, {1, 2}, mined={1, 2}, n_responses=2)
+
+
+def test_the_earlier_name_of_a_verdict_is_read() -> None:
+    """`true` is what the verdict `passes` was called before."""
+    assert parse_cross_check("1 | true: no | atomic: yes | decidable: <yes>", 1) == (CheckedRubric(False, True, True),)
+
+
 def test_a_members_verdicts_are_read_line_by_line() -> None:
     """Each rubric has one line with three answers; decoration does not matter."""
-    text = "Verdicts:\n- **1** | true: yes | atomic: no | decidable: yes\n2 | true: [no] | atomic: yes | decidable: yes"
+    text = "Verdicts:\n- **1** | passes: yes | atomic: no | decidable: yes\n2 | passes: [no] | atomic: yes | decidable: yes"
     assert parse_cross_check(text, 2) == (CheckedRubric(True, False, True), CheckedRubric(False, True, True))
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("1 | true: yes | atomic: yes | decidable: yes", "no line for rubric 2"),
-        ("1 | true: yes | atomic: yes\n2 | true: yes | atomic: yes | decidable: yes", "no answer to: decidable"),
-        ("1 | true: partially | atomic: yes | decidable: yes", "'partially', neither yes nor no"),
-        ("7 | true: yes | atomic: yes | decidable: yes", "rubric 7, but the rubrics are 1 to 2"),
+        ("1 | passes: yes | atomic: yes | decidable: yes", "no line for rubric 2"),
+        ("1 | passes: yes | atomic: yes\n2 | passes: yes | atomic: yes | decidable: yes", "no answer to: decidable"),
+        ("1 | passes: partially | atomic: yes | decidable: yes", "'partially', neither yes nor no"),
+        ("7 | passes: yes | atomic: yes | decidable: yes", "rubric 7, but the rubrics are 1 to 2"),
         ("All of them are fine.", "no line for rubric 1, 2"),
     ],
 )
@@ -116,3 +150,21 @@ def test_verdicts_that_are_refused(text: str, reason: str) -> None:
     """A rubric that a member did not answer is no verdict on it."""
     with pytest.raises(UnparsableReply, match=reason):
         parse_cross_check(text, 2)
+
+
+def test_what_real_models_wrote_is_read(shared_data: Path) -> None:
+    """Rubrics and verdicts of real models, small and hasty ones too, are read whole, under the earlier form as well."""
+    path = shared_data / "rehearsal" / "exchanges.jsonl"
+    if not path.exists():
+        pytest.skip("the exchanges with real models are not here")
+    read: dict[str, list[int]] = {}
+    for line in path.read_text().splitlines():
+        exchange = json.loads(line)
+        system = exchange["messages"][0]["text"]
+        if system.startswith("You write gating rubrics"):
+            read.setdefault("must-right", []).append(len(parse_must_right(exchange["reply"])))
+        elif system.startswith("You turn the errors that models really make"):
+            read.setdefault("easy-wrong", []).append(len(parse_easy_wrong(exchange["reply"], 2)))
+        elif system.startswith("You check rubrics by which"):
+            read.setdefault("verdicts", []).append(len(parse_cross_check(exchange["reply"], 6)))
+    assert read == {"must-right": [4], "easy-wrong": [2], "verdicts": [6, 6]}

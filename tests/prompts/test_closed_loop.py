@@ -4,17 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.agents.refiner import answer_again, later_draw, points_text
-from dokimasia.domain.refinement import Point
+from dokimasia.agents.refiner import answer_again, arm_draw, later_draw, points_text
+from dokimasia.domain.refinement import ARMS, Feedback, Point
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.hints import hints_form, parse_hints
 from dokimasia.prompts import default_library, recognise, render
 
-NAMES = ("retry", "self_feedback", "peer_feedback", "peer_hint", "hint_rewrite", "leak_check")
+NAMES = ("answer_again", "answer_again_published", "peer_hint", "hint_rewrite", "leak_check")
 IMAGE = ImageRef(sha256="ab" * 32, media_type="image/png", width=8, height=8)
 SAMPLE = Sample(id="s", prompt="How many legs?", images=(IMAGE,), choices=("two", "four"), reference_answer="four")
 POINTS = (
     Point(atom=1, question="Which animal is it?"),
-    Point(atom=3, question="What does it stand on?", hint="Look below.", peer="p"),
+    Point(atom=3, question="What does it stand on?", stated=False, hint="Look below.", peer="p"),
 )
 
 
@@ -31,36 +33,39 @@ def test_each_is_recognised(name: str, data: st.DataObject) -> None:
     assert (found.name, found.inputs) == (name, inputs)
 
 
-def test_each_arm_has_its_prompt() -> None:
-    """The same prompt anew, a bare retry, questions, and questions with hints; with less to say, the lesser prompt."""
+def told(arm: str, answered: str = "wrong", points: tuple[Point, ...] = ()) -> str:
+    """The feedback of an arm, as the model is given it."""
+    feedback = Feedback.model_validate(
+        {"sample": SAMPLE.digest, "model": "m", "arm": arm, "round": 1, "answered": answered, "points": points}
+    )
+    return answer_again(SAMPLE, feedback, draw=1, earlier="Three legs.").inputs["feedback"]
 
-    def name(arm: str, points: tuple[Point, ...] = ()) -> str:
-        return answer_again(SAMPLE, arm, points).prompt  # pyright: ignore[reportArgumentType]  # arms by name
 
-    assert [name("again"), name("retry"), name("self", POINTS[:1]), name("peer", POINTS)] == [
-        "candidate",
-        "retry",
-        "self_feedback",
-        "peer_feedback",
-    ]
-    assert (name("self"), name("peer"), name("peer", POINTS[:1])) == ("retry", "retry", "self_feedback")
-    again = answer_again(SAMPLE, "again", earlier="Three legs.")
-    assert again.inputs == {"question": "How many legs?", "choices": "A. two\nB. four"}
-    assert (again.images, again.shown) == ((IMAGE,), ["image", "question"])
+def test_arms_differ_in_the_feedback_alone() -> None:
+    """What is the case, in each arm more of it; with less to say, the words of the lesser arm."""
+    assert "wrong" not in told("again")
+    assert told("again") == told("again", "right")
+    assert told("retry") == told("self") == told("peer") == "The final answer is wrong."
+    assert told("self", points=POINTS[:1]) == told("peer", points=POINTS[:1])
+    for arm in ("retry", "self", "peer"):
+        assert told(arm, "right", POINTS).startswith("The final answer is right.")
+        assert told(arm, "unknown", POINTS).startswith("Whether the final answer is right is not known.")
 
 
 def test_a_feedback_holds_questions_and_hints_only() -> None:
-    """A point is a number, a question and a hint where there is one; the earlier answer only where it is to be shown."""
+    """A point is a number, a question, what the answer did about it, and a hint where there is one; never a ground truth."""
     assert points_text(POINTS) == (
         '[\n{"n":1,"question":"Which animal is it?"},\n'
-        '{"hint":"Look below.","n":2,"question":"What does it stand on?"}\n]'
+        '{"earlier":"not stated","hint":"Look below.","n":2,"question":"What does it stand on?"}\n]'
     )
-    told = answer_again(SAMPLE, "peer", POINTS)
-    assert set(told.inputs) == {"question", "choices", "points"}
-    assert told.shown == ["image", "question", "points", "hints"]
-    shown = answer_again(SAMPLE, "peer", POINTS, earlier="Three legs.")
-    assert shown.inputs == {**told.inputs, "earlier_answer": "Three legs."}
-    assert shown.images == (IMAGE,)
+    feedback = Feedback(sample=SAMPLE.digest, model="m", arm="peer", round=1, points=POINTS)
+    asked = answer_again(SAMPLE, feedback, draw=14_000)
+    assert set(asked.inputs) == {"question", "choices", "feedback"}
+    assert (asked.shown, asked.repeat) == (["image", "question", "feedback", "points", "hints"], 14_000)
+    shown = answer_again(SAMPLE, feedback, draw=14_000, earlier="Three legs.")
+    assert shown.inputs == {**asked.inputs, "earlier_answer": "Three legs."}
+    published = answer_again(SAMPLE, feedback, draw=14_000, earlier="Three legs.", published=True)
+    assert (published.prompt, published.inputs) == ("answer_again_published", asked.inputs)
 
 
 def test_later_draws_meet_no_other() -> None:
@@ -70,3 +75,17 @@ def test_later_draws_meet_no_other() -> None:
     assert len(set(draws)) == len(draws)
     assert min(later) >= 1_000
     assert max(later) < 1_000_000
+
+
+def test_no_two_arms_share_a_draw() -> None:
+    """Every arm, round and repeat asks under an index of its own."""
+    draws = [arm_draw(repeat, round, arm) for arm in ARMS[1:] for round in range(1, 6) for repeat in (0, 1, 999)]
+    assert len(set(draws)) == len(draws)
+
+
+def test_the_form_of_hints_cannot_be_copied_as_it_is() -> None:
+    """It has as many places as there are points, and what stands in them is no hint."""
+    form = hints_form(3)
+    assert form.count("<hint ") == form.count("</hint>") == 3
+    with pytest.raises(UnparsableReply, match="hint 1 is empty; hint 2 is empty; hint 3 is empty"):
+        parse_hints(form, 3)

@@ -55,12 +55,18 @@ def test_the_same_refinement_gives_the_same_bytes(mended: Finished, data: Report
 
 
 def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
-    """Every strategy has its two rows, every gain its row, and what was found to leak is said with its bound."""
+    """Accuracies and their gains come first, then atoms; the paper's table and what was found to leak come after."""
     document = render_document(data)
-    table = document[: document.index("Accuracy is the share")]
+    first = document[: document.index("Accuracy is the share")]
+    first = first[first.index("| model | strategy |") :]
+    titles = ("right before", "right after", "gain over retry", "gain over again", "spoken to, before", "atoms, after")
+    places = [first.index(title) for title in titles]
+    assert places == sorted(places)
+    for arm in ("again", "retry", "self", "peer"):
+        assert f"**sim/weak** | {arm} |" in first
     for arm in ("original", "again", "retry", "self", "peer"):
-        assert f"| {arm} | accuracy |" in table
-        assert f"| {arm} | atoms |" in table
+        assert f"| {arm} | accuracy |" in document
+        assert f"| {arm} | atoms |" in document
     for gain in ("self over retry", "peer over retry", "self over again", "peer over again", "retry over again"):
         assert f"| {gain} |" in document
     found = data.summary["leaks"]["hints"]

@@ -84,6 +84,9 @@ KINDS: dict[str, Kind] = {
             reasked=False,
             compared=False,
         ),
+        Kind(
+            "modes", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}, compared=False
+        ),
         Kind("diagnosis", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}),
         Kind(
             "fingerprint",

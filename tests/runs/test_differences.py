@@ -2,7 +2,8 @@
 
 import pytest
 
-from dokimasia.runs.reading.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.differences import compare
+from dokimasia.runs.reading.sides import Answer, Place, Side
 
 
 def places(*names: str) -> list[Place]:

@@ -20,7 +20,7 @@ Ask = Callable[..., Chat]
 
 def _step(number: int, capability: str, weight: int) -> Step:
     return Step(
-        question=f"What does the solution say of thing number {number}?",
+        question=f"Which colour has thing number {number}?",
         truth=f"colour {number}",
         statement=f"Thing {number} has colour {number}.",
         wrong=(f"Thing {number} has no colour.", f"Thing {number} has colour {number + 7}."),

@@ -193,7 +193,9 @@ def test_a_judge_solves_a_planted_question(tell, small_scene):
 def test_a_judge_draws_the_planted_criteria(tell, small_scene):
     """The criteria are the steps: question, statement, weight and anchor."""
     question = small_scene.questions[0]
-    criteria = orjson.loads(tell("sim/judge", "criteria", {"question": question.text, "chain": "any"}).text)
+    criteria = orjson.loads(
+        tell("sim/judge", "criteria", {"question": question.text, "chain": "any", "count": "1 to 5"}).text
+    )
     assert [one["ground_truth"] for one in criteria] == [step.statement for step in question.steps]
     assert [one["weight"] for one in criteria] == [1, 2, 3, 4]
     assert criteria[0]["anchor"] == {"image": 0, "box": [0.1, 0.2, 0.3, 0.6]}
@@ -347,7 +349,7 @@ def test_foreign_criteria_keep_the_rules(tell, reference):
     answer = re.search(r"<answer>\n(.+)\n</answer>", solution, re.DOTALL)
     assert answer is not None
     assert reference is None or answer[1] == reference.strip()
-    criteria = orjson.loads(tell("sim/judge", "criteria", {**inputs, "chain": solution}).text)
+    criteria = orjson.loads(tell("sim/judge", "criteria", {**inputs, "chain": solution, "count": "1 to 5"}).text)
     assert 3 <= len(criteria) <= 5
     assert sum(one["weight"] for one in criteria) == 10
     assert len({one["question"] for one in criteria}) == len({one["ground_truth"] for one in criteria}) == len(criteria)
@@ -413,7 +415,10 @@ def test_every_domain_is_answered_and_judged_from_its_picture(ask):
         if question.choices:
             inputs["choices"] = choices_text(question.choices)
         criteria = orjson.loads(
-            respond(ask("sim/judge", "criteria", {**inputs, "chain": "-"}, images=(ref,)), {ref.sha256: png}).text
+            respond(
+                ask("sim/judge", "criteria", {**inputs, "chain": "-", "count": "1 to 5"}, images=(ref,)),
+                {ref.sha256: png},
+            ).text
         )
         assert [one["ground_truth"] for one in criteria] == [step.statement for step in question.steps]
         for name, score in (("sim/perfect", 5), ("sim/hopeless", 1)):

@@ -125,7 +125,7 @@ def test_a_disputed_fact_divides_the_vote_for_nobodys_sake() -> None:
 def put(ask):
     """Puts a prompt on candidates to a member with a slip, and returns the reply's text."""
 
-    def make(prompt: str, slip: str | None, **changes: object) -> str:
+    def make(prompt: str, slip: str | None, repeat: int = 0, **changes: object) -> str:
         scene = SCENES[0]
         png = draw(scene)
         sha = hashlib.sha256(png).hexdigest()
@@ -135,7 +135,9 @@ def put(ask):
         slips = {slip: 1.0} if slip else {}
         member = PanelProfile.model_validate({"name": "sim/x", "slips": slips, **changes})
         image = ImageRef(sha256=sha, media_type="image/png", width=640, height=480)
-        return respond(ask("sim/x", prompt, inputs, images=(image,)), {sha: png}, known={"sim/x": member}).text
+        return respond(
+            ask("sim/x", prompt, inputs, images=(image,), repeat=repeat), {sha: png}, known={"sim/x": member}
+        ).text
 
     return make
 
@@ -161,11 +163,28 @@ def test_slips_are_of_no_use(put, slip, prompt) -> None:
         "density": parse_density,
     }[prompt]
     text = put(prompt, slip)
-    if (prompt, slip) == ("peer_vote", "one_short"):
-        assert "candidate_3_critique" not in text
-        return
     with pytest.raises(UnparsableReply):
         parse(text)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.4, 1.0])
+def test_keepers_and_talkers(put, rate) -> None:
+    """A member keeps what it ranks first, or talks about candidates in its rewrite, at the planted rates."""
+    kept = talked = refused = 0
+    for repeat in range(60):
+        said = parse_peer_review(put("peer_review", None, repeat=repeat, keeps=rate), 3)
+        kept += said.keep is not None
+        assert said.keep in (None, said.ranking[0])
+        text = put("peer_review", None, repeat=repeat, talks=rate)
+        opening = text.partition("<rewrite>")[2].strip()
+        talked += not opening.startswith(manner_of("sim/x"))
+        try:
+            parse_peer_review(text, 3)
+        except UnparsableReply:
+            refused += 1
+    assert kept / 60 == pytest.approx(rate, abs=0.2 if 0 < rate < 1 else 0)
+    assert talked / 60 == pytest.approx(rate, abs=0.2 if 0 < rate < 1 else 0)
+    assert refused == talked, "whatever a talker begins with, no other reply is refused, and no talk is taken"
 
 
 def test_a_vote_for_seven_of_three(put) -> None:

@@ -13,33 +13,47 @@ from dokimasia.simulation.judging.scoring import planted_score, stated
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
 from dokimasia.simulation.refining import reason
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.truths.refining import ARMS, expected_rates, expected_refinement, usable_hint
+from dokimasia.simulation.truths.refining import ARMS, expected_rates, expected_refinement, guessed, usable_hint
 from dokimasia.simulation.world import make_world
 
 GUIDANCE = "Look closer at the spot."
 PERFECT = JudgeProfile(name="sim/judge")
+NOTHING = "Nothing: whether it is right has not been said."
+WRONG = "The final answer is wrong."
 LINE = re.compile(r"^(\d+) \| score: \[([1-5])\]$", re.MULTILINE)
 
 
 def points(*rows: tuple[str, str]) -> str:
     """Points as a prompt has them: questions with hints or without."""
-    return orjson.dumps(
-        [{"n": n, "question": q} | ({"hint": h} if h else {}) for n, (q, h) in enumerate(rows, 1)]
-    ).decode()
+    return (
+        "[\n"
+        + orjson.dumps(
+            [{"n": n, "question": q} | ({"hint": h} if h else {}) for n, (q, h) in enumerate(rows, 1)]
+        ).decode()[1:]
+    )
 
 
 @pytest.fixture
-def told(ask, small_scene, small_png, small_ref):
+def replies(ask, small_scene, small_png, small_ref):
+    """Ask a model of given parameters once more, and return its answer."""
+
+    def answer(profile, feedback=WRONG, *, rows=(), earlier=None, repeat=0, question=0):
+        asked = small_scene.questions[question]
+        inputs = {"question": asked.text, "feedback": f"{feedback} {points(*rows)}" if rows else feedback}
+        inputs |= {"earlier_answer": earlier} if earlier is not None else {}
+        call = ask(profile.name, "answer_again", inputs, images=(small_ref,), repeat=repeat)
+        return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile}).text
+
+    return answer
+
+
+@pytest.fixture
+def told(replies, small_scene):
     """Ask a model of given parameters once more, and return which steps its answer then states right."""
 
-    def answer(profile, prompt="retry", *, rows=(), earlier=None, repeat=0):
-        question = small_scene.questions[0]
-        inputs = {"question": question.text}
-        inputs |= {"points": points(*rows)} if rows else {}
-        inputs |= {"earlier_answer": earlier} if earlier is not None else {}
-        call = ask(profile.name, prompt, inputs, images=(small_ref,), repeat=repeat)
-        text = respond(call, {small_ref.sha256: small_png}, known={profile.name: profile}).text
-        return [stated(step.statement, text) == 5 for step in question.steps]
+    def answer(profile, **told):
+        text = replies(profile, **told)
+        return [stated(step.statement, text) == 5 for step in small_scene.questions[0].steps]
 
     return answer
 
@@ -54,8 +68,8 @@ def test_drift_is_mended_by_the_question_alone(told, small_scene):
     steps = small_scene.questions[0].steps
     model = learner(drift=1.0)
     assert told(model) == [False] * 4
-    assert told(model, "self_feedback", rows=[(steps[1].question, "")]) == [False, True, False, False]
-    assert told(model, "peer_feedback", rows=[(steps[0].question, ""), (steps[3].question, GUIDANCE)]) == [
+    assert told(model, rows=[(steps[1].question, "")]) == [False, True, False, False]
+    assert told(model, rows=[(steps[0].question, ""), (steps[3].question, GUIDANCE)]) == [
         True,
         False,
         False,
@@ -64,12 +78,12 @@ def test_drift_is_mended_by_the_question_alone(told, small_scene):
 
 
 def test_a_gap_is_mended_by_a_hint_on_that_step_only(told, small_scene):
-    """Neither the question alone nor praise mends a gap of knowledge; guidance on the step does."""
+    """Neither the question alone nor praise mends a gap of knowledge; guidance on the step does, and nothing carries over."""
     one, other = small_scene.questions[0].steps[:2]
     model = learner(gap=1.0)
-    assert not any(told(model, "self_feedback", rows=[(one.question, ""), (other.question, "")]))
-    assert not any(told(model, "peer_feedback", rows=[(one.question, "You are a delight to read.")]))
-    assert told(model, "peer_feedback", rows=[(one.question, ""), (other.question, GUIDANCE)]) == [
+    assert not any(told(model, rows=[(one.question, ""), (other.question, "")]))
+    assert not any(told(model, rows=[(one.question, "You are a delight to read.")]))
+    assert told(model, rows=[(one.question, ""), (other.question, GUIDANCE)]) == [
         False,
         True,
         False,
@@ -80,19 +94,52 @@ def test_a_gap_is_mended_by_a_hint_on_that_step_only(told, small_scene):
 def test_what_is_beyond_a_model_is_mended_by_being_told_only(told, small_scene):
     """No guidance mends what is beyond the model; a hint that says the truth does."""
     step = small_scene.questions[0].steps[2]
-    assert not any(told(learner(), "peer_feedback", rows=[(step.question, GUIDANCE)]))
-    assert told(learner(), "peer_feedback", rows=[(step.question, f"It is {step.truth}.")])[2]
+    assert not any(told(learner(), rows=[(step.question, GUIDANCE)]))
+    assert told(learner(), rows=[(step.question, f"It is {step.truth}.")])[2]
 
 
 def test_mending_carries_over_at_the_planted_rate(told, small_scene):
-    """A drifted step that is not named is mended when another is, at the rate of `carry`, and never without any."""
+    """A step that is not named is mended at the rate of `carry` when another is, a gap when a hint is given on another."""
     first = small_scene.questions[0].steps[0]
-    model = learner(drift=1.0, carry=0.3)
     n = 600
-    mended = [told(model, "self_feedback", rows=[(first.question, "")], repeat=at)[1:] for at in range(n)]
-    share = sum(map(sum, mended)) / (3 * n)
-    assert abs(share - 0.3) < 4 * math.sqrt(0.21 / (3 * n))
-    assert not any(any(told(model, repeat=at)) for at in range(20))
+    for model, hint in ((learner(drift=1.0, carry=0.3), ""), (learner(gap=1.0, carry=0.3), GUIDANCE)):
+        mended = [told(model, rows=[(first.question, hint)], repeat=at)[1:] for at in range(n)]
+        share = sum(map(sum, mended)) / (3 * n)
+        assert abs(share - 0.3) < 4 * math.sqrt(0.21 / (3 * n))
+        assert not any(any(told(model, repeat=at)) for at in range(20))
+    assert not any(any(told(model, rows=[(first.question, "")], repeat=at)) for at in range(20))
+
+
+def test_a_flipper_changes_what_is_called_wrong(replies, small_scene):
+    """Told that it was wrong it gives any other choice, each as often, and no other steps; told nothing or right, it does not."""
+    question = small_scene.questions[1]
+    model = learner(name="sim/x", flips=1.0)
+    earlier = f"Thing 3 has colour 10.\n\nFinal answer: {question.wrong_answers[0]}"
+    finals = [
+        replies(model, earlier=earlier, question=1, repeat=at).rpartition("Final answer: ")[2] for at in range(400)
+    ]
+    assert set(finals) == set(question.choices) - {question.wrong_answers[0]}
+    assert abs(finals.count(question.answer) / 400 - guessed(question)) < 0.1
+    sure = learner(name="sim/x", base=1.0, flips=1.0)
+    for feedback in (NOTHING, "The final answer is right. Not all of it was shown."):
+        assert is_right(replies(sure, feedback, earlier=f"Final answer: {question.answer}", question=1), question)
+
+
+def test_a_reciter_says_what_it_is_asked_for_and_concludes_nothing(replies, told, small_scene):
+    """A named step that it had left out is said right, one that it had wrong is not; the final answer stays wrong."""
+    step = small_scene.questions[0].steps[3]
+    model, silent = learner(recites=1.0), "I do not know."
+    assert told(model, rows=[(step.question, "")], earlier=silent) == [False, False, False, True]
+    assert not any(told(model, rows=[(step.question, "")], earlier=step.wrong[0]))
+    assert not is_right(replies(model, rows=[(step.question, GUIDANCE)], earlier=silent), small_scene.questions[0])
+    assert not any(told(model, earlier=silent))
+
+
+def test_nothing_said_is_a_second_sample(told):
+    """Told nothing about its answer a model neither retries nor spoils anything."""
+    model = learner(retry=1.0, harm=1.0)
+    assert not any(told(model, feedback=NOTHING))
+    assert all(told(model.model_copy(update={"base": 1.0, "again": 1.0}), feedback=NOTHING))
 
 
 def test_being_told_mends_and_harms_at_the_planted_rates(told, small_scene):
@@ -127,7 +174,7 @@ def test_a_heedless_model_answers_feedback_as_for_the_first_time(told, small_sce
     steps = small_scene.questions[0].steps
     model = learner(again=0.2, base=0.2, drift=0.5, gap=0.5, retry=1.0, heedless=True)
     rows = [(step.question, GUIDANCE) for step in steps]
-    share = sum(sum(told(model, "peer_feedback", rows=rows, repeat=at)) for at in range(500)) / 2000
+    share = sum(sum(told(model, rows=rows, repeat=at)) for at in range(500)) / 2000
     assert abs(share - 0.2) < 0.04
 
 
@@ -137,11 +184,17 @@ def hint(ask, small_scene, small_png, small_ref):
 
     def make(profile, *, step=1, prompt="peer_hint", repeat=0, question=0):
         asked = small_scene.questions[question]
-        inputs = {"question": asked.text, "point": asked.steps[step].question, "own_answer": "So it is."}
+        inputs = {
+            "question": asked.text,
+            "points": points((asked.steps[step].question, "")),
+            "own_answer": "So it is.",
+            "reader": "The question.",
+            "form": "<hint 1></hint>",
+        }
         inputs |= (
             {"choices": "\n".join(f"{'ABC'[n]}. {one}" for n, one in enumerate(asked.choices))} if asked.choices else {}
         )
-        inputs |= {"hint": "Colour 2.", "given_away": "- Colour 2"} if prompt == "hint_rewrite" else {}
+        inputs |= {"hints": "Colour 2.", "given_away": "- Colour 2"} if prompt == "hint_rewrite" else {}
         call = ask(profile.name, prompt, inputs, images=(small_ref,), repeat=repeat)
         return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile})
 
@@ -158,7 +211,7 @@ def test_a_good_hint_guides_and_says_nothing(hint, small_scene):
     for prompt in ("peer_hint", "hint_rewrite"):
         for repeat in range(10):
             text = hint(peer(), prompt=prompt, repeat=repeat).text
-            assert re.fullmatch(r"<hint>\n[^<]+\n</hint>", text)
+            assert re.fullmatch(r"<hint 1>\n[^<]+\n</hint>", text)
             assert guides(text)
             assert not tells(text, small_scene.questions[0].steps[1])
 
@@ -231,6 +284,8 @@ SPOTTED = CandidateProfile(
     carry=0.4,
     retry=0.1,
     harm=0.1,
+    flips=0.3,
+    recites=0.2,
 )
 SHAKY = JudgeProfile(
     name="sim/judge-shaky", detects_missing=0.85, detects_hedged=0.7, false_alarm=0.1, flicker=0.05, jitter=0.2
@@ -241,14 +296,39 @@ HELPERS = (
 )
 
 
+OTHER_ANSWER = {"answer": "red", "wrong_answers": ("blue", "green"), "choices": ("red", "blue", "green")}
+"""An answer that no step states by itself."""
+
+
+def one_step(question):
+    """The question with its last step alone."""
+    return question.model_copy(update={"steps": question.steps[-1:]})
+
+
+def test_the_truth_of_flipping_and_reciting_by_hand(small_scene):
+    """One that flips is right as often as a guess among the rest, whatever it is told; one that recites only seems to mend."""
+    question = one_step(small_scene.questions[0].model_copy(update=OTHER_ANSWER))
+    flipper = expected_refinement(learner(flips=0.8), PERFECT, small_scene, question)
+    assert {arm: flipper.mended[arm] for arm in ARMS} == pytest.approx(
+        {"again": 0, "retry": 0.4, "self": 0.4, "peer": 0.4}
+    )
+    reciter = expected_refinement(learner(recites=0.7, omission=1.0), PERFECT, small_scene, question)
+    assert {arm: reciter.solved_shown[arm] for arm in ARMS} == pytest.approx(
+        {"again": 0, "retry": 0, "self": 0.7, "peer": 0.7}
+    )
+    assert sum(reciter.mended.values()) == 0
+    assert sum(expected_refinement(learner(recites=0.7), PERFECT, small_scene, question).solved_shown.values()) == 0
+
+
 def test_the_truth_by_hand(small_scene):
-    """One step that fails, told alone: the arms' rates are those worked out by hand."""
-    question = small_scene.questions[0]
+    """One step that fails, told alone: the arms' rates are those worked out by hand; what is the answer is never told."""
+    assert expected_refinement(learner(), PERFECT, small_scene, one_step(small_scene.questions[0])).wrong == 0
+    question = small_scene.questions[0].model_copy(update=OTHER_ANSWER)
     overrides = {"<Perception>": 1.0, "<Reasoning>": 1.0, "<Knowledge>": 0.4}
     model = CandidateProfile(
         name="sim/x", base=1.0, overrides=overrides, again=0.1, drift=0.5, gap=0.3, retry=0.2, harm=0.7, carry=0.9
     )
-    found = expected_refinement(model, PERFECT, small_scene, question, peers=(peer(leaks=0.5),))
+    found = expected_refinement(model, PERFECT, small_scene, question, peers=(peer(leaks=0.5),), earlier_shown=False)
     assert usable_hint(peer(leaks=0.5)) == pytest.approx(0.75)
     assert found.wrong == pytest.approx(0.6)
     chance = {
@@ -259,7 +339,7 @@ def test_the_truth_by_hand(small_scene):
     }
     assert {arm: found.mended[arm] / 0.6 for arm in ARMS} == pytest.approx(chance)
     assert {arm: found.solved_shown[arm] / 0.6 for arm in ARMS} == pytest.approx(chance)
-    seen = expected_refinement(model, PERFECT, small_scene, question, peers=(peer(leaks=0.5),), earlier_shown=True)
+    seen = expected_refinement(model, PERFECT, small_scene, question, peers=(peer(leaks=0.5),))
     kept = {"again": 0.1, "retry": 1 - 0.9 * 0.8, "self": 1 - 0.9 * 0.4, "peer": 1 - 0.9 * 0.8 * 0.275}
     assert {arm: seen.mended[arm] / 0.6 for arm in ARMS} == pytest.approx(kept)
     assert (found.shown, found.withheld) == (pytest.approx(0.6), 0.0)
@@ -293,22 +373,28 @@ def feedback(scene, question, named, key, *, arm):
         step = question.steps[number]
         able = []
         for helper in HELPERS if arm == "peer" else ():
-            own = candidates.answer(helper, scene, question, Draws(f"{key} {helper.name}")).text
-            if number not in judged(own, question, Draws(f"{key} {helper.name} judged")):
+            own = candidates.answer(helper, scene, question, Draws(f"{key} {number} {helper.name}")).text
+            if number not in judged(own, question, Draws(f"{key} {number} {helper.name} judged")):
                 able.append(helper)
         hint = ""
         if able:
             helper = Draws(f"{key} {number}").pick(able, "peer")
             for rewriting in (False, True):
-                reply = hinting.reply(
-                    helper, scene, question, {"point": step.question}, Draws(key), rewriting=rewriting
-                )
-                hint = reply.text.removeprefix("<hint>\n").removesuffix("\n</hint>")
+                asked = {"points": points((step.question, ""))}
+                reply = hinting.reply(helper, scene, question, asked, Draws(key), rewriting=rewriting)
+                hint = reply.text.removeprefix("<hint 1>\n").removesuffix("\n</hint>")
                 if guides(hint) and not hint.startswith("Look again: "):
                     break
                 hint = ""
         rows.append((step.question, hint))
     return points(*rows)
+
+
+def tells_all(question, step):
+    """Whether a step states the whole answer."""
+    plain = [re.sub(r"\W+", " ", text.casefold()).strip() for text in (question.answer, step.statement)]
+    answer, said = (" ".join(word for word in one.split() if word not in ("a", "an", "the")) for one in plain)
+    return f" {answer} " in f" {said} "
 
 
 def played_out(scene, question, repeat, *, shown_earlier):
@@ -318,14 +404,17 @@ def played_out(scene, question, repeat, *, shown_earlier):
     if is_right(first, question):
         return {}
     failed = judged(first, question, Draws(f"{key} judged"))
-    shuffled = sorted(failed, key=lambda number: Draws(key).unit("withhold", number))
-    withheld, named = shuffled[: len(failed) // 2], shuffled[len(failed) // 2 :]
+    usable = [number for number in failed if not tells_all(question, question.steps[number])]
+    if not usable:
+        return {}
+    shuffled = sorted(usable, key=lambda number: Draws(key).unit("withhold", number))
+    withheld, named = shuffled[: len(usable) // 2], shuffled[len(usable) // 2 :]
     found = {}
     for arm in ARMS:
         draws = Draws(f"{key} {arm}")
-        inputs = {"earlier_answer": first} if shown_earlier else {}
-        if arm in ("self", "peer") and named:
-            inputs["points"] = feedback(scene, question, sorted(named), key, arm=arm)
+        inputs = {"feedback": WRONG} | ({"earlier_answer": first} if shown_earlier else {})
+        if arm in ("self", "peer"):
+            inputs["feedback"] += f" {feedback(scene, question, sorted(named), key, arm=arm)}"
         again = candidates.answer(SPOTTED, scene, question, draws)
         text = (again if arm == "again" else refining.answer(SPOTTED, scene, question, inputs, draws)).text
         still = judged(text, question, Draws(f"{key} {arm} judged"))

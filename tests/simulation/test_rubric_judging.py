@@ -151,12 +151,13 @@ def test_a_cross_check_finds_what_is_false_or_asks_two_things(sets, put) -> None
     double = f"{must[0]['statement'].rstrip('.')} and that t{points[1].sentence()[1:]}"
     rubrics = _rows([must[0]["statement"], false, double])
     lines = put("rubric_cross_check", {"caption": caption, "rubrics": rubrics}).splitlines()
-    assert "true: yes | atomic: yes" in lines[0]
-    assert "true: no | atomic: yes" in lines[1]
+    assert "passes: yes | atomic: yes" in lines[0]
+    assert "passes: no | atomic: yes" in lines[1]
     assert "atomic: no" in lines[2]
     blind = PanelProfile(name="sim/x", detects_false=0.0)
     assert (
-        "true: yes" in put("rubric_cross_check", {"caption": caption, "rubrics": rubrics}, judge=blind).splitlines()[1]
+        "passes: yes"
+        in put("rubric_cross_check", {"caption": caption, "rubrics": rubrics}, judge=blind).splitlines()[1]
     )
     problems = "rubric 3: asks for two things\nrubric 2: not true of the caption"
     rows = orjson.loads(put("rubric_repair", {"caption": caption, "rubrics": rubrics, "problems": problems}))

@@ -8,6 +8,7 @@ from dokimasia.domain.call import Chat, Embedding, EmbeddingReply, ModelRef, Mod
 from dokimasia.domain.capability import CATEGORIES, Proposal
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.transport import DirectTransport
+from dokimasia.parsing.merges import parse_merges
 from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals
 from dokimasia.prompts import render
 from dokimasia.simulation.draws import Draws
@@ -81,6 +82,25 @@ def test_synonyms_are_grouped_and_vague_names_told() -> None:
     assert text == "same: 5, 3, 1\nvague: 4"
     alone = tree_reply(JUDGE, "tree_merge", {"capabilities": capabilities(["Totals", "Ratios"])}, Draws("k"))
     assert alone == "none"
+
+
+def test_a_vague_name_is_bettered_by_what_its_examples_probe() -> None:
+    """Where all examples of a vague leaf probe one capability its better name is one of that capability's; else it has none."""
+    planted = list(planted_criteria(400, 0))
+    one = planted[0]
+    other = next(each for each in planted if each.capability != one.capability)
+    rows = [
+        {"n": n, "path": "<Perception><Things><Skill>", "support": 2, "examples": [each.question for each in shown]}
+        for n, shown in enumerate([(one,), (one, other)], start=1)
+    ]
+    text = tree_reply(
+        JUDGE, "tree_merge", {"capabilities": "\n".join(orjson.dumps(row).decode() for row in rows)}, Draws("k")
+    )
+    found = parse_merges(text, 2)
+    assert found.vague == (1, 2)
+    ((number, name),) = found.names
+    assert number == 1
+    assert name in tree_lexicon.made_up()[one.capability].names
 
 
 def test_parents_under_several_names_are_grouped_too() -> None:

@@ -7,6 +7,9 @@ from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 MOST_ROWS = 120
 """Rows of one table that are shown; those that a rule marks come first into the choice."""
 
+MOST_MARKED, MOST_MODES = 12, 6
+"""Marked rows of one table, and failure modes of one model (with two examples of each), that a writer is shown in any case."""
+
 LEVEL = "95 % interval"
 """What the intervals of all tables are."""
 _MINUS = "\N{MINUS SIGN}"
@@ -15,6 +18,51 @@ _MINUS = "\N{MINUS SIGN}"
 def rows_of(asset: Asset, model: str) -> list[int]:
     """Return the numbers (from 1) of the rows that are about a model: all of its own table."""
     return [at for at, row in enumerate(asset.rows, 1) if asset.model == model or row.model == model]
+
+
+def telling_rows(asset: Asset, rows: Iterable[int]) -> list[int]:
+    """Return those of some rows (from 1) that say something: of a table of estimates, those with at least one."""
+    at = [place for place, column in enumerate(asset.columns) if column.kind not in ("name", "mark", "count")]
+    return [row for row in rows if not at or any(asset.rows[row - 1].cells[place].value is not None for place in at)]
+
+
+def shown_always(assets: Iterable[Asset], subject: str, *, everyone: bool) -> dict[str, list[int]]:
+    """Return the rows, by table, that a writer is shown whatever was picked, so that no choice starves a report.
+
+    These are the overall results, the pairs of models, what a rule marks, right answers on wrong grounds, and the failure
+    modes with their examples. A table whose rows nothing is marked in comes without rows: its sentence says so.
+
+    Parameters
+    ----------
+    assets : iterable of Asset
+        The tables of a diagnosis.
+    subject : str
+        The model that is written on.
+    everyone : bool
+        Whether all models are written on instead.
+    """
+    found: dict[str, list[int]] = {}
+    for asset in assets:
+        rows = range(1, len(asset.rows) + 1)
+        own = [at for at in rows if everyone or asset.model == subject or subject in _about(asset, asset.rows[at - 1])]
+        marked = [at for at in own if asset.rows[at - 1].mark not in ("", "unclear")][:MOST_MARKED]
+        foreign = bool(asset.model) and asset.model != subject
+        match asset.family:
+            case "models" | "reasons":
+                found[asset.id] = own
+            case "pairs":
+                found[asset.id] = own[:MOST_MARKED]
+            case "nodes" | "contrasts" if everyone or not foreign:
+                found[asset.id] = marked
+            case "modes" if not asset.model:
+                found[asset.id] = list(rows)[: 2 * MOST_MODES]
+            case "modes" if everyone or not foreign:
+                found[asset.id] = marked if everyone else own[:MOST_MODES]
+            case "examples" if not everyone and not foreign:
+                found[asset.id] = own[: 2 * MOST_MODES]
+            case _:
+                pass
+    return found
 
 
 def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
@@ -48,9 +96,11 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
     return "\n".join(lines)
 
 
-def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]]) -> str:
-    """Return several tables, an empty line between them; tables without a row are left out."""
-    return "\n\n".join(table_text(asset, rows) for asset, rows in tables if (rows if rows is not None else asset.rows))
+def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]], *, quiet: bool = False) -> str:
+    """Return several tables, an empty line between them; those without a row are left out, or (`quiet`) keep their sentence."""
+    return "\n\n".join(
+        table_text(asset, rows) for asset, rows in tables if quiet or (asset.rows if rows is None else rows)
+    )
 
 
 def counted(row: AssetRow) -> str:
@@ -99,6 +149,11 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
         behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
     written = " ".join(filter(None, (number_text(figure.value, column), unit)))
     return f"{written} [{'; '.join(behind)}]" if behind else written
+
+
+def _about(asset: Asset, row: AssetRow) -> tuple[str, ...]:
+    """Return whom a row is about: its model, and of a pair both."""
+    return (row.model, *(str(cell.value) for cell in row.cells[:2])) if asset.family == "pairs" else (row.model,)
 
 
 def _cell(cell: Figure, column: AssetColumn) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dokimasia.algorithms.diagnosis.tables import Missing, Tables
+from dokimasia.algorithms.diagnosis.tables import COUNTING, SPELT, Missing, Tables
 from dokimasia.domain.diagnosis_report import Fault, FaultKind, Place, Sentence, WrittenSentence
 
 REASON_LIMIT = 500
@@ -15,6 +15,14 @@ _KEYWORD = re.compile(r"(compare|quote)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LEVEL = re.compile(r"(?<![\w.,])95\s?% intervals?\b", re.IGNORECASE)
 """What all intervals of the tables are, as they are printed."""
+
+_FIRST_OF_ALL = re.compile(
+    r"\b(?:best|worst|highest|lowest|strongest|weakest|top) (?:(?:score|mean|result|model)s? )?(?:of|among) "
+    r"(?:all|the|these|them)\b(?: (?:\w+ )?models?\b| \w+\b)?",
+    re.IGNORECASE,
+)
+RANKED = ("ranks", "top-ties")
+"""Tables whose figures say who is first."""
 
 _BETWEEN = re.compile(r"(?:,|\s)\s*(?:and\s+)?(?=[a-z0-9-]+(?:/[^\s:]+)?:)")
 """What parts the two cells of a comparison."""
@@ -46,7 +54,9 @@ def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
     -------
     Sentence
         A place that cannot be printed stays as it was written and is a fault, and so is every digit outside of a place
-        and of a name that the tables hold; "95 % interval" is such a name. Words are not looked at.
+        and of a name that the tables hold; "95 % interval" is such a name. So is a number in words from three on, but for
+        the number of the models and of the others, and a model that is called the best or lowest of several where the
+        sentence prints neither a rank nor a comparison. Other words are not looked at.
 
     References
     ----------
@@ -67,6 +77,8 @@ def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
         places.append(Place(written=match[0], start=len(text), end=len(text) + len(printed), row=row))
         text += printed
     faults += _outside(_PLACE.sub(" ", sentence.written), tables)
+    if not any(place.written.startswith("{compare") or place.row.startswith(RANKED) for place in places):
+        faults += _first_of_all(_PLACE.sub(" ", sentence.written), tables)
     return Sentence(
         **dict(sentence), text=text + sentence.written[at:], places=tuple(places), faults=tuple(dict.fromkeys(faults))
     )
@@ -127,12 +139,31 @@ def _outside(text: str, tables: Tables) -> Iterator[Fault]:
             text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
             folded = text.casefold()
     numbers = [word.strip(".,;:()[]\"'") for word in _WORD.findall(text) if any(map(_is_digit, word))]
+    numbers += _spelt(text, tables)
     if numbers:
         named = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
         yield _fault(
             "literal_digit",
             f"digits outside of a place: {named}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
         )
+
+
+def _spelt(text: str, tables: Tables) -> Iterator[str]:
+    """Yield the numbers in words, but for how many models there are, and how many others beside one."""
+    known = {len(tables.models), len(tables.models) - 1}
+    return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in known)
+
+
+def _first_of_all(text: str, tables: Tables) -> Iterator[Fault]:
+    """Yield what is said of one of several models that no figure of the sentence shows."""
+    if len(tables.models) < 2:
+        return
+    for match in _FIRST_OF_ALL.finditer(text):
+        last = match[0].split()[-1].casefold()
+        if last.startswith("model") or last in COUNTING:
+            yield _fault(
+                "no_test", f"'{match[0]}': print the rank that shows it ({{ranks:ROW.mean rank}}), or leave it out"
+            )
 
 
 def _is_digit(sign: str) -> bool:

@@ -1,5 +1,6 @@
 """The tables of a diagnosis as what a report may print: cells found by reference, and the paired test of two of them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,17 @@ from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 
 COUNTED = "n"
 """The last column of every table, as it is shown: what a row rests on."""
+
+_WORDS = (
+    "three four five six seven eight nine ten eleven twelve "
+    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+)
+_TENS = "thirty forty fifty sixty seventy eighty ninety hundred"
+COUNTING = {word: count for count, word in enumerate(_WORDS.split(), start=3)}
+"""Words that are figures; one and two are too much a part of speech to be any."""
+
+SPELT = re.compile(rf"\b(?:{'|'.join([*COUNTING, *_TENS.split()])})\b", re.IGNORECASE)
+"""A figure in words."""
 
 Way = Literal["higher than", "lower than", "not distinguishable from"]
 _FORWARD: dict[str, Way] = {"better": "higher than", "worse": "lower than", "unclear": "not distinguishable from"}
@@ -138,13 +150,17 @@ class Tables:
 
     @cached_property
     def numbered_names(self) -> tuple[str, ...]:
-        """Names that hold a digit, the longest first: of models, tables, columns, rows and nodes, and cells of text."""
+        """Names that hold a figure, in digits or words, the longest first: of models, tables, rows, nodes, and cells of text."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
             names.update(one.name for one in asset.columns)
             for row in asset.rows:
                 names.update((row.key, row.node, *(cell.value for cell in row.cells if isinstance(cell.value, str))))
-        numbered = (name for name in names if any(map(str.isdigit, name)) and any(map(str.isalpha, name)))
+        numbered = (
+            name
+            for name in names
+            if (any(map(str.isdigit, name)) and any(map(str.isalpha, name))) or SPELT.search(name)
+        )
         return tuple(sorted(numbered, key=lambda name: (-len(name), name)))
 
 

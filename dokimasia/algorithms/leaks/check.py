@@ -1,6 +1,6 @@
 """Whether a feedback or a hint says outright what it must not: a ground truth, or the final answer of the question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.leaks.disguise import spelt_out
@@ -10,12 +10,9 @@ from dokimasia.algorithms.leaks.told_values import tells_truth_value, tells_valu
 from dokimasia.algorithms.leaks.told_words import repeats, tells_word
 from dokimasia.algorithms.leaks.values import SENTENCE_END
 
-EXCERPT = 160
-"""Characters of a passage that a leak quotes."""
-
 
 class Leak(NamedTuple):
-    """One thing that a text gives away: in which form, what, and where it stands."""
+    """One thing that a text gives away: in which form, what, and the passage, whole: a sentence, or the text if need be."""
 
     form: str
     secret: str
@@ -76,18 +73,24 @@ def find_leaks(
 
 
 def _found(text: str, secrets: Secrets) -> Iterator[Leak]:
+    said = [one for one in SENTENCE_END.split(text) if one.strip()]
+
+    def passage(tells: Callable[[str], object]) -> str:
+        """The one sentence that tells by itself; the text where it takes several."""
+        return next((one.strip() for one in said if tells(one)), text.strip())
+
     if tells_place(text, secrets):
-        yield Leak("letter", secrets.answer, text[:EXCERPT])
+        yield Leak("letter", secrets.answer, passage(lambda one: tells_place(one, secrets)))
     if secrets.answer and spelt_out(text, secrets):
-        yield Leak("verbatim", secrets.answer, text[:EXCERPT])
+        yield Leak("verbatim", secrets.answer, passage(lambda one: spelt_out(one, secrets)))
     for truth in secrets.truths:
         if repeats(text, truth, secrets):
-            yield Leak("verbatim", truth, text[:EXCERPT])
-    for sentence in SENTENCE_END.split(text):
+            yield Leak("verbatim", truth, passage(lambda one, truth=truth: repeats(one, truth, secrets)))
+    for sentence in said:
         if secrets.answer and tells_value(sentence, secrets):
-            yield Leak("number", secrets.answer, sentence[:EXCERPT])
+            yield Leak("number", secrets.answer, sentence.strip())
         if secrets.answer and tells_word(sentence, text, secrets):
-            yield Leak("verbatim", secrets.answer, sentence[:EXCERPT])
+            yield Leak("verbatim", secrets.answer, sentence.strip())
         for truth in secrets.truths:
             if tells_truth_value(sentence, truth, secrets):
-                yield Leak("number", truth, sentence[:EXCERPT])
+                yield Leak("number", truth, sentence.strip())

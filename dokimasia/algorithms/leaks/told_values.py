@@ -27,6 +27,9 @@ _EXACTLY = frozenset((
     "exactly", "only", "just", "precisely", "is", "are", "=", ":", "equals", "gives", "makes", "get", "number", "count", "total"))
 _GROUPS = frozenset(("pair", "trio", "quartet", "quintet", "sextet", "septet", "octet", "dozen", "score"))
 _LAST = frozenset(("last", "final", "stop", "end", "ends", "enough", "complete", "done", "back"))
+_GUIDING = frozenset((
+    "find", "look", "read", "count", "compare", "check", "take", "go", "note", "locate", "identify", "list", "trace", "start",
+    "see", "measure", "mark", "decide", "ask", "follow", "search", "establish", "determine", "work", "make", "write", "get", ","))
 _MANY = stem("many")
 # fmt: on
 
@@ -108,8 +111,10 @@ def _all_of_right(low: Sequence[str], stated: Sequence[Value], secrets: Secrets)
 
 
 def _is_meant(raw: Sequence[str], low: Sequence[str], one: Value) -> bool:
-    """Whether a word that is also another one is meant as a value: `May` the month, `quarter` the share."""
+    """Whether a word that is also another one is meant as a value: `May` the month, `quarter` the share, no `First find`."""
     word = low[one.start]
+    if one.kind == "o" and one.end < len(low) and low[one.end] in _GUIDING:
+        return one.start > 0 and low[one.start - 1] not in ENDS
     if word in ("may", "march", "mar") and one.kind in "md":
         return raw[one.start][0].isupper() and one.start > 0 and low[one.start - 1] not in ENDS
     if one.kind == "p" and one.value == 0.5 and not word[0].isdigit():

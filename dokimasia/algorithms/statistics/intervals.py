@@ -23,6 +23,8 @@ FEW_CLUSTERS = 6
 """Below so many clusters the values seen say nothing of the scale that they come from."""
 
 _DRAWS_AT_ONCE = 2_000_000
+_CLUSTERS_A_KIND = 20
+"""With so many clusters to each different one it is quicker to draw how often each kind comes than each cluster."""
 
 
 def bootstrap_interval(
@@ -248,6 +250,10 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     generator = np.random.default_rng(seed)
     sums, sizes = grouped
     count = len(sums)
+    kinds = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
+    if len(kinds) * _CLUSTERS_A_KIND <= count:
+        often = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
+        return (often * sums[kinds]).sum(axis=1) / (often * sizes[kinds]).sum(axis=1)
     equal = bool(np.ptp(sizes) == 0)
     means = np.empty(RESAMPLES)
     step = max(1, _DRAWS_AT_ONCE // count)

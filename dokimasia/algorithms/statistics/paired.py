@@ -4,14 +4,13 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import Floats, by_cluster
 
 PERMUTATIONS = 20_000
 EXACT_CLUSTERS = 14
-_DRAWS_AT_ONCE = 2_000_000
 _ROUNDING = 1e-9
+_FLIPPED_AT_ONCE = 8
 
 
 class SignFlips(NamedTuple):
@@ -77,24 +76,27 @@ def sign_flip_test(
         raise ValueError(f"a test needs at least one permutation: {permutations}")
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"{len(values)} differences for {len(clusters)} cluster names")
-    sums = np.sort(by_cluster(values, clusters).sums)
+    sums = by_cluster(values, clusters).sums
     tolerance = _ROUNDING * float(np.abs(values).sum())
-    sums = sums[np.abs(sums) > tolerance]
-    observed = abs(float(sums.sum()))
-    if len(sums) <= EXACT_CLUSTERS:
-        patterns = 1 << len(sums)
-        bits = (np.arange(patterns)[:, None] >> np.arange(len(sums))) & 1
-        hits = _as_large(sums, bits, observed - tolerance)
-        return SignFlips(hits / patterns, patterns, exact=True)
-    generator = np.random.default_rng(seed)
-    hits, step = 0, max(1, _DRAWS_AT_ONCE // len(sums))
-    for start in range(0, permutations, step):
-        bits = generator.integers(0, 2, size=(min(step, permutations - start), len(sums)), dtype=np.int8)
-        hits += _as_large(sums, bits, observed - tolerance)
-    return SignFlips((1 + hits) / (1 + permutations), 1 + permutations, exact=False)
+    sizes = np.sort(np.abs(sums[np.abs(sums) > tolerance]))
+    limit = abs(float(sums.sum())) - tolerance
+    if len(sizes) <= EXACT_CLUSTERS:
+        totals = _signs(len(sizes)) @ sizes
+        return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
+    generator, totals = np.random.default_rng(seed), np.zeros(permutations)
+    for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
+        together = sizes[start : start + _FLIPPED_AT_ONCE]
+        every = _signs(len(together)) @ together
+        totals += every[generator.integers(0, len(every), size=permutations, dtype=np.uint8)]
+    return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 
-def _as_large(sums: Floats, bits: NDArray[np.integer], limit: float) -> int:
-    """Count the patterns (one a row, 1: flipped) whose total is at least the limit on either side."""
-    totals = sums.sum() - 2 * (bits.astype(np.float64) @ sums)
+def _signs(count: int) -> Floats:
+    """Return all patterns of so many signs, 1 and -1, one a row."""
+    flipped = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
+    return 1.0 - 2.0 * flipped.astype(np.float64)
+
+
+def _as_large(totals: Floats, limit: float) -> int:
+    """Count the totals that are at least the limit on either side."""
     return int(np.count_nonzero(np.abs(totals) >= limit))

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.algorithms.taxonomy import holder, leaves
+from dokimasia.algorithms.taxonomy import deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
-from dokimasia.domain.capability import DEEPEST, LAYERS, ROOT, CapabilityPath
+from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -177,7 +177,7 @@ def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
         members = tree.nodes[node].get("members", ())
         support = tree.nodes[node].get("support")
         everywhere.update(set(members))
-        if tree.nodes[node].get("layer") == DEEPEST:
+        if tree.nodes[node].get("layer") == deepest(tree):
             on_leaves.update(members)
         if members and support != len(members):
             problems.append(f"{node} has {len(members)} members and a support of {support}")

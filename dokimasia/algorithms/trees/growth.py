@@ -1,13 +1,12 @@
 # pyright: standard
 # networkx ships no types; what is read from a tree here is given its type at once.
-"""A capability tree's growth without its models: sub-samples, proposals made one, merges, pruning, and what to ask."""
+"""A capability tree's growth without its models: sub-samples, proposals made one, pruning, and what to ask."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dokimasia.algorithms.taxonomy import add_all, assign, copy_of, fold, leaves, merge_all, prune
+from dokimasia.algorithms.taxonomy import add_all, assign, copy_of, deepest, fold, leaves, prune
 from dokimasia.algorithms.trees.places import leaf_mapping, place_of
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, EditKind, Proposal, TreeEdit
 from dokimasia.domain.growth import Placement
@@ -15,6 +14,8 @@ from dokimasia.domain.identity import unit_interval
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
+
+T = TypeVar("T")
 
 
 class Grown(NamedTuple):
@@ -80,6 +81,17 @@ def slice_of(drawn: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     return drawn[start:end]
 
 
+def spread(items: Sequence[T], size: int) -> Sequence[T]:
+    """Return at most so many items, taken evenly from the whole.
+
+    Examples
+    --------
+    >>> spread("abcdefgh", 3), spread("ab", 3)
+    ('ace', 'ab')
+    """
+    return items[:: max(1, len(items) // size)][:size]
+
+
 def reconcile(
     tree: "Tree",
     places: Mapping[str, str | Proposal],
@@ -98,19 +110,26 @@ def reconcile(
     parents : iterable of Proposal
         New parents; one that no capability is proposed below is left out.
     absorbed : mapping of str to str, optional
-        Leaves that were merged away in this growth, to what holds them: who proposes one of them means the other.
+        Nodes that this growth merged away or renamed, to what holds them: who proposes one of them means the other. A
+        leaf that is held by a node above it was dropped, and is not taken up again.
 
     Returns
     -------
     Grown
         A capability of one name (but for case) is one leaf: where the tree has it already, or where most criteria were
         proposed, then the first by path. A proposal is refused if its category or its parent does not exist and was not
-        proposed, if it bears the name of a node above it, or if a leaf that is reused is not there.
+        proposed, if it bears the name of a node above it or of a leaf that was dropped, or if a leaf that is reused is not
+        there. In a tree at the level of parents a capability that is proposed means its parent.
     dict of str to str
         Criterion to leaf; without the criteria of what was refused.
     """
-    known = {str(node).casefold(): str(node) for node in tree if node != ROOT}
-    names = {place_of(gone).name.casefold(): leaf for gone, leaf in sorted((absorbed or {}).items())}
+    bottom, gone_to = deepest(tree), sorted((absorbed or {}).items())
+    if bottom < DEEPEST:
+        places, parents = {criterion: _broader(place) for criterion, place in places.items()}, ()
+    known = {gone.casefold(): node for gone, node in gone_to if gone.count("<") == node.count("<") < bottom}
+    known |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
+    gone_leaves = {place_of(gone).name.casefold(): node for gone, node in gone_to if gone.count("<") == bottom}
+    names = {name: node for name, node in gone_leaves.items() if node.count("<") == bottom}
     names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
     refused: Counter[tuple[str, str]] = Counter()
     wanted: defaultdict[str, list[Proposal]] = defaultdict(list)
@@ -127,14 +146,16 @@ def reconcile(
     for criterion in sorted(places):
         place = places[criterion]
         if isinstance(place, str):
-            if known.get(place.casefold()) == place and place.count("<") == DEEPEST:
+            if known.get(place.casefold()) == place and place.count("<") == bottom:
                 placed[criterion] = place
             else:
                 refused[place, "it is no leaf of the tree"] += 1
             continue
         reason = _unfit(place, nodes)
-        if not reason and place.under.layer != DEEPEST - 1:
+        if not reason and place.under.layer != bottom - 1:
             reason = "a criterion belongs to a capability below a parent"
+        if not reason and place.name.casefold() in gone_leaves.keys() - names.keys():
+            reason = "a leaf of that name was dropped before"
         if reason:
             refused[str(place), reason] += 1
             continue
@@ -154,107 +175,15 @@ def reconcile(
         below[leaf.rpartition("<")[0]] += behind
     for path in sorted(set(spelled.values()) & below.keys()):
         reason = "a parent for capabilities that no other parent covers"
-        changes.append(_judged("add", path, None, reason, below[path]))
+        changes.append(judged("add", path, None, reason, below[path]))
     for leaf, behind, others in added:
         reason = f"no capability covered {len(behind)} criteria"
         if others:
             reason += f"; also proposed as {', '.join(others[:3])}"
-        changes.append(_judged("add", leaf, None, reason, behind))
+        changes.append(judged("add", leaf, None, reason, behind))
     grown = add_all(tree, [leaf for leaf, _, _ in added])
     counted = [(what, reason if n == 1 else f"{reason} ({n} times)") for (what, reason), n in sorted(refused.items())]
     return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, counted), placed
-
-
-def comparisons(
-    tree: "Tree", *, half: int = 30, limit: int = 64, new: Collection[str] | None = None
-) -> list[tuple[str, ...]]:
-    """Return lists of leaves to be looked through for equals, so that any two of a category stand in one list together.
-
-    Parameters
-    ----------
-    tree : networkx.DiGraph
-        A capability tree.
-    half : int
-        Lists have at most twice as many leaves.
-    limit : int
-        If so many lists are enough for any two leaves of the whole tree, they are what is returned.
-    new : collection of str, optional
-        Leaves of which each list has at least one; others were compared before.
-
-    Examples
-    --------
-    >>> from dokimasia.algorithms.taxonomy import new_tree
-    >>> tree = add_all(new_tree(["A", "B"]), ["<A><P><1>", "<A><P><2>", "<B><Q><3>"])
-    >>> comparisons(tree, half=1, limit=1)
-    [('<A><P><1>', '<A><P><2>')]
-    """
-    whole = leaves(tree)
-    lists = _pairs_of_halves(whole, half)
-    if len(lists) > limit:
-        below: defaultdict[str, list[str]] = defaultdict(list)
-        for leaf in whole:
-            below[CapabilityPath.parse(leaf).category].append(leaf)
-        lists = [one for category in sorted(below) for one in _pairs_of_halves(below[category], half)]
-    wanted = set(whole if new is None else new)
-    return [one for one in lists if len(one) > 1 and wanted.intersection(one)]
-
-
-def unite(
-    tree: "Tree", groups: Iterable[Sequence[str]], vague: Iterable[str] = (), *, fixed: Collection[str] = ()
-) -> Grown:
-    """Return the tree with leaves merged that are said to be the same, and vague ones folded into a sibling.
-
-    Parameters
-    ----------
-    tree : networkx.DiGraph
-        A capability tree.
-    groups : iterable of sequence of str
-        Leaves that are the same, the one whose name is kept first. Groups with a common leaf become one.
-    vague : iterable of str
-        Leaves whose name does not tell what belongs there: each is folded into its best-supported sibling, unless it is
-        that itself, or has none.
-    fixed : collection of str
-        Leaves that must stay as they are: they take others in, and are never merged away.
-
-    Returns
-    -------
-    Grown
-        Of a group is kept what was named first most often, then has most criteria, then is the first by id.
-    """
-    import networkx as nx
-
-    stay = set(fixed)
-    support = {leaf: int(tree.nodes[leaf]["support"]) for leaf in leaves(tree)}
-    first: Counter[str] = Counter()
-    alike = nx.Graph()
-    for group in groups:
-        members = [leaf for leaf in group if leaf in support]
-        first.update(members[:1])
-        nx.add_path(alike, members)
-    refused: list[tuple[str, str]] = []
-    pairs: list[tuple[str, str]] = []
-    changes: list[TreeEdit] = []
-    for group in sorted(sorted(part) for part in nx.connected_components(alike)):
-        old = [leaf for leaf in group if leaf in stay]
-        keep = min(old or group, key=lambda leaf: (-first[leaf], -support[leaf], leaf))
-        for leaf in group:
-            if leaf == keep:
-                continue
-            if leaf in stay:
-                refused.append((leaf, f"it is said to be the same as {keep}, but both were in the tree before"))
-                continue
-            pairs.append((keep, leaf))
-            changes.append(_judged("merge", leaf, keep, f"the same capability as {keep}", tree.nodes[leaf]["members"]))
-    united = merge_all(tree, pairs)
-    for leaf in sorted({leaf for leaf in vague if leaf in united and leaf not in stay}):
-        parent = leaf.rpartition("<")[0]
-        siblings = sorted(united.successors(parent), key=lambda one: (-int(united.nodes[one]["support"]), one))
-        if len(siblings) < 2 or siblings[0] == leaf:
-            refused.append((leaf, "it is said to be vague, but is the best that its parent has"))
-            continue
-        changes.append(_judged("prune", leaf, siblings[0], "its name is vague", united.nodes[leaf]["members"]))
-        united = merge_all(united, [(siblings[0], leaf)])
-    return Grown(united, changes, refused)
 
 
 def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> Grown:
@@ -294,7 +223,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
         for leaf, count in sorted(support.items())
         if leaf not in thinned
     ]
-    for parent in sorted(str(node) for node in thinned if thinned.nodes[node]["layer"] == DEEPEST - 1):
+    for parent in sorted(str(node) for node in thinned if 1 < thinned.nodes[node]["layer"] < deepest(thinned)):
         if parent in fixed or any(True for _ in thinned.successors(parent)):
             continue
         above = next(iter(thinned.predecessors(parent)))
@@ -316,7 +245,7 @@ def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
     (['<A><P><1>', '<A><P><2>'], ['<A>'])
     """
     below = [leaf for leaf in leaves(tree) if node == ROOT or leaf.startswith(node)]
-    if len(below) <= shown or node.count("<") == DEEPEST - 1:
+    if len(below) <= shown or node.count("<") == deepest(tree) - 1:
         return below
     depth = node.count("<") + 1
     return sorted({str(CapabilityPath(names=CapabilityPath.parse(leaf).names[:depth])) for leaf in below})
@@ -327,16 +256,23 @@ def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
     return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
 
 
-def _unfit(proposal: Proposal, known: Collection[str]) -> str:
-    """Say why a proposal does not fit under nodes given in folded case; empty if it does."""
+def _unfit(proposal: Proposal, known: Mapping[str, str]) -> str:
+    """Say why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
     under = proposal.under
     if f"<{under.category}>".casefold() not in known:
         return f"<{under.category}> is none of the fixed categories"
     if under.key not in known:
         return f"there is no parent {under}"
-    if proposal.name.casefold() in {name.casefold() for name in under.names}:
+    if proposal.name.casefold() in {name.casefold() for name in CapabilityPath.parse(known[under.key]).names}:
         return "a node cannot bear the name of one above it"
     return ""
+
+
+def _broader(place: str | Proposal) -> str | Proposal:
+    """Return the parent that a proposed capability would have, as a proposal."""
+    if isinstance(place, str) or place.under.parent is None:
+        return place
+    return Proposal(under=place.under.parent, name=place.under.name)
 
 
 def _commonest(names: Iterable[str]) -> str:
@@ -344,12 +280,6 @@ def _commonest(names: Iterable[str]) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
 
 
-def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
-    parts = [tuple(whole[at : at + half]) for at in range(0, len(whole), half)]
-    if len(parts) < 2:
-        return parts
-    return [(*one, *other) for one, other in combinations(parts, 2)]
-
-
-def _judged(kind: EditKind, node: str, into: str | None, reason: str, criteria: Iterable[str]) -> TreeEdit:
+def judged(kind: EditKind, node: str, into: str | None, reason: str, criteria: Iterable[str]) -> TreeEdit:
+    """Return an edit on a judge's word."""
     return TreeEdit(kind=kind, node=node, into=into, reason=reason[:500], by="judge", criteria=tuple(sorted(criteria)))

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from dokimasia.algorithms.taxonomy import hang, new_tree
 from dokimasia.algorithms.trees.places import place_of
-from dokimasia.domain.capability import ROOT, CapabilityPath, TreeNode, TreeVersion
+from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, Level, TreeNode, TreeVersion
 from dokimasia.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,8 +41,11 @@ def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
     )
 
 
-def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str]) -> "Tree":
+def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
     """Return the tree of stored nodes; each hangs below the path above its own, which is added where it is missing.
+
+    Where nothing says at which level a tree is, it is at that of parents if parents hold criteria and no capability is
+    there.
 
     Raises
     ------
@@ -74,13 +77,18 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str]) -> "Tree":
         tree.nodes[node.id].update(
             support=node.support, members=frozenset(node.members), absorbed=tuple(sorted(node.absorbed))
         )
+    tree.graph["level"] = level or _level(tree)
     return tree
 
 
 def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[Any] = ()) -> TreeVersion:
     """Return the tree as a version to be stored, with the version that it grew from and the edits that led to it."""
     return TreeVersion(
-        categories=tuple(tree.graph["categories"]), nodes=to_nodes(tree), before=before, edits=tuple(edits)
+        categories=tuple(tree.graph["categories"]),
+        level=tree.graph.get("level", "capability"),
+        nodes=to_nodes(tree),
+        before=before,
+        edits=tuple(edits),
     )
 
 
@@ -92,7 +100,7 @@ def from_version(version: TreeVersion) -> "Tree":
     DataError
         As `from_nodes`.
     """
-    return from_nodes(version.nodes, version.categories)
+    return from_nodes(version.nodes, version.categories, version.level)
 
 
 def to_json(tree: "Tree") -> str:
@@ -224,6 +232,7 @@ def from_graphml(text: str) -> "Tree":
     except (KeyError, ValueError, TypeError, SyntaxError, nx.NetworkXError) as error:
         raise DataError(f"the text is no GraphML of a capability tree: {error}") from error
     graph.add_edges_from(read.edges())
+    graph.graph["level"] = _level(graph)
     return graph
 
 
@@ -247,6 +256,13 @@ def to_mermaid(tree: "Tree") -> str:
         lines.append(f'  {number[node]}["{safe}{f": {count}" if count else ""}"]')
     lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
     return "\n".join(lines) + "\n"
+
+
+def _level(tree: "Tree") -> Level:
+    """Return the level of a tree by what it holds."""
+    depths = {node: str(node).count("<") for node in tree}
+    holding = any(depth == DEEPEST - 1 and tree.nodes[node]["members"] for node, depth in depths.items())
+    return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"
 
 
 def _path(node: str, where: str) -> CapabilityPath:

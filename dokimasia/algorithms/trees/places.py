@@ -5,7 +5,8 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.domain.capability import ROOT, CapabilityPath
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -56,8 +57,9 @@ def mapping_of(tree: "Tree") -> dict[str, str]:
 
 
 def leaf_mapping(tree: "Tree") -> dict[str, str]:
-    """Return the criteria that are held by a capability: criterion to leaf."""
-    return {one: node for one, node in mapping_of(tree).items() if tree.nodes[node].get("layer") == DEEPEST}
+    """Return the criteria that are held by a leaf: criterion to leaf."""
+    held = set(leaves(tree))
+    return {one: node for one, node in mapping_of(tree).items() if node in held}
 
 
 def members_below(tree: "Tree") -> dict[str, list[str]]:

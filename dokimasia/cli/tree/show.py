@@ -79,9 +79,10 @@ def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everythi
     """Print a tree with the criteria at its nodes, and the scores of its models where any are named."""
     out = begun(found)
     counts = found["counts"]
+    leaves = f"{counts['capabilities']} capabilities" if counts["capabilities"] else f"{counts['parents']} parents"
     out.print(
         f"[bold]{escape(found['tree'])}[/bold] · version {found['position']} ({found['phase']}) · "
-        f"{counts['capabilities']} capabilities · {counts['criteria']:,} criteria"
+        f"{leaves} · {counts['criteria']:,} criteria"
     )
     if found["unplaced"]:
         out.print(f"[red]without a place: {escape(counted(found['unplaced']))}[/red]")

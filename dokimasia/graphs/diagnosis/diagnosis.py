@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents import Ask, Asked, failure
 from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_across, write_report
-from dokimasia.algorithms.diagnosis.asset_tables import rows_of, tables_text
+from dokimasia.algorithms.diagnosis.asset_tables import rows_of, shown_always, tables_text, telling_rows
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
 from dokimasia.domain.diagnosis import Asset, Diagnosis
@@ -36,9 +36,6 @@ from dokimasia.graphs.versions import VERSIONS
 NAME = "diagnosis"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
-
-ALWAYS = "models"
-"""The table of overall results: a subject's own rows are shown to its writer in any case."""
 
 T = TypeVar("T")
 
@@ -161,28 +158,31 @@ def build() -> StateGraph[State, DiagnosisContext]:
     return graph
 
 
-def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence[int] | None]]:
-    """Return what is shown of a subject: a model's own tables and its rows of others; of all, the tables of all."""
-    if subject == EVERYONE:
-        return [(asset, None) for asset in assets if not asset.model]
-    return [(asset, rows_of(asset, subject)) for asset in assets]
+def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence[int]]]:
+    """Return what is shown of a subject: a model's own tables and its rows of others; of all, the tables of all.
+
+    Left out are rows without a figure, and radars, which repeat the heat map.
+    """
+    shown: list[tuple[Asset, Sequence[int]]] = []
+    for asset in assets:
+        every = range(1, len(asset.rows) + 1) if not asset.model else ()
+        rows = every if subject == EVERYONE else rows_of(asset, subject)
+        if asset.family != "radar":
+            shown.append((asset, telling_rows(asset, rows)))
+    return shown
 
 
 async def _picked(context: DiagnosisContext, state: State, subject: str, *, beside: Iterable[str] = ()) -> str:
-    """Return the tables' text of the rows that were picked for a subject, of others beside them, and its overall results."""
+    """Return the tables' text of the rows that were picked for a subject, of others beside them, and of what is always shown."""
     salient = await context.store.get(Salience, state.get("salient", {})[subject])
-    rows: dict[str, set[int]] = {}
+    always = shown_always(context.tables.assets, subject, everyone=subject == EVERYONE)
+    rows = {name: set(own) for name, own in always.items()}
     for ref in (*salient.rows, *beside):
         name, _, row = ref.rpartition(":")
         rows.setdefault(name, set()).add(int(row))
-    chosen: list[tuple[Asset, Sequence[int] | None]] = []
-    for asset in context.tables.assets:
-        if asset.id == ALWAYS:
-            every = range(1, len(asset.rows) + 1) if subject == EVERYONE else rows_of(asset, subject)
-            rows.setdefault(asset.id, set()).update(every)
-        if asset.id in rows:
-            chosen.append((asset, sorted(rows[asset.id])))
-    return tables_text(chosen)
+    return tables_text(
+        [(asset, sorted(rows[asset.id])) for asset in context.tables.assets if asset.id in rows], quiet=True
+    )
 
 
 async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:

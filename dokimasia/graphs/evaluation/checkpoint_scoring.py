@@ -36,10 +36,14 @@ VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):
-    """Ids of the sample and its criteria (none where there is no judge), and the answers to it."""
+    """Ids of the sample and its criteria (none where there is no judge), and the answers to it.
+
+    `paths` are those of the criteria in a capability tree, in order, where the run has one; empty for what it did not map.
+    """
 
     sample: str
     criteria: str
+    paths: list[str]
     items: list[Item]
 
 
@@ -84,6 +88,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             sample,
             criteria,
             response.text,
+            paths=state.get("paths", ()),
             show_image=context.options.shows_image,
             published=context.options.published,
             repeat=item.get("repeat", 0),

@@ -2,30 +2,43 @@
 
 ::
 
-    write_chain ─► check_chain ─► (judge_chain) ─► extract_criteria ─► end
+    write_chain ─► check_chain ─► (judge_chain) ─► extract_criteria ─► judge_criteria ─► end
         ▲               │ contradicts   │
         └───────────────┴───────────────┘
 
 A chain whose answer contradicts the reference is asked for once more, then the sample fails as
 `reference_contradicted`; a criteria set that breaks a rule is sent back once with the broken rules named, then weights
-alone may be rescaled. The state holds ids and small words only. A chain that exists from an earlier attempt enters at
-`check_chain`, or, where a judge already agreed with it, at `extract_criteria`.
+are rescaled and criteria that still break one are left out. Then a judge takes a second look at it (ours; not as
+published, where weights alone may be mended and nobody looks again). The state holds ids and small words only. A chain
+that exists from an earlier attempt enters at `check_chain`, or, where a judge already agreed with it, at
+`extract_criteria`; criteria that are to be looked at anew enter at `judge_criteria`.
 """
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from dokimasia.agents import evaluation, failure
-from dokimasia.algorithms.criteria import check_criteria, rescale_weights
+from dokimasia.algorithms.criteria import (
+    Broken,
+    check_criteria,
+    counted,
+    rescale_weights,
+    with_alternatives,
+    with_final,
+)
+from dokimasia.algorithms.second_look import accepted
 from dokimasia.algorithms.text.answers import accepted_answer
-from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.call import CallKeys
+from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, keep_looks
+from dokimasia.graphs.evaluation.second_look import look_again
 from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
 NAME = COGNITIVE_REPLAY
@@ -38,8 +51,9 @@ class State(TypedDict, total=False):
 
     `contradicted` says that a chain contradicted the reference, and `rejected` is the id of that chain while it goes
     back; `agreed` is how the chain's answer was found to agree with the reference (a rule's name, `judge`, or
-    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain; the one that wrote the
-    criteria is the last, since nothing comes after it.
+    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain. `criteria` are as
+    they were drawn until the second look is taken; `drawing` is the id of the `CallKeys` of both steps, whose calls are
+    more than the state has room for.
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
     the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
     `Failed` with its reason, which may be long.
@@ -51,6 +65,7 @@ class State(TypedDict, total=False):
     attempt: int
     chain: str
     chain_at: int
+    drawing: str
     criteria: str
     rejected: str
     contradicted: bool
@@ -108,33 +123,66 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
     return {**update, **await _contradicted(state, context, chain)}
 
 
-async def extract_criteria(state: State, runtime: Runtime[Context]) -> State:
+async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[Literal["judge_criteria", "__end__"]]:
     """Ask the extractor for criteria, and send a set that breaks a rule back, unless a reply was sent back already."""
     context = runtime.context
+    published, count = context.options.published, context.options.criteria_count
     sample = await context.store.get(Sample, state["sample"])
-    what = evaluation.extract_criteria(sample, await context.store.get(ReferenceChain, state["chain"]))
+    chain = await context.store.get(ReferenceChain, state["chain"])
+
+    def broken(criteria: Sequence[Criterion]) -> list[Broken]:
+        return check_criteria(
+            criteria, sample.prompt, count=PUBLISHED_COUNT if published else count, wording=not published
+        )
+
+    what = evaluation.extract_criteria(sample, chain, count=None if published else counted(count))
     asked = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"))
-    problems = [] if asked.value is None else check_criteria(asked.value, sample.prompt)
+    problems = [] if asked.value is None else broken(asked.value)
     if asked.value is not None and problems and asked.sent_back is None:
-        named = "\n".join(f"- {problem}" for problem in problems)
-        back = Rejected(text=_as_written(asked.value), problem=named, call=asked.call or "")
+        named = "\n".join(f"- {problem.text}" for problem in problems)
+        back = Rejected(text=evaluation.criteria_reply(asked.value), problem=named, call=asked.call or "")
         again = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"), rejected=back)
         asked = asked.then(again, sent_back=back)
-        problems = [] if asked.value is None else check_criteria(asked.value, sample.prompt)
-    update: State = {"calls": asked.calls}
+        problems = [] if asked.value is None else broken(asked.value)
+    update: State = {"drawing": await context.store.put(CallKeys(calls=tuple(asked.calls)))}
     if asked.value is None:
-        return {**update, **await _failed(asked.failure, context)}
-    accepted = _rescaled(asked.value, sample.prompt) if problems else CriteriaSet(criteria=tuple(asked.value))
-    if accepted is None:
-        reason = "criteria break the rules: " + "; ".join(problems)
-        return {**update, **await _failed(failure("unparsable", reason), context)}
-    return {**update, "criteria": await context.store.put(accepted)}
+        return Command(update={**update, **await _failed(asked.failure, context)}, goto="__end__")
+    if not problems:
+        drawn = CriteriaSet(criteria=tuple(asked.value))
+    elif published:
+        drawn = _rescaled(asked.value, broken)
+    else:
+        drawn = accepted(asked.value, sample.prompt, chain.answer, count=count)
+    if drawn is None:
+        reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
+        return Command(update={**update, **await _failed(failure("unparsable", reason), context)}, goto="__end__")
+    drawn = drawn.model_copy(update={"criteria": with_final(drawn.criteria, chain.answer, sample.choices)})
+    if published:
+        settled = await context.store.put(_with_alternatives(drawn, sample))
+        return Command(update={**update, "criteria": settled}, goto="__end__")
+    return Command(update={**update, "criteria": await context.store.put(drawn)}, goto="judge_criteria")
 
 
-async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria"]:
+async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
+    """Have a judge take a second look at the criteria, and mend or leave out what is found to be wrong with them."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    chain = await context.store.get(ReferenceChain, state["chain"])
+    drawn = await context.store.get(CriteriaSet, state["criteria"])
+    looked = await look_again(sample, chain, drawn, context, attempt=state.get("attempt"))
+    before = (await context.store.get(CallKeys, state["drawing"])).calls if state.get("drawing") else ()
+    update: State = {"drawing": await context.store.put(CallKeys(calls=(*before, *looked.calls)))}
+    if looked.criteria is None:
+        return {**update, **await _failed(looked.failure, context)}
+    return {**update, "criteria": await context.store.put(_with_alternatives(looked.criteria, sample))}
+
+
+async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria", "judge_criteria"]:
     """What an earlier attempt achieved is not asked again."""
     if not state.get("chain"):
         return "write_chain"
+    if state.get("criteria"):
+        return "judge_criteria"
     return "extract_criteria" if state.get("agreed") else "check_chain"
 
 
@@ -155,13 +203,13 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    for node in (write_chain, check_chain, judge_chain, extract_criteria):
+    for node in (write_chain, check_chain, judge_chain, extract_criteria, judge_criteria):
         graph.add_node(node)
     graph.add_conditional_edges(START, first_step)
     graph.add_conditional_edges("write_chain", after_chain)
     graph.add_conditional_edges("check_chain", after_check)
     graph.add_conditional_edges("judge_chain", after_check)
-    graph.add_edge("extract_criteria", END)
+    graph.add_edge("judge_criteria", END)
     return graph
 
 
@@ -183,13 +231,16 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
     return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
 
 
-def _rescaled(criteria: Sequence[Criterion], question: str) -> CriteriaSet | None:
+def _with_alternatives(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
+    return criteria.model_copy(
+        update={"criteria": with_alternatives(criteria.criteria, sample.accepted, sample.choices)}
+    )
+
+
+def _rescaled(
+    criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
+) -> CriteriaSet | None:
     """Return the criteria with weights rescaled to sum to ten, if that mends all that is wrong with them."""
-    weights = rescale_weights([criterion.weight for criterion in criteria], WEIGHT_TOTAL)
+    weights = rescale_weights([criterion.weight for criterion in criteria])
     mended = tuple(c.model_copy(update={"weight": w}) for c, w in zip(criteria, weights, strict=True))
-    return None if check_criteria(mended, question) else CriteriaSet(criteria=mended, repaired=True)
-
-
-def _as_written(criteria: Sequence[Criterion]) -> str:
-    rows = [criterion.model_dump_json() for criterion in criteria]
-    return "[" + ",\n".join(rows) + "]"
+    return None if broken(mended) else CriteriaSet(criteria=mended, repaired=True)

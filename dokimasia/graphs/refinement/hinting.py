@@ -1,220 +1,193 @@
-"""The points of a feedback on their way: hints asked of peers, checked for leaks, rewritten once, kept or left out."""
+"""The points of a feedback: which atoms can be one, and their hints, asked of peers, checked for leaks, rewritten once."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from dokimasia.agents import Asked
-from dokimasia.agents.hinter import give_hint, rewrite_hint
+from dokimasia.agents.hinter import give_hints, rewrite_hints
+from dokimasia.algorithms.points import why_unused
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed, Response
-from dokimasia.domain.refinement import Arm, Fallback, FoundLeak, Hint, Point
+from dokimasia.domain.refinement import Feedback, FoundLeak, Point, UnusedAtom, Wording
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import gathered
-from dokimasia.graphs.refinement.leak_checking import Checked, Secrets, check_text
+from dokimasia.graphs.refinement.leak_checking import Secrets, check_by_judge, leaks_by_rule, together
 
 
-class PointState(TypedDict, total=False):
-    """One point by ids: the atom's number, its peer and that peer's own response, and the hints that it gave.
+class Usable(NamedTuple):
+    """Which criteria can be fed back and why others cannot, by number; `unjudged` as in `Checked`, and so the rest."""
 
-    `hint` is the hint that is to be passed on, empty where there is none; `checked` says that it was looked at, `leaks`
-    are what was found in the point's question, `unjudged` counts the texts on which the judge gave no readable verdict.
-    """
-
-    atom: int
-    peer: str
-    answer: str
-    hint: str
-    hints: list[str]
-    checked: bool
-    leaks: list[str]
-    questioned: bool
-    unjudged: int
-    fallback: Fallback
-    asked: int
-    dropped: bool
+    unused: dict[int, UnusedAtom]
+    calls: tuple[str, ...] = ()
+    failed: Failed | None = None
+    unjudged: bool = False
 
 
 class Done(NamedTuple):
     """The points after a step, the ledger keys of its calls, and a failure that ends the work (budget)."""
 
-    points: list[PointState]
+    points: tuple[Point, ...]
     calls: list[str]
     failed: Failed | None = None
 
 
-def point_of(atom: int, arm: Arm, round: int, peers: Mapping[str, Sequence[Sequence[str]]]) -> PointState:
-    """Return the point of a failed atom; in the arm `peer` with the peer whose turn it is in this round."""
-    point: PointState = {"atom": atom}
-    if arm != "peer":
-        return point
-    order = peers.get(str(atom), [])
-    if not order:
-        return {**point, "fallback": "no peer"}
-    name, answer = order[(round - 1) % len(order)]
-    return {**point, "peer": name, "answer": answer}
+class Reader(NamedTuple):
+    """Who is to be helped: the sample, what must not be told, the feedback, and the answer that failed, if it is shown."""
+
+    sample: Sample
+    secrets: Secrets
+    feedback: Feedback
+    earlier: str | None
 
 
-def wants_hint(point: PointState) -> bool:
+async def unused_atoms(
+    sample: Sample, criteria: CriteriaSet, secrets: Secrets, context: Context, *, published: bool, judge: bool
+) -> Usable:
+    """Say which criteria of a sample can be fed back: none that is the final answer, restates the question, or leaks.
+
+    All criteria are judged in one call, so that every answer to the sample shares it. Where one leaks, it is left out and
+    the rest are looked at once more. As `published`, the final answer and the question itself are fed back, too.
+    """
+    unused: dict[int, UnusedAtom] = {}
+    questions = {atom: one.question for atom, one in enumerate(criteria.criteria, start=1)}
+    for atom, criterion in enumerate(criteria.criteria, start=1):
+        why = why_unused(
+            criterion.question,
+            criterion.ground_truth,
+            question=sample.prompt,
+            choices=sample.choices,
+            answers=secrets.answers,
+            final=criterion.final,
+        )
+        leaks = leaks_by_rule(criterion.question, sample, secrets, asks=atom)
+        if why is not None and not published:
+            unused[atom] = UnusedAtom(atom=atom, why=why)
+        elif leaks:
+            unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
+    calls: tuple[str, ...] = ()
+    while judge and (left := [atom for atom in questions if atom not in unused]):
+        text = together([questions[atom] for atom in left])
+        found = await check_by_judge(text, sample, secrets, context)
+        calls += found.calls
+        if not found.leaks:
+            return Usable(unused, calls, found.failed, found.unjudged)
+        for atom, leaks in _located(found.leaks, {atom: (questions[atom],) for atom in left}).items():
+            unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
+    return Usable(unused, calls)
+
+
+def wants_hint(point: Point) -> bool:
     """Whether a peer is still to be asked."""
-    return bool(point.get("peer")) and not point.get("hints") and not point.get("fallback")
+    return bool(point.peer) and not point.wordings and not point.fallback
 
 
-def wants_rewriting(point: PointState) -> bool:
-    """Whether the first wording of a hint gave something away."""
-    if point.get("fallback") or point.get("dropped"):
-        return False
-    return bool(point.get("checked")) and not point.get("hint") and len(point.get("hints", [])) == 1
+def wants_rewriting(point: Point) -> bool:
+    """Whether the first wording of a hint gave something away, and no second one was asked for."""
+    return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
 
 
 async def ask_hints(
-    points: Sequence[PointState], sample: Sample, criteria: CriteriaSet, context: Context, *, anew: bool = False
+    points: Sequence[Point], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
 ) -> Done:
-    """Ask the peer of each point that wants one for a hint, or, `anew`, of each whose hint leaks for another wording.
+    """Ask each peer for hints on all points that want one of it, or, `anew`, on those whose hint leaks, in one call.
 
-    What is no hint after one re-ask is counted and left out.
+    What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
     """
+    groups: dict[tuple[str, str, int], list[int]] = {}
+    for at, point in enumerate(points):
+        if (wants_rewriting if anew else wants_hint)(point):
+            groups.setdefault((point.peer, point.answer, at if apart else 0), []).append(at)
 
-    async def one(point: PointState) -> tuple[PointState, Asked[str] | None]:
-        if not (wants_rewriting(point) if anew else wants_hint(point)):
-            return point, None
-        own = (await context.store.get(Response, point.get("answer", ""))).text
-        what = give_hint(sample, _question(point, criteria), own)
-        if anew:
-            first = await context.store.get(Hint, point.get("hints", [""])[0])
-            what = rewrite_hint(sample, _question(point, criteria), own, first.text, first.leaks)
-        asked = await context.ask(what, model=point.get("peer", ""))
-        return await _hinted(point, asked, sample, context, rewritten=anew), asked
+    async def one(peer: str, answer: str, places: Sequence[int]) -> Asked[Sequence[str]]:
+        own = (await context.store.get(Response, answer)).text
+        write = rewrite_hints if anew else give_hints
+        asked = [points[at] for at in places]
+        what = write(reader.sample, asked, own, feedback=reader.feedback, earlier=reader.earlier)
+        return await context.ask(what, model=peer)
 
-    looked = await gathered(map(one, points))
-    heard = [asked for _, asked in looked if asked is not None]
+    heard = await gathered(one(peer, answer, places) for (peer, answer, _), places in groups.items())
+    done = list(points)
+    for places, asked in zip(groups.values(), heard, strict=True):
+        for at, hint in zip(places, asked.value or [""] * len(places), strict=True):
+            done[at] = _hinted(points[at], hint, asked.call or "", anew=anew)
     spent = (asked.failed for asked in heard if asked.failed is not None and asked.failed.kind == "budget")
-    return Done([point for point, _ in looked], [key for asked in heard for key in asked.calls], next(spent, None))
+    return Done(tuple(done), [key for asked in heard for key in asked.calls], next(spent, None))
 
 
-async def check(
-    points: Sequence[PointState],
-    sample: Sample,
-    criteria: CriteriaSet,
-    secrets: Secrets,
-    context: Context,
-    *,
-    judge: bool,
-) -> Done:
-    """Check each question and hint that was not looked at, then, once none is to be rewritten, the feedback as a whole.
+async def check(points: Sequence[Point], reader: Reader, context: Context, *, judge: bool) -> Done:
+    """Check the hints: by rule one by one, and, once none of them is to be rewritten, by the judge all together.
 
-    What is clean piece by piece may still give something away together, as by ruling out one option each: hints are
-    then left out from the last on, and after them points, until nothing is found.
+    What is clean hint by hint may still give something away together, as by ruling out one option each. A hint that leaks
+    waits to be rewritten, or is left out for good; what is left is looked at once more, until nothing is found.
     """
-
-    async def look(text: str, *, asks: int = 0) -> Checked:
-        return await check_text(text, sample, secrets, context, asks=asks, judge=judge)
-
-    async def one(point: PointState) -> tuple[PointState, list[str], Failed | None]:
-        calls: list[str] = []
-        if not point.get("questioned"):
-            found = await look(_question(point, criteria), asks=point.get("atom", 0))
-            calls += found.calls
-            if found.failed is not None:
-                return point, calls, found.failed
-            leaks = [await context.store.put(leak) for leak in found.leaks]
-            point = {**point, "questioned": True, "leaks": leaks, "dropped": bool(leaks)}
-            point = _counted(point, found)
-        if point.get("hint") and not point.get("checked"):
-            hint = await context.store.get(Hint, point.get("hint", ""))
-            found = await look(hint.text)
-            calls += found.calls
-            if found.failed is not None:
-                return point, calls, found.failed
-            point = _counted({**point, "checked": True}, found)
-            if found.leaks:
-                id = await context.store.put(hint.model_copy(update={"leaks": found.leaks}))
-                point = {**point, "hint": "", "hints": [*point.get("hints", [])[:-1], id]}
-                if hint.rewritten:
-                    point = {**point, "fallback": "leak"}
-        return point, calls, None
-
-    looked = await gathered(map(one, points))
-    calls = [key for _, keys, _ in looked for key in keys]
-    failed = next((failed for _, _, failed in looked if failed is not None), None)
-    checked = [point for point, _, _ in looked]
-    if failed is not None or any(map(wants_rewriting, checked)):
-        return Done(checked, calls, failed)
-    return await _as_a_whole(checked, calls, criteria, context, look)
+    checked = [_found(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
+    calls: list[str] = []
+    while judge and any(point.hint for point in checked) and not any(map(wants_rewriting, checked)):
+        text = together([point.question for point in checked], [point.hint for point in checked])
+        found = await check_by_judge(text, reader.sample, reader.secrets, context)
+        calls += found.calls
+        if not found.leaks:
+            last = max(at for at, point in enumerate(checked) if point.hint)
+            if found.unjudged:
+                checked[last] = checked[last].model_copy(update={"unjudged": checked[last].unjudged + 1})
+            return Done(tuple(checked), calls, found.failed)
+        said = {at: (point.hint, point.question) for at, point in enumerate(checked) if point.hint}
+        for at, leaks in _located(found.leaks, said).items():
+            checked[at] = _found(checked[at], leaks)
+    return Done(tuple(checked), calls)
 
 
-async def finished(points: Sequence[PointState], criteria: CriteriaSet, context: Context) -> tuple[Point, ...]:
-    """Return the points as values, with texts, what was found in them, and why a hint is missing."""
+def points_of(
+    atoms: Sequence[int],
+    criteria: CriteriaSet,
+    *,
+    stated: Sequence[bool],
+    round: int,
+    peers: Mapping[str, Sequence[Sequence[str]]] | None,
+) -> tuple[Point, ...]:
+    """Return failed atoms as points, in the arm `peer` with the peer whose turn it is in this round.
+
+    `stated` says of all atoms whether the earlier answer spoke of them; it is empty where that is not known.
+    """
     made: list[Point] = []
-    for point in points:
-        hints = [await context.store.get(Hint, id) for id in point.get("hints", [])]
-        leaks = [await context.store.get(FoundLeak, id) for id in point.get("leaks", [])]
-        passed = (await context.store.get(Hint, point["hint"])).text if point.get("hint") else ""
-        made.append(
-            Point(
-                atom=point.get("atom", 0),
-                question=_question(point, criteria),
-                hint=passed,
-                peer=point.get("peer", ""),
-                fallback=point.get("fallback", ""),
-                asked=point.get("asked", 0),
-                rewritten=any(hint.rewritten for hint in hints),
-                dropped=point.get("dropped", False),
-                unjudged=point.get("unjudged", 0),
-                leaks=(*leaks, *(leak for hint in hints for leak in hint.leaks)),
-                hints=tuple(point.get("hints", [])),
-            )
+    for atom in atoms:
+        point = Point(
+            atom=atom, question=criteria.criteria[atom - 1].question, stated=stated[atom - 1] if stated else None
         )
+        if peers is not None:
+            order = peers.get(str(atom), [])
+            peer, answer = order[(round - 1) % len(order)] if order else ("", "")
+            told = {"peer": peer, "answer": answer} if order else {"fallback": "no peer"}
+            point = point.model_copy(update=told)
+        made.append(point)
     return tuple(made)
 
 
-async def _as_a_whole(
-    points: list[PointState],
-    calls: list[str],
-    criteria: CriteriaSet,
-    context: Context,
-    look: Callable[[str], Awaitable[Checked]],
-) -> Done:
-    """Leave out, from the last on, hints and then points until the texts together give nothing away."""
-    while True:
-        said = [point for point in points if not point.get("dropped")]
-        texts = [_question(point, criteria) for point in said]
-        texts += [(await context.store.get(Hint, point["hint"])).text for point in said if point.get("hint")]
-        if len(texts) < 2:
-            return Done(points, calls)
-        found = await look("\n".join(texts))
-        calls = [*calls, *found.calls]
-        last = max(n for n, point in enumerate(points) if not point.get("dropped"))
-        if not found.leaks:
-            return Done([*points[:last], _counted(points[last], found), *points[last + 1 :]], calls, found.failed)
-        at = max((n for n, point in enumerate(points) if point.get("hint") and not point.get("dropped")), default=last)
-        leaks = [await context.store.put(leak) for leak in found.leaks]
-        point: PointState = {**points[at], "leaks": [*points[at].get("leaks", []), *leaks]}
-        point = {**point, "hint": "", "fallback": "leak"} if point.get("hint") else {**point, "dropped": True}
-        points = [*points[:at], point, *points[at + 1 :]]
+def _hinted(point: Point, hint: str, call: str, *, anew: bool) -> Point:
+    asked: dict[str, object] = {"asked": point.asked + 1}
+    if not hint:
+        return point.model_copy(update={**asked, "fallback": "leak" if anew else "no hint"})
+    wordings = (*point.wordings, Wording(text=hint, call=call))
+    return point.model_copy(update={**asked, "hint": hint, "wordings": wordings})
 
 
-async def _hinted(
-    point: PointState, asked: Asked[str], sample: Sample, context: Context, *, rewritten: bool
-) -> PointState:
-    point = {**point, "asked": point.get("asked", 0) + 1}
-    if asked.value is None:
-        return {**point, "fallback": "leak" if rewritten else "no hint"}
-    hint = Hint(
-        sample=sample.digest,
-        atom=point.get("atom", 0),
-        peer=point.get("peer", ""),
-        text=asked.value,
-        rewritten=rewritten,
-        call=asked.call or "",
-    )
-    id = await context.store.put(hint)
-    return {**point, "hint": id, "hints": [*point.get("hints", []), id], "checked": False}
+def _found(point: Point, leaks: tuple[FoundLeak, ...]) -> Point:
+    """Return a point whose hint was found to leak: without it, and in its second wording without any."""
+    if not leaks:
+        return point
+    *before, last = point.wordings
+    wordings = (*before, last.model_copy(update={"leaks": leaks}))
+    return point.model_copy(update={"hint": "", "wordings": wordings, "fallback": "leak" if before else ""})
 
 
-def _counted(point: PointState, found: Checked) -> PointState:
-    return {**point, "unjudged": point.get("unjudged", 0) + 1} if found.unjudged else point
-
-
-def _question(point: PointState, criteria: CriteriaSet) -> str:
-    return criteria.criteria[point.get("atom", 0) - 1].question
+def _located(leaks: Sequence[FoundLeak], texts: Mapping[int, Sequence[str]]) -> dict[int, tuple[FoundLeak, ...]]:
+    """Return leaks by the texts that their passage stands in; one that stands in none is the first of the last texts."""
+    found: dict[int, list[FoundLeak]] = {}
+    for leak in leaks:
+        at = next((at for at, some in texts.items() if leak.excerpt and any(leak.excerpt in one for one in some)), None)
+        if at is None:
+            at = max(texts)
+            leak = leak.model_copy(update={"excerpt": texts[at][0]})
+        found.setdefault(at, []).append(leak)
+    return {at: tuple(some) for at, some in found.items()}

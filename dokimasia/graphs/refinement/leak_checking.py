@@ -1,22 +1,22 @@
-"""The leak check of a feedback or hint before it is sent: the certain rules, then the judge for what they let pass."""
+"""The leak check of a feedback before it is sent: the certain rules, then the judge for what they let pass."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dokimasia.agents.hinter import judge_leak
+from dokimasia.agents.hinter import judge_leaks
 from dokimasia.algorithms.criteria import leaks as question_leaks
 from dokimasia.algorithms.leaks.check import find_leaks
+from dokimasia.algorithms.points import is_method
+from dokimasia.algorithms.text.words import words
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed
 from dokimasia.domain.refinement import FoundLeak
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 
-EXCERPT = 200
-
 
 class Secret(NamedTuple):
-    """The ground truth of a failed atom, with the atom's number and its question."""
+    """The ground truth of an atom, with the atom's number and its question."""
 
     atom: int
     question: str
@@ -24,15 +24,15 @@ class Secret(NamedTuple):
 
 
 class Secrets(NamedTuple):
-    """What a text must not give away: the ground truths of the failed atoms, and the final answer if there is one."""
+    """What a text must not give away: the ground truths of all criteria, methods excepted, and all final answers."""
 
     truths: tuple[Secret, ...]
-    final_answer: str | None
+    answers: tuple[str, ...]
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All of them as texts."""
-        return (*(secret.truth for secret in self.truths), *((self.final_answer,) if self.final_answer else ()))
+        """All of them as texts, each once."""
+        return once((*(secret.truth for secret in self.truths), *self.answers))
 
 
 class Checked(NamedTuple):
@@ -47,11 +47,25 @@ class Checked(NamedTuple):
     unjudged: bool = False
 
 
-def secrets_of(sample: Sample, criteria: CriteriaSet, atoms: Sequence[int]) -> Secrets:
-    """Return what must not be given away when these atoms, shown or withheld, have failed."""
-    failed = ((atom, criteria.criteria[atom - 1]) for atom in atoms)
-    truths = tuple(Secret(atom, criterion.question, criterion.ground_truth) for atom, criterion in failed)
-    return Secrets(truths, sample.reference_answer)
+def once(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts in order, without those that say the same in other signs."""
+    found: dict[tuple[str, ...], str] = {}
+    for text in texts:
+        found.setdefault(tuple(words(text)) or (text.strip(),), text.strip())
+    return tuple(found.values())
+
+
+def secrets_of(sample: Sample, criteria: CriteriaSet, solved: str | None) -> Secrets:
+    """Return what must not be given away; `solved` is the final answer of the reference chain, where there is one.
+
+    How something is worked out is no secret: a hint is there to say it.
+    """
+    truths = tuple(
+        Secret(atom, criterion.question, criterion.ground_truth)
+        for atom, criterion in enumerate(criteria.criteria, start=1)
+        if not is_method(criterion.question, criterion.ground_truth)
+    )
+    return Secrets(truths, once((*sample.accepted_texts, *([solved] if solved else []))))
 
 
 def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
@@ -69,26 +83,30 @@ def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0)
         question = f"{sample.prompt}\n{asked}"
         leaks = find_leaks(text, question=question, choices=sample.choices, ground_truths=(truth,))
         found += [(leak.form, leak.excerpt) for leak in leaks]
-    if secrets.final_answer is not None:
-        leaks = find_leaks(text, question=sample.prompt, choices=sample.choices, final_answer=secrets.final_answer)
+    for answer in secrets.answers:
+        leaks = find_leaks(text, question=sample.prompt, choices=sample.choices, final_answer=answer)
         found += [(leak.form, leak.excerpt) for leak in leaks]
-    return tuple(dict.fromkeys(FoundLeak(form=form, excerpt=excerpt[:EXCERPT]) for form, excerpt in found))
+    return tuple(dict.fromkeys(FoundLeak(form=form, excerpt=excerpt) for form, excerpt in found))
 
 
-async def check_text(
-    text: str, sample: Sample, secrets: Secrets, context: Context, *, asks: int = 0, judge: bool = True
-) -> Checked:
-    """Check a text by rule and, where the rules find nothing and `judge` is set, by one call of the judge.
+async def check_by_judge(text: str, sample: Sample, secrets: Secrets, context: Context) -> Checked:
+    """Have the judge look for what a text gives away.
 
-    `asks` is the number of the atom whose question the text is. Where the judge gives no verdict that can be read, the
-    text is `unjudged`: it passes on the word of the rules, and is counted as such, not as clean.
+    Where it gives no verdict that can be read, the text is `unjudged`: it passes on the word of the rules, and is counted
+    as such, not as clean.
     """
-    leaks = leaks_by_rule(text, sample, secrets, asks=asks)
-    if leaks or not judge or not secrets.all:
-        return Checked(leaks)
-    asked = await context.ask(judge_leak(sample, text, secrets.all), node="leak_check")
+    if not secrets.all:
+        return Checked()
+    asked = await context.ask(judge_leaks(sample, text, secrets.all), node="leak_check")
     if asked.failed is not None and asked.failed.kind == "budget":
         return Checked(calls=tuple(asked.calls), failed=asked.failed)
-    if asked.value:
-        leaks = (FoundLeak(form="judge", excerpt=text[:EXCERPT], found_by="judge"),)
-    return Checked(leaks, tuple(asked.calls), unjudged=asked.value is None)
+    return Checked(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
+
+
+def together(questions: Sequence[str], hints: Sequence[str] = ()) -> str:
+    """Return points as they are checked as a whole: each question with its hint, where it has one; no number of ours."""
+    lines: list[str] = []
+    for at, question in enumerate(questions):
+        lines.append(question)
+        lines += [f"Hint: {hints[at]}"] if hints and hints[at] else []
+    return "\n".join(lines)

@@ -8,11 +8,19 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.agents.evaluation import score_checkpoints
-from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms
-from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.algorithms.closed_loop import Need, assign_peers
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
-from dokimasia.domain.refinement import SOLVED, Arm, Feedback, Refined, RefinementStep
+from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import (
+    SOLVED,
+    Arm,
+    Feedback,
+    Refined,
+    RefinementStep,
+    Selection,
+)
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
@@ -30,32 +38,38 @@ async def refine_answer(
     context: Context,
     model: str,
     judgement: CheckpointScores | None = None,
+    chain: ReferenceChain | None = None,
     arm: Arm = "self",
     peers: Mapping[str, str] | None = None,
     rounds: int = 1,
     withhold: float = 0.0,
     judgements: int = 1,
     leak_judge: bool = True,
-    show_answer: bool = False,
+    hide_answer: bool = False,
+    protocol: Protocol = "ours",
 ) -> Refined:
     """Have a model mend one answer of its own, whatever brought the answer about.
 
-    Nothing is checkpointed: the context's ledger, if it keeps one, answers what was asked before.
+    Whether that answer is right is settled first, since the model is told what is the case: an answer that is right and
+    has nothing more to show comes back as it is. Nothing is checkpointed: the context's ledger, if it keeps one, answers
+    what was asked before.
 
     Args:
-        sample: the question; without a reference answer it stays unknown whether the new answer is right.
+        sample: the question; without a reference answer it stays unknown whether an answer is right.
         response: the model's answer.
         criteria: the atomic criteria of the sample.
         context: the gateway, the store and the options, in which the judge, the model and the peers are to be found.
         model: the shown name of the model.
         judgement: the scores of the answer; without them the judge is asked first.
-        arm: how much the model is told: `again`, `retry`, `self` or `peer`.
+        chain: the reference chain that the criteria were drawn from, whose answer no hint may give away either.
+        arm: how much the model is told: `again`, `retry`, `self` (the questions of the atoms that failed) or `peer`.
         peers: in the arm `peer`, other models' own answers by shown name; the judge scores them to see which helps where.
         rounds: at most.
         withhold: the share of the failed atoms that the feedback does not name.
         judgements: independent draws of the judge for every new answer.
         leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
-        show_answer: whether the model is shown its earlier answer.
+        hide_answer: whether the model's earlier answer is kept from it.
+        protocol: `published` gives feedback as in the paper.
 
     Raises:
         InputError: a name is not among the context's models, or the arm cannot be.
@@ -66,31 +80,37 @@ async def refine_answer(
     if isinstance(response, str):
         response = Response(sample=sample.digest, model=model, text=response)
     ids = {"sample": await store.put(sample), "criteria": await store.put(criteria)}
-    source = await store.put(response)
+    ids |= {"source": await store.put(response), "chain": "" if chain is None else await store.put(chain)}
     if judgement is None:
         scored = await _score(sample, criteria, response, ids["criteria"], context)
         if isinstance(scored, Failed):
             why: dict[str, Any] = {"stopped": "failed", "failure": scored.kind, "reason": scored.reason}
-            step = RefinementStep(arm=arm, round=0, response=source, **why)
-            return Refined(arm=arm, response=None, final=None, before=(), after=(), feedback=(), steps=(step,), **why)
+            step = RefinementStep(arm="original", round=0, response=ids["source"], **why)
+            return await _refined([await store.put(step)], arm, (), "unknown", context)
         judgement = scored
     inputs: dict[str, Any] = {
         **ids,
-        "source": source,
         "source_judgement": await store.put(judgement),
         "model": model,
-        "arm": arm,
         "repeat": response.repeat,
         "rounds": rounds,
         "withhold": withhold,
         "judgements": judgements,
         "leak_judge": leak_judge,
-        "show_answer": show_answer,
+        "hide_answer": hide_answer,
+        "protocol": protocol,
     }
-    if arm == "peer":
-        inputs["peers"] = await _peers(sample, criteria, ids["criteria"], judgement, peers, context)
-    state = await drive.run(_graph(), inputs, context=context)
-    return await _refined(state["steps"], arm, judgement, context)
+    of_first = {"arm": "original", "below": True, "looks_again": False, "needs_points": arm in ("self", "peer")}
+    first = await drive.run(_graph(), {**inputs, **of_first}, context=context)
+    steps, answered = first["steps"], first.get("answered", "unknown")
+    if not first.get("failed"):
+        inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
+        shown = (await store.get(Selection, first["selection"])).shown
+        if arm == "peer":
+            inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown, peers, context)
+        if shown or answered != "right":
+            steps = [*steps, *(await drive.run(_graph(), inputs, context=context))["steps"]]
+    return await _refined(steps, arm, judgement.scores, answered, context)
 
 
 def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, Any], Refined]:
@@ -128,7 +148,10 @@ def _check(context: Context, arm: Arm, names: Sequence[str], peers: Mapping[str,
 async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
-    what = score_checkpoints(sample, criteria, response.text, show_image=context.options.shows_image)
+    options = context.options
+    what = score_checkpoints(
+        sample, criteria, response.text, show_image=options.shows_image, published=options.published
+    )
     asked = await context.ask(what, node="score")
     judgement = judgement_of(asked, value_id(response), criteria_id, criteria)
     if judgement is None:
@@ -141,36 +164,42 @@ async def _peers(
     sample: Sample,
     criteria: CriteriaSet,
     criteria_id: str,
-    judgement: CheckpointScores,
+    atoms: Sequence[int],
     peers: Mapping[str, str],
     context: Context,
 ) -> dict[str, list[list[str]]]:
-    """Return for each failed atom the peers that solved it, in order of choice, each with the id of its answer."""
+    """Return for each of some atoms the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     known = {name: one for name, one in zip(answers, scored, strict=True) if isinstance(one, CheckpointScores)}
     solved: dict[Need, dict[str, float]] = {}
-    for atom in failed_atoms(judgement.scores):
+    for atom in atoms:
         scores = {name: float(one.scores[atom - 1]) for name, one in known.items()}
         solved[Need(sample.id, atom)] = {name: score for name, score in scores.items() if score >= SOLVED}
     order = assign_peers(solved, solved, seed=context.seed)
     return {str(need.atom): [[name, known[name].response] for name in names] for need, names in order.items()}
 
 
-async def _refined(ids: Sequence[str], arm: Arm, judgement: CheckpointScores, context: Context) -> Refined:
+async def _refined(
+    ids: Sequence[str], arm: Arm, before: Sequence[int], answered_before: Answered, context: Context
+) -> Refined:
     store = context.store
     steps = [await store.get(RefinementStep, id) for id in ids]
     last = steps[-1]
     draws = [(await store.get(CheckpointScores, id)).scores for id in last.judgements] if last.failure is None else []
+    selection = steps[0].selection
+    untouched = last.round == 0 and last.failure is None
     return Refined(
         arm=arm,
-        response=await store.get(Response, last.response) if last.response else None,
+        response=await store.get(Response, last.response) if last.response and (last.round or untouched) else None,
         final=await store.get(FinalAnswer, last.final) if last.final else None,
-        before=tuple(map(float, judgement.scores)),
+        answered_before=answered_before,
+        before=tuple(map(float, before)),
         after=tuple(sum(column) / len(draws) for column in zip(*draws, strict=True)),
+        selection=Selection() if selection is None else await store.get(Selection, selection),
         feedback=tuple([await store.get(Feedback, step.feedback) for step in steps if step.feedback]),
         steps=tuple(steps),
-        stopped=last.stopped,
+        stopped="nothing to say" if untouched else last.stopped,
         failure=last.failure,
         reason=last.reason,
     )

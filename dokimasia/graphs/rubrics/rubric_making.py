@@ -1,19 +1,20 @@
-"""Making a sample's rubrics from its golden caption: two streams, the rules, one mending, the panel (section 3.3.2).
+"""Making a sample's rubrics from its golden caption: two streams, a trial, the rules, one mending, the panel (section 3.3.2).
 
 ::
 
-    classify ─► write_must_right ─► answer_pool ─► mine_easy_wrong ─► check ─► cross_check ─► end
-                                                                       ▲ │ rules are broken
-                                                                repair ┘◄┘
+    classify ─► write_must_right ─► answer_pool ─► mine_easy_wrong ─► try_out ─► check ─► cross_check ─► measure ─► end
+                                                                                  ▲ │ rules are broken, or
+                                                                           repair ┘◄┘ rubrics test nothing
 
-What the rules find is mended once; what breaks a rule after that is dropped with the reason, and so is a rubric with
-which two members of the panel find a fault. A member that fails is not heard, which is no dissent; of a pool those who
-answered count. Every step is checkpointed; the state holds ids.
+What the rules find is mended once, and what the trial finds to test nothing is replaced in the same call; what breaks a
+rule after that is dropped with the reason, and so is a rubric with which two members of the panel find a fault. What the
+set catches is then measured on texts that had no part in choosing it. A member that fails is not heard, which is no
+dissent; of a pool those who answered count. Every step is checkpointed; the state holds ids. Under the protocol
+`published` nothing is tried, and a must-right rubric may forbid; what is caught is measured all the same.
 """
 
 import itertools
 import operator
-from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -22,25 +23,19 @@ from langgraph.runtime import Runtime
 from dokimasia.agents import Asked, rubrics
 from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.density import classify_domain
-from dokimasia.algorithms.rubric_checks import Problem, rubric_problems
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.rubric import (
-    DISSENTS,
-    CheckedRubric,
-    DroppedRubric,
-    PanelVerdict,
-    Rubric,
     RubricDraft,
     RubricOptions,
     RubricSet,
     RubricSource,
-    Stream,
-    WrittenRubric,
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update, own_options
 from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.rubrics import trying
+from dokimasia.graphs.rubrics.settling import as_rubric, faults, kept_by_rules, mended, settled
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_making"
@@ -53,7 +48,10 @@ POOL_DRAW = 500_000
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, its source, the pool's responses, the draft, and the set; `unheard` are names, `mended` a flag."""
+    """Ids of the sample, its source, the pool's responses, the draft, and the set, first as it was made (`made`).
+
+    `answered` and `unheard` are names, `mended` is a flag.
+    """
 
     sample: str
     source: str
@@ -62,6 +60,7 @@ class State(Failure, TypedDict, total=False):
     unheard: list[str]
     draft: str
     mended: bool
+    made: str
     result: list[str]
     calls: Annotated[list[str], operator.add]
 
@@ -96,7 +95,9 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
     asked = await context.ask(rubrics.write_must_right(sample, source.caption, domain), node="write_must_right")
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
-    draft = RubricDraft(rubrics=tuple(_rubric("must_right", one) for one in asked.value), provenance=_provenance(asked))
+    draft = RubricDraft(
+        rubrics=tuple(as_rubric("must_right", one) for one in asked.value), provenance=_provenance(asked)
+    )
     return {"draft": await context.store.put(draft), "calls": asked.calls}
 
 
@@ -105,7 +106,7 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
-    what = answer_question(sample, repeat=POOL_DRAW)
+    what = answer_question(sample, repeat=POOL_DRAW, plain=True)
     asked = await gathered(context.ask(what, model=name) for name in options.pool)
     calls = [call for one in asked for call in one.calls]
     answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
@@ -133,12 +134,31 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     names = state["answered"]
     mined = [
-        _rubric("easy_wrong", one).model_copy(update={"support": tuple(names[number - 1] for number in one.responses)})
+        as_rubric("easy_wrong", one).model_copy(
+            update={"support": tuple(names[number - 1] for number in one.responses)}
+        )
         for one in asked.value
     ]
     provenance = (*draft.provenance, *_provenance(asked))
     draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
     return {"draft": await context.store.put(draft), "calls": asked.calls}
+
+
+async def try_out(state: State, runtime: Runtime[Context]) -> State:
+    """Try every rubric on one half of the pool, and on the golden caption with an error of its own kind planted in it."""
+    context = runtime.context
+    draft = await context.store.get(RubricDraft, state["draft"])
+    if context.options.published or not draft.rubrics:
+        return {}
+    sample = await context.store.get(Sample, state["sample"])
+    source = await context.store.get(RubricSource, state["source"])
+    half = await _responses(state, context, sample, chosen_by=True)
+    idle, shown, heard = await trying.try_rubrics(context, sample, source.caption, draft.rubrics, half)
+    if heard.spent is not None:
+        return {"calls": heard.calls, **failed_update(heard.spent)}
+    provenance = (*draft.provenance, *heard.provenance)
+    draft = draft.model_copy(update={"idle": idle, "shown": shown, "provenance": provenance})
+    return {"draft": await context.store.put(draft), "calls": heard.calls}
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
@@ -147,46 +167,34 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     if not state.get("mended"):
         return {}
     draft = await context.store.get(RubricDraft, state["draft"])
-    kept, dropped = list(draft.rubrics), list(draft.dropped)
-    while problems := rubric_problems(kept):
-        place = problems[-1].place
-        reason = "; ".join(one.text for one in problems if one.place == place)
-        dropped.append(DroppedRubric(rubric=kept.pop(place), reason=reason, by="rules"))
-    draft = draft.model_copy(update={"rubrics": tuple(kept), "dropped": tuple(dropped)})
+    draft = kept_by_rules(draft, silent_gate=context.options.published)
     return {"draft": await context.store.put(draft)}
 
 
 async def repair(state: State, runtime: Runtime[Context]) -> State:
-    """Send what breaks a rule back to the judge, once; a judge that fails at it leaves the rubrics as they are."""
+    """Send what breaks a rule or tests nothing back to the judge, once; a judge that fails at it leaves it as it is."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
-    problems = rubric_problems(draft.rubrics)
-    if not problems:
+    texts = faults(draft, silent_gate=context.options.published)
+    if not texts:
         return {"mended": True}
+    sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
-    texts = _by_number(problems)
-    what = rubrics.repair_rubrics(draft.rubrics, source.caption, texts)
+    half = await _responses(state, context, sample, chosen_by=True)
+    what = rubrics.repair_rubrics(
+        draft.rubrics,
+        source.caption,
+        texts,
+        replaced=[place + 1 for place in draft.idle],
+        responses=list(half.values()),
+    )
     asked = await context.ask(what, node="repair")
     if asked.value is None:
         if asked.failure.kind == "budget":
             return {"calls": asked.calls, **failed_update(asked.failure)}
         return {"mended": True, "calls": asked.calls}
-    kept: list[Rubric] = []
-    dropped = list(draft.dropped)
-    for number, rubric in enumerate(draft.rubrics, start=1):
-        if number not in asked.value:
-            kept.append(rubric)
-            continue
-        written = asked.value[number]
-        if written is None:
-            dropped.append(DroppedRubric(rubric=rubric, reason="; ".join(texts[number]), by="rules"))
-        else:
-            kept.append(
-                _rubric(rubric.stream, written).model_copy(update={"support": rubric.support, "repaired": True})
-            )
-    draft = RubricDraft(
-        rubrics=tuple(kept), dropped=tuple(dropped), provenance=(*draft.provenance, *_provenance(asked))
-    )
+    draft = mended(draft, texts, asked.value, list(half))
+    draft = draft.model_copy(update={"provenance": (*draft.provenance, *_provenance(asked))})
     return {"draft": await context.store.put(draft), "mended": True, "calls": asked.calls}
 
 
@@ -204,7 +212,7 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     if spent is not None:
         return {"calls": calls, **failed_update(spent)}
     heard = {name: one.value for name, one in zip(panel, asked, strict=True) if one.value is not None}
-    kept, dropped = _settled(draft, heard)
+    kept, dropped = settled(draft, heard)
     unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
     made = RubricSet(
         **dict(source),
@@ -216,25 +224,23 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
         unheard=tuple(dict.fromkeys(unheard)),
         provenance=(*draft.provenance, *(one.provenance for one in asked if one.provenance is not None)),
     )
-    return {"result": [await context.store.put(made)], "calls": calls}
+    return {"made": await context.store.put(made), "calls": calls}
 
 
-def _settled(
-    draft: RubricDraft, heard: Mapping[str, Sequence[CheckedRubric]]
-) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
-    """Return the rubrics with their verdicts, and apart those that two of who were heard (or the only one) find a fault with."""
-    needed = min(DISSENTS, max(1, len(heard)))
-    kept: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
-    dropped: list[DroppedRubric] = []
-    for place, rubric in enumerate(draft.rubrics):
-        said = tuple(PanelVerdict(member=name, **checked[place]._asdict()) for name, checked in heard.items())
-        against = [verdict for verdict in said if verdict.dissents]
-        if len(against) >= needed:
-            reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in against)
-            dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
-        else:
-            kept.append((rubric, said))
-    return kept, dropped
+async def measure(state: State, runtime: Runtime[Context]) -> State:
+    """Measure what the set catches, on planted errors and responses that had no part in choosing it."""
+    context = runtime.context
+    made = await context.store.get(RubricSet, state["made"])
+    if not made.rubrics:
+        return {"result": [state["made"]]}
+    sample = await context.store.get(Sample, state["sample"])
+    draft = await context.store.get(RubricDraft, state["draft"])
+    other = await _responses(state, context, sample, chosen_by=False)
+    tried, heard = await trying.measure(context, sample, made, other, draft.shown)
+    if heard.spent is not None:
+        return {"calls": heard.calls, **failed_update(heard.spent)}
+    made = made.model_copy(update={"tried": tried, "provenance": (*made.provenance, *heard.provenance)})
+    return {"result": [await context.store.put(made)], "calls": heard.calls}
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:
@@ -250,16 +256,28 @@ async def after_check(state: State) -> Literal["repair", "cross_check"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
-    for node in (classify, write_must_right, answer_pool, mine_easy_wrong, check, repair, cross_check):
+    for node in (
+        classify,
+        write_must_right,
+        answer_pool,
+        mine_easy_wrong,
+        try_out,
+        check,
+        repair,
+        cross_check,
+        measure,
+    ):
         graph.add_node(node)
     graph.add_edge(START, "classify")
-    for before, after in itertools.pairwise(
-        ("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "check")
-    ):
+    ways = [
+        *itertools.pairwise(("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "try_out", "check")),
+        ("repair", "check"),
+        ("cross_check", "measure"),
+    ]
+    for before, after in ways:
         graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
     graph.add_conditional_edges("check", after_check)
-    graph.add_conditional_edges("repair", unless_failed, {"go": "check", "stop": END})
-    graph.add_edge("cross_check", END)
+    graph.add_edge("measure", END)
     return graph
 
 
@@ -267,17 +285,11 @@ def _options(context: Context) -> RubricOptions:
     return own_options(context, RubricOptions, "the making of rubrics")
 
 
-def _rubric(stream: Stream, written: WrittenRubric) -> Rubric:
-    said = written._asdict()
-    del said["responses"]
-    return Rubric(stream=stream, **said)
-
-
-def _by_number(problems: Sequence[Problem]) -> dict[int, list[str]]:
-    texts: dict[int, list[str]] = {}
-    for problem in problems:
-        texts.setdefault(problem.place + 1, []).append(problem.text)
-    return texts
+async def _responses(state: State, context: Context, sample: Sample, *, chosen_by: bool) -> dict[str, str]:
+    """Return the texts, by the name of their model, of the half of the pool that rubrics are tried on, or of the other."""
+    half = trying.halves(state["answered"], sample.id, context.seed)[0 if chosen_by else 1]
+    found = [await context.store.get(Response, state["responses"][place]) for place in half]
+    return {state["answered"][place]: response.text for place, response in zip(half, found, strict=True)}
 
 
 def _provenance(asked: Asked[Any]) -> tuple[Provenance, ...]:

@@ -1,6 +1,6 @@
 """The calls of a growth's phases: batches to the judge side by side, gathered so that the order of arrival cannot matter."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -8,9 +8,11 @@ from typing import Any
 
 from dokimasia.agents import Ask, Asked
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import Mapped, judge_merges, map_criteria, propose_capabilities
+from dokimasia.agents.tree import Mapped, Row, judge_merges, map_criteria, propose_capabilities
+from dokimasia.algorithms.taxonomy import deepest, leaves
 from dokimasia.algorithms.trees.growth import options_below
-from dokimasia.domain.capability import DEEPEST, ROOT, Proposal
+from dokimasia.algorithms.trees.places import members_below, place_of
+from dokimasia.domain.capability import ROOT, Proposal
 from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.errors import CallFailed
@@ -22,6 +24,9 @@ LISTED = 200
 
 SHOWN_LEAVES = 400
 """Leaves of a tree that a proposer is shown; of more, those with most support."""
+
+EXAMPLES, BELOW = 3, 10
+"""Criteria of a node, of several samples where it has any, and capabilities below a parent, that a merger is shown."""
 
 EMBEDDED = 128
 """Texts that one embedding call takes."""
@@ -90,7 +95,10 @@ async def all_proposals(
     places: dict[str, str | Proposal] = {}
     parents: list[Proposal] = []
     by: dict[str, Provenance] = {}
-    asked = await _all(context, "propose", batches, lambda batch: propose_capabilities(batch, nodes), tally)
+    bottom = deepest(tree)
+    asked = await _all(
+        context, "propose", batches, lambda batch: propose_capabilities(batch, nodes, deepest=bottom), tally
+    )
     for batch, said, whose in asked:
         parents += said.parents
         placed = {one.key: place for one, place in zip(batch, said.places, strict=True) if place is not None}
@@ -101,28 +109,39 @@ async def all_proposals(
 
 async def all_merges(
     context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally
-) -> tuple[list[tuple[str, ...]], list[str], dict[str, Provenance]]:
-    """Have each list of leaves looked through for equals.
+) -> tuple[list[tuple[str, ...]], dict[str, str], dict[str, Provenance]]:
+    """Have each list of leaves, or of parents, looked through for equals.
 
     Returns:
-        groups of leaves that are said to be the same, those said to be vague, and whose word that is of each leaf.
+        groups that are said to be the same, those said to be vague with the better name that was given most often (or
+        none), and whose word that is of each.
     """
-    text_of = {criterion.key: criterion.text for criterion in context.criteria}
+    known, held = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
-    def row(leaf: str) -> tuple[str, int, str]:
-        members = sorted(tree.nodes[leaf]["members"])
-        example = next((text_of[one] for one in members if one in text_of), "")
-        return leaf, int(tree.nodes[leaf]["support"]), example
+    def row(node: str) -> Row:
+        members = [known[key] for key in held[node] if key in known]
+        first = {one.sample_id: one for one in reversed(members)}
+        members.sort(key=lambda one: first[one.sample_id] is not one)
+        return Row(
+            node,
+            max(len(held[node]), int(tree.nodes[node]["support"])),
+            [one.text for one in members[:EXAMPLES]],
+            [place_of(child).name for child in sorted(tree.successors(node))[:BELOW]],
+        )
 
     groups: list[tuple[str, ...]] = []
-    vague: list[str] = []
+    names: dict[str, Counter[str]] = {}
     by: dict[str, Provenance] = {}
-    asked = await _all(context, "merge", lists, lambda block: judge_merges([row(leaf) for leaf in block]), tally)
+    asked = await _all(context, "merge", lists, lambda block: judge_merges([row(node) for node in block]), tally)
     for block, said, whose in asked:
         groups += [tuple(block[number - 1] for number in group) for group in said.merges.same]
-        vague += [block[number - 1] for number in said.merges.vague]
+        for number in said.merges.vague:
+            names.setdefault(block[number - 1], Counter())
+        for number, name in said.merges.names:
+            names[block[number - 1]][name] += 1
         for number in [*chain.from_iterable(said.merges.same), *said.merges.vague]:
             by.setdefault(block[number - 1], whose)
+    vague = {node: min(given, key=lambda name: (-given[name], name), default="") for node, given in names.items()}
     return groups, vague, by
 
 
@@ -184,7 +203,7 @@ async def all_mappings(
             for batch, heard in parts:
                 tally.hear(heard, len(batch))
                 for criterion, placement in zip(batch, _placements(batch, heard), strict=True):
-                    if placement.leaf is None or placement.leaf.count("<") == DEEPEST:
+                    if placement.leaf is None or placement.leaf.count("<") == deepest(tree):
                         placements.append(placement)
                     else:
                         waiting[placement.leaf].append(criterion)
@@ -239,9 +258,7 @@ def _batches(items: Sequence[A], size: int) -> list[Sequence[A]]:
 
 def _shown_nodes(tree: Any) -> list[str]:
     """Return the ids of the nodes that a proposer sees: the anchors in their order, each with what is below it."""
-    leaves = [node for node in tree if tree.nodes[node]["layer"] == DEEPEST]
-    if len(leaves) > SHOWN_LEAVES:
-        leaves = sorted(leaves, key=lambda node: (-int(tree.nodes[node]["support"]), node))[:SHOWN_LEAVES]
-    kept = {*leaves, *(node for node in tree if 0 < tree.nodes[node]["layer"] < DEEPEST)}
+    ranked = sorted(leaves(tree), key=lambda node: (-int(tree.nodes[node]["support"]), node))
+    kept = {*ranked[:SHOWN_LEAVES], *(node for node in tree if 0 < tree.nodes[node]["layer"] < deepest(tree))}
     anchors = [f"<{name}>" for name in tree.graph["categories"]]
     return [node for anchor in anchors for node in sorted(kept) if node == anchor or node.startswith(anchor)]

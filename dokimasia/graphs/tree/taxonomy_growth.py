@@ -10,6 +10,7 @@ The state holds ids of tree versions. Every step is checkpointed; a step that wa
 answered by the ledger. Within a step all calls are made against one version of the tree and gathered in a fixed order.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -19,16 +20,16 @@ from langgraph.runtime import Runtime
 from dokimasia.algorithms.taxonomy import assign, leaves
 from dokimasia.algorithms.trees.growth import (
     balanced,
-    comparisons,
     count_unplaced,
     reconcile,
     slice_of,
+    spread,
     thin_out,
-    unite,
 )
+from dokimasia.algorithms.trees.merging import comparisons, parents, unite
 from dokimasia.algorithms.trees.node_link import from_version, to_version
-from dokimasia.algorithms.trees.places import place_of
-from dokimasia.domain.capability import DEEPEST, TreeEdit, TreeVersion
+from dokimasia.algorithms.trees.places import leaf_mapping, place_of
+from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Phase, PhaseReport, Placement, TreeCriterion
 from dokimasia.domain.judgement import Provenance
 from dokimasia.graphs.tree.growth_calls import Tally, all_mappings, all_merges, all_proposals, vectors_of
@@ -66,25 +67,38 @@ async def fit(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Ask which capabilities a part of the sub-sample needs, all against one version, and make the proposals one."""
+    """Ask which capabilities a part of the sub-sample needs, and make the proposals one.
+
+    In the first round one batch, spread over the whole part, is done alone, so that the others, which are done side by
+    side, see its names; elsewhere all see one version.
+    """
     context, number = runtime.context, state.get("round", 0) + 1
     tree = await _tree(context, state["version"])
+    base = await _tree(context, state["base"]) if state.get("base") else None
     tally = Tally()
     todo = await _proposed_for(context, state, tree, number)
-    places, parents, by = await all_proposals(context, tree, todo, tally)
-    base = await _tree(context, state["base"]) if state.get("base") else None
-    grown, placed = reconcile(tree, places, parents, absorbed=_absorbed(tree, base))
-    for what, reason in grown.refused:
-        tally.reject(what, reason)
-    edits = _signed(grown.changes, by, by_criteria=True)
-    unplaced = {"unplaced": len(todo) - len(placed)} if len(placed) < len(todo) else {}
+    first = spread(todo, context.growth.propose_batch) if number == 1 else ()
+    alone = {one.key for one in first}
+    edits: list[TreeEdit] = []
+    placed = 0
+    for part in (first, [one for one in todo if one.key not in alone]):
+        places, added, by = await all_proposals(context, tree, part, tally)
+        grown, where = reconcile(tree, places, added, absorbed=_absorbed(tree, base))
+        for what, reason in grown.refused:
+            tally.reject(what, reason)
+        edits += _signed(grown.changes, by, by_criteria=True)
+        tree, placed = grown.tree, placed + len(where)
+    unplaced = {"unplaced": len(todo) - placed} if placed < len(todo) else {}
     later: State = {**state, "round": number}
-    report = _report("propose", later, tally, added=len(edits), placed=len(placed), unplaced=unplaced)
-    return {"version": await _keep(context, grown.tree, state, report, edits), "round": number}
+    report = _report("propose", later, tally, added=len(edits), placed=placed, unplaced=unplaced)
+    return {"version": await _keep(context, tree, state, report, edits), "round": number}
 
 
 async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Unite leaves that are the same: first among those that look alike, then among all that may be compared."""
+    """Unite leaves that are the same: first among those that look alike, then among all that may be compared.
+
+    Beside the latter, parents of one category are looked through for equals, too.
+    """
     context = runtime.context
     tree = await _tree(context, state["version"])
     fixed = await _fixed(context, state)
@@ -93,15 +107,18 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
     for lists in (await _alike(context, tree, fixed, tally), None):
         if lists is None:
             limit = max(64, len(context.criteria) // PAIRED_CRITERIA)
-            lists = comparisons(tree, limit=limit, new=set(leaves(tree)) - fixed if fixed else None)
+            lists = [
+                *comparisons(tree, limit=limit, new=set(leaves(tree)) - fixed),
+                *comparisons(tree, nodes=parents(tree), limit=0, new=set(parents(tree)) - fixed),
+            ]
         groups, vague, by = await all_merges(context, tree, lists, tally)
         grown = unite(tree, groups, vague, fixed=fixed)
         for what, reason in grown.refused:
             tally.reject(what, reason)
         edits += _signed(grown.changes, by)
         tree = grown.tree
-    merged = sum(edit.kind == "merge" for edit in edits)
-    report = _report("merge", state, tally, merged=merged, pruned=len(edits) - merged)
+    kinds = Counter(edit.kind for edit in edits)
+    report = _report("merge", state, tally, merged=kinds["merge"], renamed=kinds["rename"], pruned=kinds["prune"])
     return {"version": await _keep(context, tree, state, report, edits)}
 
 
@@ -109,10 +126,9 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
     """Fold leaves of too little support into a sibling once all rounds have proposed; drop parents without a leaf."""
     context = runtime.context
     tree = await _tree(context, state["version"])
-    fixed = await _fixed(context, state)
-    stay = fixed | {leaf.rpartition("<")[0] for leaf in fixed}
     last = state.get("round", 1) >= context.growth.rounds
-    grown = thin_out(tree, context.growth.min_support if last else 1, fixed=stay)
+    fixed = await _fixed(context, state)
+    grown = thin_out(tree, context.growth.min_support if last else 1, fixed=fixed)
     report = _report("prune", state, Tally(), pruned=len(grown.changes))
     return {"version": await _keep(context, grown.tree, state, report, grown.changes)}
 
@@ -166,7 +182,7 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
     drawn = balanced(strata, context.growth.subsample, seed=context.growth.seed)
     parts = [slice_of(drawn, part, context.growth.rounds) for part in range(1, number + 1)]
     order = {sample: place for place, sample in enumerate(sample for part in parts for sample in part)}
-    held = {one for node in tree for one in tree.nodes[node]["members"]}
+    held = leaf_mapping(tree)
     todo = [one for one in pool if one.sample_id in order and one.key not in held]
     return sorted(todo, key=lambda one: (order[one.sample_id], one.key))
 
@@ -204,18 +220,18 @@ async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: T
 
 
 async def _fixed(context: GrowthContext, state: State) -> set[str]:
-    """Return the leaves of the tree that is grown on, which stay as they are."""
-    return set(leaves(await _tree(context, state["base"]))) if state.get("base") else set()
+    """Return the leaves and parents of the tree that is grown on, which stay as they are."""
+    if not state.get("base"):
+        return set()
+    base = await _tree(context, state["base"])
+    return {*leaves(base), *parents(base)}
 
 
 def _absorbed(tree: "Tree", base: "Tree | None") -> dict[str, str]:
-    """Return the leaves that this growth merged away, to what holds them."""
+    """Return the nodes that this growth merged away, renamed or dropped, to what holds them."""
     before = {gone for node in base for gone in base.nodes[node]["absorbed"]} if base is not None else set[str]()
     return {
-        gone: str(node)
-        for node in sorted(map(str, leaves(tree)))
-        for gone in tree.nodes[node]["absorbed"]
-        if gone not in before and gone.count("<") == DEEPEST
+        gone: node for node in sorted(map(str, tree)) for gone in tree.nodes[node]["absorbed"] if gone not in before
     }
 
 
@@ -240,7 +256,7 @@ def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_crite
     """Return edits with the calls of the judge that said so; `by` goes by node, or by the criteria behind it."""
     signed: list[TreeEdit] = []
     for edit in edits:
-        asked = edit.criteria if by_criteria else (edit.node,)
+        asked = edit.criteria if by_criteria else (edit.node, edit.node.rpartition("<")[0])
         whose = next((by[one] for one in asked if one in by), None)
         signed.append(edit.model_copy(update={"provenance": whose}))
     return signed

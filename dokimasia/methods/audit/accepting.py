@@ -56,7 +56,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         repeats=request.repeats,
         no_image=request.no_image,
         show_image=request.show_image,
-        prompts=prompts_used(session.library, ("candidate", "repair", "rubric_assessment")),
+        prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
     )
     return Accepted(
         plan=plan,
@@ -142,10 +142,15 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
     asked: list[Asking] = []
     for size in map(size_of, samples):
-        judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS + (size.images if plan.show_image else 0)
+        judged = (
+            INSTRUCTION_TOKENS
+            + RUBRIC_TOKENS
+            + DESCRIPTION_TOKENS
+            + (size.images_for(plan.judge) if plan.show_image else 0)
+        )
         for spec in plan.candidates:
             for arm in plan.arms:
-                sent = size.text + (0 if arm else size.images)
+                sent = size.text + (0 if arm else size.images_for(spec))
                 asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
                 asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
     return added_up(asked, len(samples))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.methods.audit.charts import lines_chart, scatter_chart, share_chart
+from dokimasia.methods.audit.figures import BLIND_MARK
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -24,6 +25,9 @@ from dokimasia.report.sections import provenance, skipped
 
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
+CHOSE = "†"
+"""Marks models whose answers had a hand in choosing the rubrics."""
+
 STREAMS = (("must_right", "gate"), ("easy_wrong", "fine"))
 HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
 """How a rubric's verdict is marked; None is one that the judge did not answer."""
@@ -54,11 +58,12 @@ def scores(data: ReportData) -> Section:
         Column("bounds", only="page"),
         Column("failed", numeric=False, only=None if failing else "page"),
     ]
-    rows = [[Span(name, "strong"), *_cells(models[name], figures.pointer("models", name))] for name in ranked]
+    chose: Sequence[str] = data.summary["in_pool"]
+    rows = [[_named(name, chose), *_cells(models[name], figures.pointer("models", name))] for name in ranked]
     domains: Sequence[str] = list(data.summary["domains"])
     by_domain: list[Sequence[Cell]] = []
     for name in ranked:
-        cells: list[Cell] = [Span(name, "strong")]
+        cells: list[Cell] = [_named(name, chose)]
         for domain in domains:
             place = figures.pointer("models", name, "by_domain", domain)
             cells.append(figures.measured(models[name]["by_domain"].get(domain, {}).get("overall"), f"{place}/overall"))
@@ -69,11 +74,11 @@ def scores(data: ReportData) -> Section:
         named = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
         text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {named}."
         blocks.append(Paragraph(text, "warning"))
-    if data.summary["in_pool"]:
+    if chose:
         blocks.append(
             Paragraph(
-                f"{', '.join(data.summary['in_pool'])}: easy-wrong rubrics were mined from other answers of this very "
-                "model, which tells against it.",
+                f"{CHOSE} {', '.join(chose)}: other answers of this very model had a hand in choosing these rubrics. Easy-wrong "
+                "rubrics were mined from its errors, and rubrics that it passed may have been replaced, which tells against it.",
                 "warning",
             )
         )
@@ -103,6 +108,12 @@ def scores(data: ReportData) -> Section:
         f"checked by a person; {figures.used(data.summary)}."
     )
     return Section("scores", "Gated scores", (*blocks, Paragraph(asked, "note")), menu="Scores")
+
+
+def _named(name: str, chose: Sequence[str]) -> Cell:
+    """Return a model's name, marked where its answers had a hand in choosing the rubrics."""
+    marked = name.removesuffix(BLIND_MARK) in chose
+    return (Span(name, "strong"), f" {CHOSE}") if marked else Span(name, "strong")
 
 
 def _blind(summary: Mapping[str, Any]) -> list[Block]:

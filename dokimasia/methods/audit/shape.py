@@ -60,7 +60,7 @@ class AuditRubrics(Value):
     must_right: Count = Field(description="must-right rubrics")
     easy_wrong: Count = Field(description="easy-wrong rubrics")
     checked: Count = Field(description="sets that a person decided on")
-    pool: tuple[str, ...] = Field(description="models whose responses the easy-wrong rubrics were mined from")
+    pool: tuple[str, ...] = Field(description="models whose responses chose rubrics")
 
 
 class BlindScore(Value):
@@ -79,7 +79,9 @@ class AuditFigures(Used, DataFigures):
     repeats: int = Field(ge=1, description="responses and judgements a sample")
     show_image: bool = Field(description="whether the judge sees the image")
     rubrics: AuditRubrics
-    in_pool: tuple[str, ...] = Field(description="audited models that the easy-wrong rubrics were mined from")
+    in_pool: tuple[str, ...] = Field(
+        description="audited models whose other answers had a hand in choosing the rubrics"
+    )
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
     domains: Counts = Field(description="samples by domain")
     blind: dict[str, BlindScore] = Field(

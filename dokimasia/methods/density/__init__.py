@@ -33,7 +33,9 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         thresholds=request.thresholds,
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
-    asked = (Asking(judge, 2, INSTRUCTION_TOKENS + size.images, RATING_TOKENS) for size in found.sizes_of_images)
+    asked = (
+        Asking(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS) for size in found.sizes_of_images
+    )
     return found.accepted(plan, added_up(asked, len(found.known)))
 
 

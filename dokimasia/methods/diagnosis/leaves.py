@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath
+from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
@@ -98,17 +99,25 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"nodes/{slug}",
                 title=f"{model}: weak and strong nodes",
-                sentence=(
-                    f"{len(weak)} weak and {len(strong)} strong among {len(said)} nodes of {model} with at least "
-                    f"{MIN_SUPPORT} scored criteria; of all that is marked in this diagnosis at most {LIMIT:.0%} is "
-                    "expected to be false."
-                ),
+                sentence=_nodes_sentence(model, len(weak), len(strong), len(said)),
                 columns=_node_columns("node"),
                 rows=(*weak, *strong),
                 model=model,
             )
         )
     return tables
+
+
+def _nodes_sentence(model: str, weak: int, strong: int, looked: int) -> str:
+    among = f"{looked} nodes of {model} with at least {MIN_SUPPORT} scored criteria"
+    if not looked:
+        return f"No node of {model} has {MIN_SUPPORT} scored criteria or more, so none was tested."
+    if not weak and not strong:
+        return f"No significant weakness or strength was found among {among}: what differs there may be chance."
+    return (
+        f"{weak} weak and {strong} strong among {among}; of all that is marked in this diagnosis at most {LIMIT:.0%} is "
+        "expected to be false."
+    )
 
 
 def radars(material: Material, grid: Asset) -> list[Asset]:
@@ -209,9 +218,14 @@ def contrasts(material: Material) -> Asset:
         id="contrasts",
         title=f"Each model against the others, {material.leaf} by {material.leaf}",
         sentence=(
-            f"{better} times a model is better and {worse} times worse than the mean of the other models at a "
-            f"{material.leaf}, on criteria that all have a score for; sign flips of whole samples, at most {LIMIT:.0%} of "
-            "the marks expected to be false."
+            (
+                f"{better} times a model is better and {worse} times worse than the mean of the other models at a "
+                f"{material.leaf}"
+                if better or worse
+                else f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
+            )
+            + f", on criteria that all have a score for; sign flips of whole samples, at most {LIMIT:.0%} of the marks expected "
+            "to be false."
         ),
         columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
         rows=tuple(rows),
@@ -220,9 +234,10 @@ def contrasts(material: Material) -> Asset:
 
 def leaves_in_order(material: Material) -> list[str]:
     """Return the leaves, or categories, that hold a criterion, in the tree's order."""
-    layer = DEEPEST if material.grouping == "tree" else 1
     placed = set(mapping_of(material.tree).values())
-    return [node for node in in_order(material.tree) if node in placed and material.tree.nodes[node]["layer"] == layer]
+    if material.grouping == "tree":
+        placed &= set(leaves(material.tree))
+    return [node for node in in_order(material.tree) if node in placed]
 
 
 def name_of(node: str) -> str:
@@ -277,6 +292,9 @@ def _leaves_sentence(material: Material, model: str, rows: Sequence[AssetRow]) -
     scores = material.scores(model)
     known = [scores[one] for one in mapping_of(material.tree) if one in scores]
     mean = f"mean {rounded(sum(known) / len(known)):.1f} of 100 over {len(known)} criteria" if known else "no score"
+    left = len(scores) - len(known)
+    if left:
+        mean += f" (of its {len(scores)} with a score {left} have no place in the tree and count in the table of models alone)"
     weak = [str(row.cells[0].value) for row in rows if row.mark == "weak"]
     named = f"below it, beyond chance: {', '.join(weak)}" if weak else "none is below it beyond chance"
     return (

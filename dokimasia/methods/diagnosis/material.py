@@ -10,6 +10,7 @@ from dokimasia.domain.diagnosis import Grouping
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
 from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.modes import Coded, coded_of, latest_modes
 from dokimasia.methods.tree import (
     LoadedTree,
     Measured,
@@ -168,7 +169,15 @@ def _material(home: Home, run: Run, measured: Measured, tree: "Tree", grouping: 
         answers=_answers(home, run),
         repeats=EVALUATION.read(run)[0].repeats,
         seed=run.seed if seed is None else seed,
+        coded=_coded(home, run),
     )
+
+
+def _coded(home: Home, run: Run) -> Coded | None:
+    """Return the newest analysis of the run's failures; None without one, or where it found no mode."""
+    found = latest_modes(home, run.id)
+    coded = None if found is None else coded_of(home, found)
+    return coded if coded is not None and coded.modes else None
 
 
 def _run_notes(home: Home, run: Run) -> list[str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dokimasia.domain.diagnosis import Grouping
+from dokimasia.methods.modes import Coded
 from dokimasia.methods.tree import Measured
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Material:
         answers: every answer of these models, in the run's order.
         repeats: how often each sample was answered.
         seed: of intervals and permutations.
+        coded: failed atoms under their modes, where these were analysed.
     """
 
     tree: "Tree"
@@ -65,6 +67,7 @@ class Material:
     answers: Sequence[Answered] = field(default_factory=list[Answered])
     repeats: int = 1
     seed: int = 0
+    coded: Coded | None = None
 
     @property
     def leaf(self) -> str:

@@ -22,7 +22,7 @@ from dokimasia.methods.diagnosis.cells import (
     value_of,
 )
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
-from dokimasia.runs.reading.differences import ATOMS
+from dokimasia.runs.reading.sides import ATOMS
 
 LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST
@@ -79,7 +79,8 @@ def overall(material: Material) -> Asset:
         id="models",
         title="The models",
         sentence=(
-            f"Weighted scores of {several(len(rows), 'model')} over samples, and mean scores over all their criteria."
+            f"Weighted scores of {several(len(rows), 'model')} over samples, and mean scores over all their criteria, whether "
+            f"these have a place among the {material.leaves} or not."
             + (
                 f" The last columns are what the failures leave open: the score, had every sample without one got "
                 f"{LOWEST:.0f}, or {HIGHEST:.0f}."
@@ -114,8 +115,13 @@ def pairs(material: Material) -> Asset:
         id="pairs",
         title="Every two models, sample by sample",
         sentence=(
-            f"{sure} of {len(rows)} pairs of models differ beyond chance in their weighted score on shared samples (sign "
-            f"flips, at most {LIMIT:.0%} of these expected to be false); differences are the first minus the second."
+            (
+                f"{sure} of {len(rows)} pairs of models differ"
+                if sure
+                else f"None of {len(rows)} pairs of models differs"
+            )
+            + f" beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these expected "
+            "to be false); differences are the first minus the second."
         ),
         columns=(*PAIR, *compared("difference", STEPS)),
         rows=tuple(rows),

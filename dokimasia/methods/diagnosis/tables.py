@@ -1,6 +1,7 @@
 """From what a run measured to the tables of its diagnosis: which tables come out, in which order (ATOM, 3.4 and H)."""
 
 from dokimasia.domain.diagnosis import Asset
+from dokimasia.methods.diagnosis.failure_modes import mode_tables
 from dokimasia.methods.diagnosis.leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
@@ -13,7 +14,8 @@ def assets_of(material: Material) -> tuple[Asset, ...]:
 
     Their ids: `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
     and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
-    `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. What needs two models is left out with one.
+    `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. Where failure modes were found, `modes`, `modes/MODEL` and
+    `examples/MODEL`. What needs two models is left out with one.
     """
     grid, several = heatmap(material), len(material.models) > 1
     return (
@@ -24,6 +26,7 @@ def assets_of(material: Material) -> tuple[Asset, ...]:
         grid,
         *([contrasts(material)] if several else []),
         *leaf_tables(material, verdicts_of(material)),
+        *mode_tables(material),
         stability(material),
         failures(material),
         reasons(material),

@@ -11,7 +11,7 @@ from dokimasia.methods.evaluation.taken_over import reached
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-from dokimasia.runs.reading.differences import ATOMS
+from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.runs.sync import run_sync
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(

@@ -3,6 +3,7 @@
 import asyncio
 
 from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation.expected import estimate
@@ -11,7 +12,9 @@ from dokimasia.methods.evaluation.request import (
     EvaluationRequest,
     answered_by,
     check_collection,
+    mapped_tree,
     read_answers,
+    read_count,
 )
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.session import Entries, Session
@@ -48,6 +51,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         ask=ask,
         protocol=request.protocol,
         tolerance=request.tolerance,
+        criteria_count=_criteria_count(request),
         no_image=request.no_image,
         show_image=request.show_image,
         tools=tools,
@@ -55,6 +59,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         limit=request.limit,
         seed=request.seed,
         criteria=request.criteria,
+        tree=None if request.tree is None else mapped_tree(session.opened, request.tree),
         responses=hashed,
         prompts=prompts_of_evaluation(
             session.library,
@@ -80,9 +85,24 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
         raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
 
 
+def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
+    """Return how many criteria a sample is to have."""
+    asked = None if request.criteria_count is None else read_count(request.criteria_count)
+    if request.protocol == "published":
+        if asked not in (None, PUBLISHED_COUNT):
+            raise ConfigError("--criteria-count: as published a sample has 3 to 5 criteria; leave out one of the two")
+        return PUBLISHED_COUNT
+    return asked or (MIN_CRITERIA, MAX_CRITERIA)
+
+
 def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
     """Check that rules have something to decide, and that nothing is asked that needs a judge."""
-    needing = {"--criteria": request.criteria, "--tools": request.tools, "--show-image": request.show_image}
+    needing = {
+        "--criteria": request.criteria,
+        "--tree": request.tree,
+        "--tools": request.tools,
+        "--show-image": request.show_image,
+    }
     named = next((option for option, value in needing.items() if value), None)
     if named is not None:
         raise ConfigError(f"{named} is for a judge, and there is none: name one with --judge, or leave {named} out")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from dokimasia.algorithms.criteria import check_criteria
+from dokimasia.algorithms.criteria import check_criteria, with_final
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.errors import DataError, NotFound
@@ -18,7 +18,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
-FORMAT = "dokimasia-criteria/1"
+FORMAT = "dokimasia-criteria/2"
+EARLIER = "dokimasia-criteria/1"
+"""Files of this form are read, too: they say neither which criterion is the final answer nor what a second look found."""
+
 ID_LENGTH = 16
 
 PAGE = 500
@@ -103,8 +106,17 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _values(entry: dict[str, Any]) -> tuple[CriteriaSet | ReferenceChain, ...]:
-    criteria, chain = CriteriaSet.model_validate(entry["criteria"]), entry.get("chain")
-    return (criteria,) if chain is None else (criteria, ReferenceChain.model_validate(chain))
+    criteria, chain = _made(entry)
+    return (criteria,) if chain is None else (criteria, chain)
+
+
+def _made(entry: dict[str, Any]) -> tuple[CriteriaSet, ReferenceChain | None]:
+    """Return the criteria and the chain of a line; which criterion is the final answer is seen by rule if it is not said."""
+    criteria = CriteriaSet.model_validate(entry.get("criteria"))
+    if entry.get("chain") is None:
+        return criteria, None
+    chain = ReferenceChain.model_validate(entry["chain"])
+    return criteria.model_copy(update={"criteria": with_final(criteria.criteria, chain.answer)}), chain
 
 
 def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]:
@@ -112,18 +124,18 @@ def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, Re
         entry = orjson.loads(line)
     except orjson.JSONDecodeError as error:
         raise DataError(f"{where}: not JSON ({error})") from None
-    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
+    if not isinstance(entry, dict) or entry.get("format") not in (FORMAT, EARLIER):
         raise DataError(f'{where}: not a line of criteria; it needs "format": "{FORMAT}"')
     for field in ("sample", "sample_digest", "prompt"):
         if not isinstance(entry.get(field), str):
             raise DataError(f"{where}: {field} is missing or not a text")
     try:
-        criteria = CriteriaSet.model_validate(entry.get("criteria"))
-        chain = None if entry.get("chain") is None else ReferenceChain.model_validate(entry["chain"])
+        criteria, chain = _made(entry)
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{where}: {'.'.join(map(str, first['loc'])) or 'criteria'}: {first['msg']}") from None
-    problems = check_criteria(criteria.criteria, entry["prompt"])
-    if problems:
-        raise DataError(f"{where}: the criteria of sample {entry['sample']} break the rules: {'; '.join(problems)}")
+    broken = check_criteria(criteria.criteria, entry["prompt"], wording=False)
+    if broken:
+        named = "; ".join(one.text for one in broken)
+        raise DataError(f"{where}: the criteria of sample {entry['sample']} break the rules: {named}")
     return entry, criteria, chain

@@ -9,6 +9,7 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, Sample
 
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
+CHECK_TOKENS = 120
 
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
@@ -19,21 +20,27 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
 
 def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) -> Iterator[Asking]:
     asks, judge_of = plan.asks, plan.judge_of
-    shown = INSTRUCTION_TOKENS + size.text + size.images
     looking = bool(plan.tools and size.images)
     if "write_chain" in asks:
-        yield Asking(judge_of("write_chain"), 1, shown + size.reference, CHAIN_TOKENS)
+        solver = judge_of("write_chain")
+        sent = _shown(solver, size) + size.reference
+        yield Asking(solver, 1, sent, CHAIN_TOKENS)
         if looking:
-            yield from _looks(judge_of("write_chain"), shown + size.reference, plan.looks)
+            yield from _looks(solver, sent, plan.looks)
     if "extract_criteria" in asks:
-        yield Asking(judge_of("extract_criteria"), 1, shown + CHAIN_TOKENS, CRITERIA_TOKENS)
+        extractor = judge_of("extract_criteria")
+        yield Asking(extractor, 1, _shown(extractor, size) + CHAIN_TOKENS, CRITERIA_TOKENS)
+    if "judge_criteria" in asks:
+        told = INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS
+        yield Asking(judge_of("judge_criteria"), 1, told, CHECK_TOKENS)
     if "judge_chain" in asks and size.reference:
         compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
         yield Asking(judge_of("judge_chain"), 1, compared, VERDICT_TOKENS)
     for candidate in plan.candidates:
         for arm in plan.arms:
             if "answer" in asks:
-                yield Asking(candidate, plan.repeats, size.text + (0 if arm else size.images), ANSWER_TOKENS)
+                pictures = 0 if arm else size.images_for(candidate)
+                yield Asking(candidate, plan.repeats, size.text + pictures, ANSWER_TOKENS)
             if "score" in asks:
                 yield from scoring(judge_of("score"), options, size, times=plan.repeats)
                 if size.reference:
@@ -41,9 +48,13 @@ def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) ->
                     yield Asking(judge_of("score"), plan.repeats, compared, VERDICT_TOKENS)
 
 
+def _shown(spec: ModelSpec, size: SampleSize) -> int:
+    return INSTRUCTION_TOKENS + size.text + size.images_for(spec)
+
+
 def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:
     """Yield the calls in which a judge scores all criteria of an answer, so many times."""
-    pictures = size.images if options.show_image or options.tools else 0
+    pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
     yield Asking(judge, times, sent, SCORES_TOKENS)
     for _ in range(times if options.tools and size.images else 0):

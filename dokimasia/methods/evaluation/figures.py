@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
+from dokimasia.methods.evaluation.criteria_sets import criteria_figures
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
 from dokimasia.runs.figures import forked_from, heading, shown_name
@@ -47,6 +48,7 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         "forked_from": forked_from(run),
         "ask": None if plan.responses is not None else plan.ask,
         "protocol": plan.protocol,
+        **({} if plan.judge is None else {"criteria": criteria_figures(home, run.id)}),
         **summarise(
             answers, seed=run.seed, judged=plan.judge is not None, usage=usage, preparation=used.get(("replay", "", ""))
         ),

@@ -33,6 +33,8 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     after = from_step(request.node)
     node = after[0].name
     old = EvaluationPlan.model_validate(parent.options["plan"])
+    if old.protocol == "published" and node == "judge_criteria":
+        raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
     accepted = EvaluationRequest.model_validate(parent.options["request"])
     if old.judge is None:
         raise InputError(
@@ -63,7 +65,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
                 step: spec for step, spec in judges.items() if model_identity(spec) != model_identity(judges["score"])
             },
             "candidates": candidates,
-            "criteria": None if "extract_criteria" in again else old.criteria,
+            "criteria": None if "judge_criteria" in again else old.criteria,
             "prompts": prompts_of_evaluation(
                 session.library,
                 ask=old.ask,

@@ -7,16 +7,16 @@ from pydantic import Field
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA
 from dokimasia.domain.identity import Value
-from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import InputError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
-from dokimasia.methods.evaluation.steps import JUDGED
+from dokimasia.methods.evaluation.steps import JUDGED, REPLAYED
 from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 Ask = Literal["show", "plain"]
-Protocol = Literal["ours", "published"]
 
 
 class Fork(Value):
@@ -37,7 +37,9 @@ class EvaluationPlan(AnswersPlan):
 
     Without a `judge` no criteria are made, and rules alone decide whether an answer is right. `ask` is how the question
     is put: bare, or with the request to show what the answer rests on; `protocol` is whose way is gone wherever the two
-    differ; `tolerance` is how far a number may lie from the reference, relative to the larger.
+    differ; `tolerance` is how far a number may lie from the reference, relative to the larger; `criteria_count` is the
+    least and the greatest number of criteria of a sample.
+    `tree` is the version of a capability tree whose paths the judge is shown with the criteria.
     `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
     file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
     deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
@@ -50,9 +52,11 @@ class EvaluationPlan(AnswersPlan):
     ask: Ask = "show"
     protocol: Protocol = "ours"
     tolerance: float = TOLERANCE
+    criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
     criteria: str | None = None
+    tree: str | None = None
     responses: str | None = None
     judges: dict[str, ModelSpec] = Field(default_factory=dict)
     fork: Fork | None = None
@@ -68,6 +72,7 @@ class EvaluationPlan(AnswersPlan):
             plain=self.ask == "plain",
             published=self.protocol == "published",
             tolerance=self.tolerance,
+            criteria_count=self.criteria_count,
             show_image=self.show_image,
             tools=self.tools,
             looks=self.looks,
@@ -123,7 +128,8 @@ class EvaluationPlan(AnswersPlan):
     @property
     def asks(self) -> frozenset[str]:
         """The steps that ask a model: all, but for what is imported, read from a file, or taken over."""
-        imported = {"write_chain", "judge_chain", "extract_criteria"} if self.criteria is not None else set[str]()
+        imported = set(REPLAYED) if self.criteria is not None else set[str]()
+        imported |= {"judge_criteria"} if self.protocol == "published" else set()
         given = {"answer"} if self.responses is not None else set[str]()
         steps = {*(JUDGED if self.judge is not None else ()), "answer"} - imported - given
         return frozenset(steps if self.fork is None else steps & set(self.fork.redone))
@@ -149,8 +155,9 @@ def prompts_of_evaluation(
     """
     used = ["candidate_plain" if ask == "plain" else "candidate"]
     if judged:
-        scoring = "checkpoints_published" if protocol == "published" else "checkpoints"
-        used += [scoring, "criteria", "equivalence", "repair", "solver"]
+        drawing = ["criteria", "criteria_check", "checkpoints"]
+        used += ["criteria_published", "checkpoints_published"] if protocol == "published" else drawing
+        used += ["equivalence", "repair", "solver"]
         used += (["structured"] if structured_output else []) + (["looking"] if tools else [])
     return prompts_used(library, used)
 

@@ -12,9 +12,10 @@ from dokimasia.methods.evaluation.sample_view import view_of
 from dokimasia.methods.evaluation.scores import Row
 from dokimasia.report.data import ReportData
 from dokimasia.runs.reading.comparing import answer_of
-from dokimasia.runs.reading.differences import Answer, Place, Side, compare
+from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.sides import Answer, Place, Side
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

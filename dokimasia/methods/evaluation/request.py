@@ -9,19 +9,39 @@ from pydantic import Field
 
 from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.options import LOOKS, TOLERANCE
+from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
+from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.plan import Ask, Protocol
+from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunSample
+from dokimasia.storage.trees.versions import mappings, resolve_tree
 
 MAX_LOOKS = 100
 """The most looks an ask that can be asked for."""
 
 Responses = dict[tuple[str, str, int], str]
 """Texts of answers by sample id, model and repeat."""
+
+
+def read_count(given: str) -> tuple[int, int]:
+    """Return a number of criteria as the least and the greatest: `3-5`, or `4` for exactly so many.
+
+    Raises:
+        InputError: it is no such number, or none that a sample can have.
+    """
+    least, dash, most = given.partition("-")
+    try:
+        count = (int(least), int(most if dash else least))
+    except ValueError:
+        count = (0, 0)
+    if not MIN_CRITERIA <= count[0] <= count[1] <= MAX_CRITERIA:
+        raise InputError(
+            f"--criteria-count {given}: write a number from {MIN_CRITERIA} to {MAX_CRITERIA}, or two such as 3-5"
+        )
+    return count
 
 
 class EvaluationRequest(DataRequest):
@@ -56,6 +76,11 @@ class EvaluationRequest(DataRequest):
         le=1,
         description="How far a number may lie from the reference, relative to the larger.",
     )
+    criteria_count: Annotated[str | None, Option(metavar="N[-M]")] = Field(
+        default=None,
+        description=f"Criteria a sample, as in 3-5; by default {MIN_CRITERIA}-{MAX_CRITERIA}, as many as the question "
+        f"needs (as published: {PUBLISHED_COUNT[0]}-{PUBLISHED_COUNT[1]}).",
+    )
     no_image: bool = Field(default=False, description="Also ask every candidate without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image when it scores answers, too.")
     tools: tuple[str, ...] = Field(
@@ -65,6 +90,9 @@ class EvaluationRequest(DataRequest):
     looks: int = Field(default=LOOKS, ge=1, le=MAX_LOOKS, description="With --tools: looks an ask at most.")
     criteria: str | None = Field(
         default=None, description="Score by an imported collection of criteria (see: dokimasia criteria)."
+    )
+    tree: Annotated[str | None, Option(metavar="TREE")] = Field(
+        default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
     responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
         default=None, description="Score answers that exist: JSON lines of id, model, response, repeat."
@@ -122,6 +150,22 @@ def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -
             "question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
+
+
+def mapped_tree(home: Home, tree: str) -> str:
+    """Return the id of the version of a tree that a text means, whose criteria are mapped.
+
+    Raises:
+        NotFound: there is no such tree.
+        InputError: no criterion is mapped in that version.
+    """
+    found = resolve_tree(home, tree)
+    if not mappings(home, found.id, tree=found.tree):
+        raise InputError(
+            f"no criterion is mapped in {found.tree}@{found.position} ({found.phase}): name another version "
+            f"(dokimasia tree list {found.tree}), or finish its growth with dokimasia resume {found.run_id}"
+        )
+    return found.id
 
 
 def _some(names: Sequence[str]) -> str:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.differences import ATOMS
 from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, rounded, share, spread
+from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = ATOMS

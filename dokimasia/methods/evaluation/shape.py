@@ -2,9 +2,22 @@
 
 from pydantic import Field
 
+from dokimasia.domain.criterion import Defect
 from dokimasia.domain.identity import Value
-from dokimasia.methods.evaluation.plan import Ask, Protocol
-from dokimasia.runs.shapes import Bounds, Count, Coverage, DataFigures, Failures, Interval, Judge, Share, Used
+from dokimasia.domain.options import Protocol
+from dokimasia.methods.evaluation.plan import Ask
+from dokimasia.runs.shapes import (
+    Bounds,
+    Count,
+    CountedRate,
+    Coverage,
+    DataFigures,
+    Failures,
+    Interval,
+    Judge,
+    Share,
+    Used,
+)
 
 
 class Accuracy(Share):
@@ -92,6 +105,24 @@ class ForkedFrom(Value):
     node: str | None = Field(description="the step that was done anew; null where the whole run was")
 
 
+class FaultsFound(Value):
+    """What became of faults of one kind."""
+
+    mended: Count = Field(description="sent back and gone since, or asked for by the sample's own question")
+    dropped: Count = Field(description="left out with their criterion")
+    left: Count = Field(description="could not be helped")
+
+
+class CriteriaFigures(Value):
+    """The criteria that answers were scored by."""
+
+    sets: Count = Field(description="samples with criteria")
+    points: float | None = Field(description="mean number of criteria a sample; null without any")
+    only_final: CountedRate = Field(description="samples of which the final answer is the only criterion")
+    checked: Count = Field(description="sets at which a second look was taken")
+    faults: dict[Defect, FaultsFound] = Field(description="what was found to be wrong, by kind")
+
+
 class EvaluationFigures(DataFigures):
     """The figures of an evaluation."""
 
@@ -100,6 +131,7 @@ class EvaluationFigures(DataFigures):
     ask: Ask | None = Field(description="how the question was put; null where the answers were there before")
     protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
+    criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     preparation: Usage = Field(description="what chains and criteria used")

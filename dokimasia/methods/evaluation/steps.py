@@ -33,8 +33,15 @@ STEPS: tuple[Step, ...] = (
         "extract_criteria",
         "the judge draws atomic criteria from the chain",
         "judge",
-        ("criteria",),
+        ("criteria", "criteria_published"),
         ("judge_chain",),
+    ),
+    Step(
+        "judge_criteria",
+        "the judge takes a second look at the criteria",
+        "judge",
+        ("criteria_check",),
+        ("extract_criteria",),
     ),
     Step("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
     Step(
@@ -42,13 +49,15 @@ STEPS: tuple[Step, ...] = (
         "the judge scores each answer, criterion by criterion",
         "judge",
         ("checkpoints", "checkpoints_published"),
-        ("extract_criteria", "answer"),
+        ("judge_criteria", "answer"),
     ),
 )
 """In the order in which they come."""
 
 NAMES = tuple(step.name for step in STEPS)
 JUDGED = tuple(step.name for step in STEPS if step.asks == "judge")
+REPLAYED = tuple(step.name for step in STEPS[: NAMES.index("answer")])
+"""The steps that bring a sample's criteria."""
 
 
 def from_step(name: str | None) -> tuple[Step, ...]:

@@ -80,7 +80,7 @@ def may_ask(items: Iterable[str], taken: Mapping[str, Beginning]) -> set[str]:
         if item.startswith("score/"):
             steps |= {"score"} if "response" in begun.inputs else {"answer", "score"}
         else:
-            steps |= {"extract_criteria"}
+            steps |= {"judge_criteria"} if "criteria" in begun.inputs else {"extract_criteria", "judge_criteria"}
             if "agreed" not in begun.inputs:
                 steps |= {"write_chain", "judge_chain"}
     return steps
@@ -122,7 +122,7 @@ def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[Failur
 
 
 def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: SqliteLedger) -> Beginning | None:
-    if "extract_criteria" not in redone:
+    if "judge_criteria" not in redone:
         return Beginning(row=row)
     if "write_chain" in redone:
         return None
@@ -133,9 +133,13 @@ def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: S
                 f"{row.sample_id!r}), so there is nothing to go on from; fork from write_chain, answer or score"
             )
         return Beginning(row=row)
+    if "extract_criteria" not in redone and row.criteria_id is None:
+        return Beginning(row=row)
     chain: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
         chain["looks"] = list(row.value_ids)
+    if "extract_criteria" not in redone:
+        return Beginning(inputs={**chain, "agreed": "before", "criteria": row.criteria_id})
     if "judge_chain" in redone:
         return Beginning(inputs=chain)
     if row.failure == "reference_contradicted":

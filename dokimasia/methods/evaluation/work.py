@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import spoken_to
+from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
@@ -21,6 +22,8 @@ from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
+from dokimasia.storage.trees.lookup import criterion_key
+from dokimasia.storage.trees.versions import mappings
 
 REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)
 
@@ -48,6 +51,8 @@ class EvaluationWork:
         """Prepare the work: imported criteria and answers that exist replace calls, and a fork takes outcomes over."""
         self._job, self._plan = job, job.plan
         self._criteria = _collected(job.home, job.plan)
+        placed = [] if job.plan.tree is None else mappings(job.home, job.plan.tree)
+        self._leaves = {one.criterion: one.leaf for one in placed if one.leaf is not None}
         self._responses, _ = read_answers(job.request)
         self._taken: Mapping[str, Beginning] = taken_by(job.home, job.run.id, job.plan)
 
@@ -76,11 +81,21 @@ class EvaluationWork:
 
     async def _score(self, sample: Sample, replay: ResultRow | None, items: list[Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
-        inputs = {"sample": value_id(sample), "items": items}
+        inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
         if replay is not None:
             inputs["criteria"] = replay.criteria_id
+            inputs |= await self._paths(str(replay.criteria_id))
         name = f"score/{sample.id}/{digest('items', items)[:8]}"
         return await self._job.walk(SCORING, inputs, name, context=self._job.context)
+
+    async def _paths(self, criteria_id: str) -> dict[str, list[str]]:
+        """Return the paths of a set's criteria in the run's tree, by the name they have in the graph; none without any."""
+        if not self._leaves:
+            return {}
+        made = await self._job.context.store.get(CriteriaSet, criteria_id)
+        keys = [criterion_key(criteria_id, number) for number in range(1, len(made.criteria) + 1)]
+        paths = [self._leaves.get(key, "") for key in keys]
+        return {"paths": paths} if any(paths) else {}
 
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
@@ -109,10 +124,16 @@ class EvaluationWork:
             **await self._made(state),
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
-            calls=tuple(state.get("calls", ())),
+            calls=(*state.get("calls", ()), *await self._drawing(state)),
         )
         await job.finish(row)
         return row
+
+    async def _drawing(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the calls in which criteria were drawn and looked at again."""
+        if not state.get("drawing"):
+            return ()
+        return (await self._job.context.store.get(CallKeys, state["drawing"])).calls
 
     async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
         """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""

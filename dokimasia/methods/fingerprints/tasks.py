@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from dokimasia.algorithms.halving import halves as split
 from dokimasia.algorithms.text.anonymising import anonymise
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.fingerprint import FingerprintTask
@@ -64,19 +65,10 @@ def item_of(task: FingerprintTask) -> str:
 
 def halves(home: Home, run: Run, seed: int) -> Halves:
     """Return a run's samples in two halves, balanced over categories; samples that share an image stay together."""
-    category = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
-    clusters: dict[str, list[str]] = {}
-    for place in run_samples(home, run.id):
-        clusters.setdefault(place.cluster or place.sample_id, []).append(place.sample_id)
-    by_category: dict[str, list[str]] = {}
-    for cluster in clusters:
-        by_category.setdefault(category.get(clusters[cluster][0], ""), []).append(cluster)
-    sides: tuple[list[str], list[str]] = ([], [])
-    for name in sorted(by_category):
-        for cluster in sorted(by_category[name], key=lambda one: (unit_interval("halves", seed, one), one)):
-            smaller = sides[0] if len(sides[0]) <= len(sides[1]) else sides[1]
-            smaller.extend(clusters[cluster])
-    return Halves(frozenset(sides[0]), tuple(sorted(sides[1])))
+    clusters = {place.sample_id: place.cluster or place.sample_id for place in run_samples(home, run.id)}
+    categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+    reports, answers = split(clusters, categories, seed=seed)
+    return Halves(reports, tuple(sorted(answers)))
 
 
 def restricted(material: Material, samples: frozenset[str]) -> Material:
@@ -93,6 +85,7 @@ def restricted(material: Material, samples: frozenset[str]) -> Material:
             sample_of={one: sample for one, sample in measured.sample_of.items() if one in kept},
         ),
         answers=[one for one in material.answers if one.sample_id in samples],
+        coded=None if material.coded is None else material.coded.among(samples),
     )
 
 

@@ -12,9 +12,10 @@ from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0
 
-Measure = Literal["accuracy", "atoms", "shown", "withheld"]
-"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over all of its
-atoms, over those failed ones that a feedback may name, and over those that are kept from it."""
+Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
+"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
+its atoms that it spoke of before and after, over all of them, over those failed ones that a feedback may name, and over
+those that are kept from it by chance."""
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
@@ -28,8 +29,11 @@ def every_atom(row: RefinementRow) -> Sequence[int]:
 
 
 def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> list[int]:
-    """Return the numbers of the atoms that a measure is about."""
+    """Return the numbers of the atoms that a measure is about; of an arm without a judgement, those it may be about."""
     among = {"shown": row.shown, "withheld": row.withheld}.get(measure)
+    if measure == "spoken":
+        said = (row.stated_before, stated_after(row))
+        among = [at for at in every_atom(row) if all(one[at - 1] for one in said if one)]
     return [number for number in part(row) if among is None or number in among]
 
 
@@ -40,9 +44,12 @@ def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> f
     """
     if measure == "accuracy":
         return None if row.answered == "unknown" else float(row.answered == "right")
-    scores = scores_after(row)
-    numbers = atoms_of(row, measure, part)
-    return _mean([scores[number - 1] for number in numbers]) if scores and numbers else None
+    return _mean_at(scores_after(row), atoms_of(row, measure, part))
+
+
+def stated_after(row: RefinementRow) -> tuple[bool, ...]:
+    """Return of each atom whether the answer speaks of it after an arm; empty where unknown. The original answer is the same."""
+    return row.stated_before if row.arm == "original" else row.stated
 
 
 def scores_after(row: RefinementRow) -> tuple[float, ...]:
@@ -77,7 +84,7 @@ def arm_figures(
         "right": sum(hits),
         "accuracy": {name: found[name] for name in ("share", "low", "high")} if hits else None,
         "bounds": found["bounds"],
-        **{name: _atom_scores(rows, name, part, seed) for name in ("atoms", "shown", "withheld")},
+        **{name: _atom_scores(rows, name, part, seed) for name in MEASURES[1:]},
         "spoilt": _moved(rows, part, solved=False),
         "failures": dict(sorted(Counter(row.failure for row in rows if row.failure).items())),
         "stopped": dict(sorted(Counter(row.stopped for row in rows if row.stopped).items())),
@@ -117,12 +124,20 @@ def gain_figures(
         What `shape.Gain` describes, less the adjusted p-value.
     """
     others = {_key(row): row for row in control}
-    pairs = [
-        (others[_key(row)], row)
-        for row in treated
-        if _key(row) in others and (measure == "accuracy" or atoms_of(row, measure, part))
-    ]
-    values = [(value_of(one, measure, part), value_of(other, measure, part)) for one, other in pairs]
+    pairs = [(others[_key(row)], row) for row in treated if _key(row) in others]
+    if measure == "accuracy":
+        values = [(value_of(one, measure), value_of(other, measure)) for one, other in pairs]
+    else:
+        # Atoms that both arms are about: what one of them did not speak of is compared with nothing.
+        shared = [
+            [at for at in atoms_of(row, measure, part) if at in atoms_of(one, measure, part)] for one, row in pairs
+        ]
+        pairs = [pair for pair, atoms in zip(pairs, shared, strict=True) if atoms]
+        shared = [atoms for atoms in shared if atoms]
+        values = [
+            (_mean_at(scores_after(one), atoms), _mean_at(scores_after(other), atoms))
+            for (one, other), atoms in zip(pairs, shared, strict=True)
+        ]
     known = [
         (first, second, row.cluster)
         for (first, second), (row, _) in zip(values, pairs, strict=True)
@@ -203,6 +218,11 @@ def _each(used: float | None, n: int, accuracy: Mapping[str, float] | None) -> d
         return None
     limits = {"mean": accuracy["share"], "low": accuracy["high"], "high": accuracy["low"]}
     return {name: _rounded(used / (n * rate)) if rate else None for name, rate in limits.items()}
+
+
+def _mean_at(scores: Sequence[float], atoms: Sequence[int]) -> float | None:
+    """The mean score of some atoms; None where there is none, or no scores."""
+    return _mean([scores[atom - 1] for atom in atoms]) if scores and atoms else None
 
 
 def _key(row: RefinementRow) -> tuple[str, str, int]:

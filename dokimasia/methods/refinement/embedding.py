@@ -6,10 +6,10 @@ from typing import Any
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, Response
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import BlobStore, Ledger, RunStore, Transport
-from dokimasia.domain.refinement import Arm, Refined
+from dokimasia.domain.refinement import Refined
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.gateway.budget import Budget
@@ -21,6 +21,8 @@ from dokimasia.runs.services import check_prices, transports_for_models, with_kn
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
+from dokimasia.storage.reduced import ReducedImages
+from dokimasia.tools.reducing import reduce_image
 
 
 @asynccontextmanager
@@ -65,6 +67,7 @@ async def memory_context(
         transports=transports or transports_for_models(specs, prompts),
         specs=specs,
         api_keys=keys,
+        reduce=ReducedImages(blobs, reduce_image),
         budget=budget,
         redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
         seed=seed,
@@ -86,14 +89,7 @@ async def refine_one(
     context: Context | None = None,
     settings: Settings | None = None,
     blobs: BlobStore | None = None,
-    judgement: CheckpointScores | None = None,
-    arm: Arm = "self",
-    peers: Mapping[str, str] | None = None,
-    rounds: int = 1,
-    withhold: float = 0.0,
-    judgements: int = 1,
-    leak_judge: bool = True,
-    show_answer: bool = False,
+    **options: Any,
 ) -> Refined:
     """Have a model mend one answer of its own, from plain Python or inside any program or graph.
 
@@ -106,34 +102,18 @@ async def refine_one(
         context: what to work with (see `memory_context`); by default one is opened for this answer alone.
         settings: configuration and keys of the context that is opened.
         blobs: where the sample's images lie, for the context that is opened.
-        judgement: the scores of the answer; without them the judge is asked first.
-        arm: how much the model is told: `again`, `retry`, `self` (the questions of the atoms that failed) or `peer`.
-        peers: in the arm `peer`, other models' own answers by name.
-        rounds: at most.
-        withhold: the share of the failed atoms that the feedback does not name.
-        judgements: independent draws of the judge for every new answer.
-        leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
-        show_answer: whether the model is shown its earlier answer.
+        options: what `refine_answer` takes by name beside these: `judgement`, `chain`, `arm`, `peers`, `rounds`, `withhold`,
+            `judgements`, `leak_judge`, `hide_answer`, `protocol`.
 
     Raises:
         InputError: neither a judge nor a context is given, a model is not known, or the arm cannot be.
     """
-    asked: dict[str, Any] = {
-        "model": model,
-        "judgement": judgement,
-        "arm": arm,
-        "peers": peers,
-        "rounds": rounds,
-        "withhold": withhold,
-        "judgements": judgements,
-        "leak_judge": leak_judge,
-        "show_answer": show_answer,
-    }
     if context is not None:
-        return await refine_answer(sample, response, criteria, context=context, **asked)
+        return await refine_answer(sample, response, criteria, context=context, model=model, **options)
     if judge is None:
         raise InputError("refine_one needs a judge by name, or a context, which has one")
     if blobs is None and sample.images:
         raise InputError(f"sample {sample.id} has images: say where they lie (blobs=...)")
-    async with memory_context(judge=judge, models=(model, *(peers or {})), settings=settings, blobs=blobs) as own:
-        return await refine_answer(sample, response, criteria, context=own, **asked)
+    names = (model, *(options.get("peers") or {}))
+    async with memory_context(judge=judge, models=names, settings=settings, blobs=blobs) as own:
+        return await refine_answer(sample, response, criteria, context=own, model=model, **options)

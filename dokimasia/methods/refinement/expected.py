@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from dokimasia.domain.options import GraphOptions
+from dokimasia.algorithms.closed_loop import failed_atoms
 from dokimasia.domain.refinement import Arm
 from dokimasia.methods.evaluation import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.refinement.plan import RefinementPlan
-from dokimasia.methods.refinement.source import Source, SourceAnswer, peers_for, shown_atoms
+from dokimasia.methods.refinement.source import Source, SourceAnswer, most_shown, peers_for
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 
 POINT_TOKENS, HINT_TOKENS = 40, 80
@@ -15,11 +15,11 @@ POINT_TOKENS, HINT_TOKENS = 40, 80
 def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSize]) -> Estimate:
     """Return what a refinement will ask at most.
 
-    Which final answers are wrong is not known before they are checked, so every scored answer counts as one that failed
-    (with a threshold: every one below it), and goes through all rounds of all arms; no final answer is settled by a
-    rule, every hint is rewritten once, and a feedback that gives something away as a whole is looked at again after each
-    piece that is left out. Who gives which hint is counted for that case, too: the calls are an upper bound together,
-    and those of a single peer nearly so.
+    A scored answer of which it is not known that it is right counts as one that failed (with a threshold: every one below
+    it) and can be fed back, and goes through all rounds of all arms; no final answer is
+    settled by a rule, every hint is rewritten once, and what is checked for leaks is looked at again after each piece that
+    is left out. Who gives which hint is counted for that case, too: the calls are an upper bound together, and those of a
+    single peer nearly so.
 
     Args:
         plan: the refinement.
@@ -32,38 +32,41 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
         for answer in source.answers
         if answer.model in names and (plan.threshold is not None or sizes[answer.sample_id].reference)
     ]
-    failed = [answer for answer in taken if plan.threshold is None or answer.score < plan.threshold]
-    peers = peers_for(failed, source, plan) if "peer" in plan.arms else {}
-    options = plan.options
+    failed = [answer for answer in taken if _may_fail(answer, plan.threshold)]
+    peers = peers_for({one: failed_atoms(one.scores) for one in failed}, source, plan) if "peer" in plan.arms else {}
 
     def asked() -> Iterator[Asking]:
         for answer in taken:
-            yield from _checked(plan, sizes[answer.sample_id], times=1)
+            yield from _checked(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
+        if plan.leak_judge and plan.names_points:
+            for id, count in {answer.sample_id: len(answer.scores) for answer in failed}.items():
+                yield _looked(plan, sizes[id], count * POINT_TOKENS, times=count)
         for answer in failed:
             size = sizes[answer.sample_id]
-            yield from scoring(plan.judge, options, size, times=plan.judgements)
+            yield from scoring(plan.judge, plan.options, size, times=plan.judgements)
             for arm in plan.arms[1:]:
-                yield from _of_arm(plan, options, answer, size, arm)
-            for order in peers.get(answer.key, {}).values():
-                yield from _hinted(plan, size, [name for name, _ in order])
+                yield from _of_arm(plan, answer, size, arm)
+            if answer.key in peers:
+                able = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
+                yield from _hinted(plan, size, len(most_shown(answer, plan)), list(able))
 
     return added_up(asked(), len(sizes))
 
 
-def _of_arm(
-    plan: RefinementPlan, options: GraphOptions, answer: SourceAnswer, size: SampleSize, arm: Arm
-) -> Iterator[Asking]:
+def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
+    return answer.verdict in ("wrong", None) if threshold is None else answer.score < threshold
+
+
+def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
     """Yield the calls of all rounds of an arm, but for the hints."""
-    told = len(shown_atoms(answer, plan)) if arm in ("self", "peer") else 0
-    sent = size.text + size.images + told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
-    earlier = ANSWER_TOKENS if plan.show_answer else 0
-    yield Asking(options.models[answer.model], plan.rounds, sent + earlier, ANSWER_TOKENS)
+    told = len(most_shown(answer, plan)) if arm in ("self", "peer") else 0
+    model = plan.models[answer.model]
+    points = told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
+    sent = INSTRUCTION_TOKENS + size.text + size.images_for(model) + points
+    earlier = 0 if plan.hide_answer else ANSWER_TOKENS
+    yield Asking(model, plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
-    yield from scoring(plan.judge, options, size, times=plan.rounds * plan.judgements)
-    if plan.leak_judge and told:
-        pieces = 2 * told if arm == "peer" else told
-        yield _looked(plan, size, POINT_TOKENS, times=plan.rounds * told)
-        yield _looked(plan, size, pieces * (POINT_TOKENS + HINT_TOKENS) // 2, times=plan.rounds * (pieces - 1))
+    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements)
 
 
 def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
@@ -73,14 +76,17 @@ def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[
         yield Asking(plan.judge, times, sent, VERDICT_TOKENS)
 
 
-def _hinted(plan: RefinementPlan, size: SampleSize, order: list[str]) -> Iterator[Asking]:
-    """Yield the calls of one atom's hints: in each round one peer's, in two wordings, both looked at."""
-    for round in range(plan.rounds if order else 0):
-        peer = plan.models[order[round % len(order)]]
-        shown = INSTRUCTION_TOKENS + size.text + size.images + POINT_TOKENS + ANSWER_TOKENS
-        yield Asking(peer, 2, shown, HINT_TOKENS)
+def _hinted(plan: RefinementPlan, size: SampleSize, told: int, able: list[str]) -> Iterator[Asking]:
+    """Yield the calls of one answer's hints: in each round of as few peers as can be, in two wordings, all looked at."""
+    writers = told if plan.protocol == "published" else min(told, len(able))
+    shown = INSTRUCTION_TOKENS + size.text + told * POINT_TOKENS + 2 * ANSWER_TOKENS
+    for round in range(plan.rounds if able else 0):
+        for number in range(writers):
+            peer = plan.models[able[(round + number) % len(able)]]
+            sent = shown + size.images_for(peer)
+            yield Asking(peer, 1 + (told if number == 0 else 0), sent, told * HINT_TOKENS)
         if plan.leak_judge:
-            yield _looked(plan, size, HINT_TOKENS, times=2)
+            yield _looked(plan, size, told * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * told)
 
 
 def _looked(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> Asking:

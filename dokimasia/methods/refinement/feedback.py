@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.algorithms.statistics.shares import clopper_pearson
-from dokimasia.domain.refinement import SOLVED, Point, RefinementRow
+from dokimasia.domain.refinement import SOLVED, Point, RefinementRow, Wording
 from dokimasia.runs.reading.rates import DIGITS, share
 
 FEEDBACK = ("self", "peer")
@@ -35,7 +35,6 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
             "hinted": sum(bool(point.hint) for point in points),
             "leaking": sum(bool(point.leaks) for point in points),
             "rewritten": sum(point.rewritten for point in points),
-            "dropped": sum(point.dropped for point in points),
             "asked": sum(point.asked for point in points),
             "fallbacks": dict(sorted(Counter(point.fallback for point in points if point.fallback).items())),
             "peers": {
@@ -56,17 +55,18 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, An
         What `shape.LeakFigures` describes.
     """
     questions: dict[tuple[str, int], bool] = {}
-    hints: dict[tuple[str, ...], Point] = {}
+    hints: dict[tuple[Wording, ...], Point] = {}
     unjudged: dict[tuple[object, ...], int] = {}
     for row in rows:
+        if row.arm == "original":
+            why = {one.atom: one.why for one in row.unused}
+            looked = [atom for atom in row.failed_atoms if row.failed and why.get(atom, "leak") == "leak"]
+            questions |= {(row.criteria_id, atom): atom in why for atom in looked}
         for point in row.points:
-            place = (row.criteria_id, point.atom)
-            questions[place] = questions.get(place, False) or point.dropped
-            unjudged[*place, point.hints] = point.unjudged
-            if point.hints:
-                hints[point.hints] = point
-    # The second wording of a hint may be one that is asked for in vain.
-    leaking = [point for point in hints.values() if point.asked > 1 or point.fallback == "leak"]
+            unjudged[row.criteria_id, point.atom, point.wordings] = point.unjudged
+            if point.wordings:
+                hints[point.wordings] = point
+    leaking = [point for point in hints.values() if point.leaks]
     second = [point for point in hints.values() if point.rewritten]
     found = [leak for point in hints.values() for leak in point.leaks]
     return {

@@ -1,5 +1,6 @@
 """From a refinement's rows to honest gains: each arm on the same failures, against retry and again, part by part."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,15 +16,19 @@ from dokimasia.storage.usage import Used
 GAINS: tuple[tuple[Arm, Arm], ...] = (
     ("retry", "again"),
     ("self", "retry"),
-    ("peer", "retry"),
     ("self", "again"),
+    ("peer", "retry"),
     ("peer", "again"),
+    ("peer", "self"),
 )
-"""The comparisons: each arm (first) with its controls."""
+"""The comparisons: each arm (first) with its controls, and hints with the questions alone."""
 
 PART_GAINS: tuple[tuple[Arm, Arm], ...] = (("self", "retry"), ("peer", "retry"))
-PART_MEASURES: tuple[Measure, ...] = ("accuracy", "atoms")
-PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "atoms", "shown", "withheld")
+OPTION_GAINS: tuple[tuple[Arm, Arm], ...] = GAINS[:5]
+"""Gains apart for questions with few possible answers: there, being told that one is wrong gives much away."""
+
+PART_MEASURES: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
+PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "spoken", "atoms", "shown", "withheld")
 MIN_ANSWERS = 5
 """Fewer answers in a category or at a capability are counted, and not compared."""
 
@@ -42,6 +47,8 @@ def refinement_figures(
 ) -> Figures:
     """Return a refinement's figures, ready for JSON; equal rows in any order give equal figures.
 
+    What was right before, and taken up for its score, is in `apart` alone and in no other figure.
+
     Args:
         rows: what `refinement_rows` returns.
         models: whose failures were taken up.
@@ -58,19 +65,23 @@ def refinement_figures(
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
     measured: dict[str, Figures] = {}
     for name in models:
-        mine = [row for row in last if row.model == name]
+        taken = [row for row in last if row.model == name]
+        mine = [row for row in taken if row.answered_before != "right"]
         used = {arm: one for (model, arm), one in (usage or {}).items() if model == name}
         measured[name] = _whole(mine, arms, seed, used) | {
+            "left_out": _left_out([row for row in rows if row.model == name and row.arm == "original"]),
+            "withheld_from": len({_answer(row) for row in mine if row.withheld}),
+            "by_options": _by_options(mine, arms, seed),
             "by_category": {
                 name: _part([row for row in mine if row.category == name], arms, seed)
                 for name in sorted({row.category for row in mine if row.category})
             },
             **_with_tree(mine, arms, seed, place_of),
-            **({} if threshold is None else {"apart": _apart(mine, arms, seed)}),
+            **({} if threshold is None else {"apart": _apart(taken, arms, seed)}),
         }
     every = list(measured.values())
     _adjust([one["gains"] for one in every])
-    for kind in ("by_category", "by_capability", "by_branch", "apart"):
+    for kind in ("by_options", "by_category", "by_capability", "by_branch", "apart"):
         _adjust([part["gains"] for one in every for part in one.get(kind, {}).values()])
     table = table_of(measured, arms, CATEGORIES if place_of is not None else None)
     for one in every:
@@ -87,14 +98,41 @@ def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: 
     }
 
 
-def _part(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, part: Part = every_atom) -> Figures:
+def _left_out(originals: Sequence[RefinementRow]) -> Figures:
+    """How many answers that failed had no point to feed back, and why failed atoms of all that failed were none."""
+    failed = [row for row in originals if row.failed]
+    why = Counter(unused.why for row in failed for unused in row.unused)
+    return {"answers": sum(not row.selected for row in failed), "atoms": dict(sorted(why.items()))}
+
+
+def _by_options(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
+    """Figures apart for questions with two to five possible answers and for all others.
+
+    `guessing` is how often one would be right who knows that an answer is wrong and picks one of the others.
+    """
+    few = [row for row in rows if row.options is not None]
+    parts = {"two to five": few, "more": [row for row in rows if row.options is None]}
+    found = {name: _part(some, arms, seed, gains=OPTION_GAINS) for name, some in parts.items() if some}
+    if few:
+        rates = [1 / (row.options - 1) for row in few if row.arm == "original" and row.options is not None]
+        found["two to five"]["guessing"] = round(sum(rates) / len(rates), DIGITS)
+    return found
+
+
+def _part(
+    rows: Sequence[RefinementRow],
+    arms: Sequence[Arm],
+    seed: int,
+    part: Part = every_atom,
+    gains: Sequence[tuple[Arm, Arm]] = PART_GAINS,
+) -> Figures:
     by_arm = _by_arm(rows, arms)
     whole = {arm: arm_figures(by_arm[arm], seed=seed, part=part) for arm in arms}
     enough = len(by_arm["original"]) >= MIN_ANSWERS
     return {
         "n": len(by_arm["original"]),
         "arms": {arm: {name: one[name] for name in PART_FIGURES} for arm, one in whole.items()},
-        "gains": _gains(by_arm, PART_GAINS, PART_MEASURES, seed, part) if enough else {},
+        "gains": _gains(by_arm, gains, PART_MEASURES, seed, part) if enough else {},
     }
 
 
@@ -137,6 +175,10 @@ def _by_place(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, pla
         if here:
             found[place] = _part(here, arms, seed, part)
     return found
+
+
+def _answer(row: RefinementRow) -> tuple[str, int]:
+    return row.sample_id, row.repeat
 
 
 def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, list[RefinementRow]]:

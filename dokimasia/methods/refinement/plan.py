@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.options import LOOKS, GraphOptions
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.domain.refinement import ARMS, Arm
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import EvaluationPlan
@@ -20,27 +20,21 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
 }
 """The arms of each strategy: feedback is always compared with the same prompt anew and with a bare retry."""
 
-PROMPTS: dict[Arm, tuple[str, ...]] = {
-    "original": ("equivalence", "checkpoints", "repair"),
-    "again": ("candidate",),
-    "retry": ("retry",),
-    "self": ("retry", "self_feedback"),
-    "peer": ("retry", "self_feedback", "peer_feedback", "peer_hint", "hint_rewrite"),
-}
+WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
+"""The share of failed atoms that is withheld where nothing else is asked for."""
 
-
-LIMITS = {"rounds", "withhold", "judgements", "leak_judge", "show_answer"}
+LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
 """How far an arm goes and what it is told: called alike in request, plan and graph."""
 
-SEEN = {"show_image", "tools", "looks"}
-"""What the judge sees of an image: called alike in the evaluation's plan, the refinement's, and the graph's options."""
+SEEN = {"show_image", "tools", "looks", "tolerance"}
+"""How the judge and the rules look: called alike in the evaluation's plan, the refinement's, and the graph's options."""
 
 
 class RefinementPlan(RunPlan):
     """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
 
     `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
-    another one.
+    another one. `protocol` is whose form the feedback has, `scored_as` whose way of scoring the source run went.
     """
 
     source: str
@@ -54,10 +48,13 @@ class RefinementPlan(RunPlan):
     withhold: float = 0.5
     judgements: int = 1
     leak_judge: bool = True
-    show_answer: bool = False
+    hide_answer: bool = False
+    protocol: Protocol = "ours"
     show_image: bool = False
     tools: tuple[str, ...] = ()
     looks: int = LOOKS
+    tolerance: float = TOLERANCE
+    scored_as: Protocol = "ours"
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -70,9 +67,17 @@ class RefinementPlan(RunPlan):
         return self.judge.ref.name
 
     @property
+    def names_points(self) -> bool:
+        """Whether an arm names points, so that an answer without any leaves all arms alike."""
+        return not {"self", "peer"}.isdisjoint(self.arms)
+
+    @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
-        return GraphOptions(judge=self.judge_name, models=self.models, **self.model_dump(include=SEEN))
+        published = self.scored_as == "published"
+        return GraphOptions(
+            judge=self.judge_name, models=self.models, published=published, **self.model_dump(include=SEEN)
+        )
 
 
 def plan_of(
@@ -100,9 +105,8 @@ def plan_of(
                 f"the answers of {name} were read from a file, and to answer again the model has to be reached: {error}"
             ) from error
 
-    used = {name for arm in arms for name in PROMPTS[arm]}
-    if request.leak_judge and {"self", "peer"} & set(arms):
-        used.add("leak_check")
+    given = request.model_dump(include={*LIMITS, "threshold", "seed"})
+    given["withhold"] = WITHHELD[request.protocol] if request.withhold is None else request.withhold
     return RefinementPlan(
         source=run,
         taken=taken,
@@ -110,10 +114,21 @@ def plan_of(
         candidates=tuple(map(reached, models)),
         peers=tuple(map(reached, peers)),
         arms=arms,
-        **request.model_dump(include={*LIMITS, "threshold", "seed"}),
+        **given,
         **source.model_dump(include=SEEN),
-        prompts=prompts_used(session.library, used),
+        scored_as=source.protocol,
+        prompts=prompts_used(session.library, _prompts(arms, request, source)),
     )
+
+
+def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: EvaluationPlan) -> set[str]:
+    """Return the names of the prompts that the arms are asked by, and their answers scored as those of the source were."""
+    published = request.protocol == "published"
+    scoring = "checkpoints_published" if source.protocol == "published" else "checkpoints"
+    used = {"equivalence", scoring, "repair", "answer_again_published" if published else "answer_again"}
+    used |= {"candidate_plain"} if published and "again" in arms else set[str]()
+    used |= {"peer_hint", "hint_rewrite"} if "peer" in arms else set[str]()
+    return used | ({"leak_check"} if request.leak_judge and {"self", "peer"} & set(arms) else set[str]())
 
 
 def _among(named: tuple[str, ...], known: dict[str, ModelSpec], option: str, run: str) -> list[str]:

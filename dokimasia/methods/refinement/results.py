@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from dokimasia.algorithms.closed_loop import failed_atoms, withhold
+from dokimasia.algorithms.points import possible_answers
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer, Response
-from dokimasia.domain.refinement import Feedback, RefinementRow, RefinementStep
+from dokimasia.domain.refinement import Feedback, RefinementRow, RefinementStep, Selection
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
@@ -26,7 +26,8 @@ from dokimasia.storage.usage import usage_of
 def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
     """Return a row for every round of every arm of every answer, ordered by sample, model, repeat, arm and round.
 
-    An answer that did not fail has a row of the arm `original` only, with `selected` false.
+    An answer that did not fail, or that has no point to feed back, has a row of the arm `original` only, with `selected`
+    false.
 
     Raises:
         StorageError: a value that a row names is missing.
@@ -53,6 +54,7 @@ class _Known:
         self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
         steps = list(self.steps.values())
         self.finals = find_values(home, FinalAnswer, (step.final for step in steps if step.final))
+        self.selections = find_values(home, Selection, (step.selection for step in steps if step.selection))
         self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps if step.feedback))
         self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
         self.responses = find_values(home, Response, (step.response for step in steps if step.response))
@@ -63,16 +65,17 @@ class _Known:
     def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
         plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
-        failed = failed_atoms(source.scores)
-        split = withhold(failed, plan.withhold, plan.seed, row.sample_digest, row.model, row.repeat)
+        sample = self.samples[place.sample]
+        selection = self.selections.get(original.selection or "", Selection())
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
-        selected = source.score < plan.threshold if plan.threshold is not None else _verdict(before) == "wrong"
-        draws = tuple(self.judgements[id].scores for id in step.judgements)
+        failed = source.score < plan.threshold if plan.threshold is not None else _verdict(before) == "wrong"
+        judgements = [self.judgements[id] for id in step.judgements]
+        draws = tuple(one.scores for one in judgements)
         judged = draws if step.failure is None else ()
         counted = judged[:1] if step.round == 0 else judged
         after = tuple(sum(column) / len(counted) for column in zip(*counted, strict=True)) if counted else ()
-        totals = [self.judgements[id].score for id in step.judgements][: len(counted)]
+        totals = [one.score for one in judgements][: len(counted)]
         feedback = self.feedbacks.get(step.feedback or "")
         response = self.responses.get(step.response or "")
         costs = [self.calls[key].cost for key in dict.fromkeys(step.calls) if key in self.calls]
@@ -81,24 +84,27 @@ class _Known:
             source=plan.source,
             sample_id=row.sample_id,
             cluster=place.cluster,
-            category=self.samples[place.sample].category,
+            category=sample.category,
             model=row.model,
             repeat=row.repeat,
-            **step.model_dump(include={"arm", "round", "stopped", "failure", "reason", "calls"}),
+            **step.model_dump(include={"arm", "round", "draw", "stopped", "failure", "reason", "calls"}),
             last=last,
-            selected=selected,
+            failed=failed,
+            selected=failed and (bool(selection.shown) or not plan.names_points),
+            options=possible_answers(sample.prompt, sample.choices, sample.accepted_texts),
             answered=_verdict(final) if step.failure is None else "unknown",
             rule=final.rule if final is not None else "unreadable",
             answered_before=_verdict(before),
             weights=self.criteria[row.criteria_id or ""].weights,
             before=tuple(map(float, source.scores)),
             after=after,
+            stated_before=_stated([source]),
+            stated=_stated(judgements[: len(counted)]),
             draws=draws,
             score_before=source.score,
             score=sum(totals) / len(totals) if totals else None,
-            shown=split.shown,
-            withheld=split.withheld,
-            told=tuple(point.atom for point in feedback.said) if feedback else (),
+            **selection.model_dump(include={"shown", "withheld", "unused"}),
+            told=tuple(point.atom for point in feedback.points) if feedback else (),
             points=feedback.points if feedback else (),
             flags=response.flags if response else (),
             criteria_id=row.criteria_id or "",
@@ -141,6 +147,8 @@ def refinement_summary(home: Home, run: Run) -> dict[str, Any]:
         "arms": list(plan.arms),
         "rounds": plan.rounds,
         "selected_by": "wrong answer" if plan.threshold is None else "score",
+        "protocol": plan.protocol,
+        "hide_answer": plan.hide_answer or plan.protocol == "published",
         "threshold": plan.threshold,
         "withhold": plan.withhold,
         "judge": plan.judge.ref.name,
@@ -219,6 +227,11 @@ def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None
 
 def _answer(row: ResultRow) -> tuple[str, str, int]:
     return row.sample_id, row.model, row.repeat
+
+
+def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
+    """Whether an answer speaks of each atom by all judgements of it."""
+    return tuple(all(column) for column in zip(*(one.spoken_to for one in judgements), strict=True))
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:

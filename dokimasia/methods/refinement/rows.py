@@ -13,8 +13,10 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
 COLUMNS: dict[str, ColumnType] = {
+    "failed": "truth",
     "selected": "truth",
     "rounds": "integer",
+    "draw": "integer",
     "stopped": "text",
     "answered": "text",
     "rule": "text",

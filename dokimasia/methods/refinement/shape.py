@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, AnswerRule
-from dokimasia.domain.refinement import Arm, Fallback, Stopped
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import Arm, Fallback, Stopped, Unused
 from dokimasia.runs.shapes import (
     Bounds,
     Cost,
@@ -54,9 +55,10 @@ class ArmOfPart(Value):
     coverage: Coverage
     accuracy: Rate | None = Field(description="of the known answers those that are right; null without a verdict")
     bounds: Bounds | None = Field(description="of the accuracy over all n, 0 to 1")
+    spoken: AtomScores = Field(description="over the atoms that the answer spoke of before and after")
     atoms: AtomScores = Field(description="over all atoms")
     shown: AtomScores = Field(description="over the failed atoms that a feedback may name")
-    withheld: AtomScores = Field(description="over the failed atoms that are kept from it")
+    withheld: AtomScores = Field(description="over the failed atoms that are kept from it by chance")
 
 
 class PerRepaired(Value):
@@ -99,17 +101,20 @@ class Gain(Value):
 
 
 class GainsOfPart(Value):
-    """An arm's gains over a control by two measures."""
+    """An arm's gains over a control by three measures."""
 
     accuracy: Gain = Field(description="in shares of right answers")
+    spoken: Gain = Field(
+        description="in points of 1 to 5, over the atoms that the answer spoke of before and in both arms"
+    )
     atoms: Gain = Field(description="in points of 1 to 5, over all atoms")
 
 
 class Gains(GainsOfPart):
-    """An arm's gains over a control by all four measures."""
+    """An arm's gains over a control by all measures."""
 
     shown: Gain = Field(description="in points, over the failed atoms that a feedback may name")
-    withheld: Gain = Field(description="in points, over the failed atoms that are kept from it")
+    withheld: Gain = Field(description="in points, over the failed atoms that are kept from it by chance")
 
 
 class PartFigures(Value):
@@ -120,10 +125,29 @@ class PartFigures(Value):
     gains: dict[str, GainsOfPart] = Field(description="by `ARM over CONTROL`; empty with fewer than five answers")
 
 
+class FewOptions(PartFigures):
+    """Questions with two to five possible answers, or all others."""
+
+    guessing: Fraction | None = Field(
+        default=None,
+        description="how often one would be right who knows that an answer is wrong and picks one of the others; absent "
+        "where there are more than five",
+    )
+
+
+class LeftOut(Value):
+    """What of the answers that failed cannot be fed back."""
+
+    answers: Count = Field(description="answers without a failed atom that can be; they are in no arm")
+    atoms: dict[Unused, Count] = Field(description="failed atoms by why they cannot be, of all answers that failed")
+
+
 class TakenUp(Value):
     """Answers that were taken up, and what every arm made of them."""
 
-    failed: Count = Field(description="answers that were taken up")
+    failed: Count = Field(
+        description="answers that were taken up, without those that were right before unless it says so"
+    )
     arms: dict[Arm, ArmFigures]
     gains: dict[str, Gains] = Field(description="by `ARM over CONTROL`")
 
@@ -141,12 +165,17 @@ class RefinedModel(TakenUp):
     answers: Count = Field(description="answers that were looked at")
     answered: dict[Answered, Count] = Field(description="answers by whether they were right before")
     rules: dict[AnswerRule, Count] = Field(description="answers by what settled whether they were right")
+    left_out: LeftOut
+    withheld_from: Count = Field(
+        description="answers with two failed atoms or more that can be fed back, of which some are withheld"
+    )
+    by_options: dict[Literal["two to five", "more"], FewOptions] = Field(description="by how many answers are possible")
     by_category: dict[str, PartFigures]
     by_capability: dict[str, PartFigures] = Field(default_factory=dict, description="by node; only with a tree")
     placed: Placed | None = Field(default=None, description="only with a tree")
     apart: dict[Answered, TakenUp] = Field(
         default_factory=dict,
-        description="by whether the answer was right before, since a right one cannot be mended; only with a threshold",
+        description="by whether the answer was right before; what was right is here alone; only with a threshold",
     )
 
 
@@ -202,7 +231,6 @@ class HintFigures(Value):
     hinted: Count = Field(description="points with a hint that was passed on")
     leaking: Count = Field(description="points in which a leak was found")
     rewritten: Count = Field(description="points whose hint was written a second time")
-    dropped: Count = Field(description="points left out, since their question itself leaks")
     asked: Count = Field(description="hints that were asked of peers")
     fallbacks: dict[Fallback, Count] = Field(description="points by why they carry no hint")
     peers: dict[str, PeerHints]
@@ -214,7 +242,7 @@ class LeakFigures(Value):
     It speaks of what was found: what the check misses no count of its own findings can say.
     """
 
-    questions: CountedRate = Field(description="questions of failed atoms")
+    questions: CountedRate = Field(description="questions of failed atoms that would be fed back")
     hints: CountedRate = Field(description="first wordings of hints")
     rewritings: CountedRate = Field(description="second wordings of those that leaked")
     dropped: Count = Field(description="hints that were dropped in the end")
@@ -247,11 +275,15 @@ class RefinementFigures(Heading):
     arms: tuple[Arm, ...] = Field(description="in order")
     rounds: int = Field(ge=1, description="rounds at most")
     selected_by: Literal["wrong answer", "score"] = Field(description="why answers were taken up")
+    protocol: Protocol = Field(description="whose form the feedback has")
+    hide_answer: bool = Field(description="whether models were kept from seeing their earlier answers")
     threshold: float | None = Field(description="the score below which answers were taken up; null: wrong answers were")
     withhold: Fraction = Field(description="the share of failed atoms that no feedback names")
     judge: Judge
     seed: Seed
-    failed: Count = Field(description="answers that were taken up, of all models")
+    failed: Count = Field(
+        description="answers that were taken up, of all models, those that were right before included"
+    )
     models: dict[str, RefinedModel]
     table: RefinementTable
     tree: str | None = Field(description="the tree that capabilities are of, NAME@POSITION; null without one")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, withhold
 from dokimasia.domain.identity import digest
+from dokimasia.domain.judgement import Answered
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
@@ -19,12 +20,18 @@ Peers = dict[str, dict[str, list[list[str]]]]
 
 
 class SourceAnswer(NamedTuple):
-    """One scored answer of the source run: ids of its values, the judge's scores by criterion, the weighted score."""
+    """One scored answer of the source run: ids of its values, whether it is right, the judge's scores, the weighted one.
+
+    `final` is empty and `verdict` None where the run has not decided whether it is right.
+    """
 
     sample_id: str
     sample_digest: str
     model: str
     repeat: int
+    chain: str
+    final: str
+    verdict: Answered | None
     criteria: str
     response: str
     judgement: str
@@ -64,61 +71,73 @@ def read_source(home: Home, run: Run) -> Source:
             f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
         )
     scores = judgement_scores(home, run.id)
+    rows = results(home, run.id)
+    chains = {row.sample_id: row.chain_id for row in rows if row.chain_id}
     answers: list[SourceAnswer] = []
-    for row in results(home, run.id):
+    for row in rows:
         if row.kind != "score" or row.arm or row.score is None:
             continue
         if row.criteria_id and row.response_id and row.judgement_id:
-            ids = (row.criteria_id, row.response_id, row.judgement_id)
-            judged = scores[row.judgement_id]
             answers.append(
-                SourceAnswer(row.sample_id, row.sample_digest, row.model, row.repeat, *ids, judged, row.score)
+                SourceAnswer(
+                    sample_id=row.sample_id,
+                    sample_digest=row.sample_digest,
+                    model=row.model,
+                    repeat=row.repeat,
+                    chain=chains.get(row.sample_id, ""),
+                    final=row.final_id or "",
+                    verdict=row.verdict,
+                    criteria=row.criteria_id,
+                    response=row.response_id,
+                    judgement=row.judgement_id,
+                    scores=scores[row.judgement_id],
+                    score=row.score,
+                )
             )
     return Source(plan, tuple(answers))
 
 
-def peers_for(failed: Sequence[SourceAnswer], source: Source, plan: RefinementPlan) -> Peers:
-    """Return the peers of each atom of each failed answer.
+def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: Source, plan: RefinementPlan) -> Peers:
+    """Return the peers of each atom of each failed answer that a feedback may name.
 
-    A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its best answer of these. Hints
-    are counted in the order of the run, so that the choice does not depend on what came when. Withheld atoms get none.
+    A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its answer that is best on the atoms
+    of that failed answer. Peers are counted in the order of the run, so that the choice does not depend on what came when.
     """
     by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
     names = {spec.ref.name for spec in plan.peers}
     for answer in source.answers:
         if answer.model in names:
             by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
-    solved: dict[Need, Mapping[str, float]] = {}
-    best: dict[tuple[str, int, str], str] = {}
-    for answer in failed:
-        for atom in shown_atoms(answer, plan):
-            need = Need(answer.key, atom)
-            found: dict[str, float] = {}
-            for peer, theirs in by_sample.get(answer.sample_id, {}).items():
-                mean = sum(one.scores[atom - 1] for one in theirs) / len(theirs)
-                if peer != answer.model and mean >= SOLVED:
-                    found[peer] = mean
-                    chosen = max(theirs, key=lambda one: (one.scores[atom - 1], -one.repeat))
-                    best[answer.key, atom, peer] = chosen.response
-            solved[need] = found
-    order = assign_peers(solved, solved, seed=plan.seed)
+    solved: dict[Need, dict[str, float]] = {}
+    best: dict[tuple[str, str], str] = {}
+    for answer, atoms in shown.items():
+        for peer, theirs in by_sample.get(answer.sample_id, {}).items():
+            if peer == answer.model:
+                continue
+            means = {atom: sum(one.scores[atom - 1] for one in theirs) / len(theirs) for atom in atoms}
+            able = [atom for atom, mean in means.items() if mean >= SOLVED]
+            for atom in able:
+                solved.setdefault(Need(answer.key, atom), {})[peer] = means[atom]
+            chosen = max(theirs, key=lambda one: (sum(one.scores[atom - 1] for atom in able), -one.repeat))
+            best[answer.key, peer] = chosen.response
+    needs = [Need(answer.key, atom) for answer, atoms in shown.items() for atom in atoms]
+    order = assign_peers(needs, solved, seed=plan.seed, apart=plan.protocol == "published")
     chosen_for: Peers = {}
     for need, peers in order.items():
-        pairs = [[peer, best[need.key, need.atom, peer]] for peer in peers]
-        chosen_for.setdefault(need.key, {})[str(need.atom)] = pairs
+        chosen_for.setdefault(need.key, {})[str(need.atom)] = [[peer, best[need.key, peer]] for peer in peers]
     return chosen_for
 
 
-def shown_atoms(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
-    """Return the failed atoms of an answer that a feedback may name."""
-    failed = failed_atoms(answer.scores)
-    return withhold(failed, plan.withhold, plan.seed, answer.sample_digest, answer.model, answer.repeat).shown
+def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
+    """Return the atoms that a feedback names at most: as many as if every failed one could be fed back."""
+    return withhold(failed_atoms(answer.scores), plan.withhold, plan.seed).shown
 
 
 def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, Any]:
     """Return what every arm of the graph is given of an answer; `sample` is the sample's id in the store."""
     given: dict[str, Any] = {
         "sample": sample,
+        "chain": answer.chain,
         "criteria": answer.criteria,
         "source": answer.response,
         "source_judgement": answer.judgement,

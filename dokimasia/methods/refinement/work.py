@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
-from dokimasia.domain.refinement import Arm, RefinementStep
+from dokimasia.domain.refinement import Arm, RefinementStep, Selection
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
@@ -18,6 +18,9 @@ from dokimasia.storage.runs import get_run
 
 REFINEMENT = cast("GraphFile", refinement)
 
+Given = dict[SourceAnswer, dict[str, Any]]
+"""What the graph is given of each answer beside what `graph_inputs` says."""
+
 
 async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield two stages: the original answers are checked, then the arms of those that failed go their rounds.
@@ -29,17 +32,22 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     source = read_source(job.home, get_run(job.home, plan.source))
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
-    yield _stage(job, answers, ["original"], {})
+    of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
+    yield _stage(job, {answer: of_first | {"final": answer.final} for answer in answers}, ["original"], {})
     if job.out_of_budget:
         return
-    failed = [answer for answer in answers if await _fails(job, answer)]
-    peers = peers_for(failed, source, plan) if "peer" in plan.arms else {}
-    yield _stage(job, failed, [arm for arm in plan.arms if arm != "original"], peers)
+    shown: dict[SourceAnswer, Sequence[int]] = {}
+    taken: Given = {}
+    for answer in answers:
+        found = await _taken_up(job, answer)
+        if found is not None:
+            shown[answer] = found[0].shown
+            taken[answer] = found[1]
+    peers = peers_for(shown, source, plan) if "peer" in plan.arms else {}
+    yield _stage(job, taken, [arm for arm in plan.arms if arm != "original"], peers)
 
 
-def _stage(
-    job: Job[RefinementPlan], answers: Sequence[SourceAnswer], arms: Sequence[Arm], peers: Peers
-) -> Stage[Sample]:
+def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers: Peers) -> Stage[Sample]:
     """Return the stage in which answers go through arms, sample by sample."""
     by_sample: dict[str, list[SourceAnswer]] = {}
     for answer in answers:
@@ -51,31 +59,42 @@ def _stage(
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)
-        await gathered(_item(job, sample, stored, answer, arm, peers) for answer in mine for arm in arms)
+        await gathered(
+            _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
+            for answer in mine
+            for arm in arms
+        )
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
 
 
-async def _fails(job: Job[RefinementPlan], answer: SourceAnswer) -> bool:
-    """Whether an answer is one to refine; one without a verdict is not, and is counted apart."""
+async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[Selection, dict[str, Any]] | None:
+    """Return what may be fed back on an answer that failed, and what its arms are given of it; None where it stays as it is.
+
+    One without a verdict or without a point to feed back is not taken up, and is counted apart.
+    """
     row = get_result(job.home, job.run.id, item_name(answer, "original"))
     if row is None or row.outcome == "failed" or not row.value_ids:
-        return False
-    if job.plan.threshold is not None:
-        return answer.score < job.plan.threshold
+        return None
     store = job.services.store
     step = await store.get(RefinementStep, row.value_ids[0])
-    return step.final is not None and (await store.get(FinalAnswer, step.final)).verdict == "wrong"
+    if step.selection is None or step.final is None:
+        return None
+    selection = await store.get(Selection, step.selection)
+    verdict = (await store.get(FinalAnswer, step.final)).verdict
+    if job.plan.names_points and not selection.shown:
+        return None
+    return selection, {"answered": verdict, "selection": step.selection}
 
 
 async def _item(
-    job: Job[RefinementPlan], sample: Sample, stored: str, answer: SourceAnswer, arm: Arm, peers: Peers
+    job: Job[RefinementPlan], sample: Sample, answer: SourceAnswer, arm: Arm, given: dict[str, Any], peers: Peers
 ) -> None:
     item = item_name(answer, arm)
     if job.finished(item) is not None:
         return
-    inputs = {**graph_inputs(answer, job.plan, stored), "arm": arm}
+    inputs = {**given, "arm": arm}
     if arm == "peer":
         inputs["peers"] = peers.get(answer.key, {})
     state = await job.walk(REFINEMENT, inputs, item)

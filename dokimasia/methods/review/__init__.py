@@ -39,6 +39,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
     if len({spec.ref.name for spec in panel}) < len(panel):
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
     found = await asyncio.to_thread(session.entries, request, images=True)
+    comparing = "peer_review_published" if request.protocol == "published" else "peer_review"
     plan = ReviewPlan(
         data=found.hash,
         limit=request.limit,
@@ -47,7 +48,8 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         cycles=request.cycles,
         accept=request.accept,
         request=request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST,
-        prompts=prompts_used(session.library, ("describe", "peer_review", "peer_vote", "repair")),
+        protocol=request.protocol,
+        prompts=prompts_used(session.library, ("describe", comparing, "peer_vote", "repair")),
     )
     return found.accepted(plan, expected(plan, found.sizes_of_images, samples=len(found.known)))
 
@@ -58,7 +60,7 @@ def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> 
     asked: list[Asking] = []
     for spec in plan.panel:
         for size in sizes:
-            shown = INSTRUCTION_TOKENS + size.images
+            shown = INSTRUCTION_TOKENS + size.images_for(spec)
             asked += [
                 Asking(spec, 1, shown, DESCRIPTION_TOKENS),
                 Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS),

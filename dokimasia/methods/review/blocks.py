@@ -35,9 +35,12 @@ def section(data: ReportData) -> Section:
             )
         )
     blocks += [_verdicts(summary), _members(summary), Paragraph(_MEANING, "note"), *_golden(summary)]
+    blocks += _lost(summary)
     if summary["failures"]:
         failed, members = figures.counts(summary["failures"]), figures.counts(summary["failed_members"])
-        blocks.append(Paragraph(f"Incomplete, because a member failed: {failed} ({members}).", "warning"))
+        blocks.append(Paragraph(f"Incomplete, because too few were heard: {failed} ({members}).", "warning"))
+    if summary["protocol"] == "published":
+        blocks.append(Paragraph("Protocol published: no candidate was kept, and every vote had to come.", "note"))
     blocks.append(Only("terminal", (Paragraph(f"{summary['n']} samples, {figures.used(summary)}", "note"),)))
     return Section("review", "Peer review", blocks, menu="Review")
 
@@ -136,6 +139,26 @@ def _member(
     ]
 
 
+def _lost(summary: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield what became of turns: how many comparisons kept a candidate, and which turns were lost."""
+    kept = summary["kept"]
+    if kept["n"]:
+        text = f" of {kept['n']} comparisons kept a candidate as it was."
+        yield Paragraph((figures.count(kept["k"], "/kept/k"), text))
+    lost = [
+        f"{one[part]['lost']} of {one[part]['n']} turns to {part} of {name}"
+        for name, one in summary["turns"].items()
+        for part in ("describe", "compare", "vote")
+        if one[part]["lost"]
+    ]
+    if lost:
+        yield Paragraph(
+            f"Lost, because a reply could not be used: {'; '.join(lost)}. Then a member's candidate stays as it is, or its vote "
+            f"is missing: {summary['golden']['lost_votes']} of {summary['golden']['n']} captions lack a vote.",
+            "warning",
+        )
+
+
 def _golden(summary: Mapping[str, Any]) -> list[Block]:
     golden: Mapping[str, Any] = summary["golden"]
     if not golden["n"]:
@@ -147,6 +170,8 @@ def _golden(summary: Mapping[str, Any]) -> list[Block]:
         f"{golden['n']} golden captions ({after}) of {words['mean']:.0f} words in the mean and {words['max']} at most; of "
         f"their {golden['sentences']} sentences {golden['added_in_rewrites']} were added in rewrites."
     )
+    if golden["without_vote"]:
+        text += f" {golden['without_vote']} needed no vote, since the candidates of all members had become one text."
     blocks: list[Block] = [Paragraph(text)]
     if waiting:
         blocks.append(
@@ -189,12 +214,16 @@ def sample(item: Mapping[str, Any]) -> Iterator[Block]:
             yield Texts([(Span(f"{title}, cycle {value['cycle']}", "strong"), value["text"])])
         elif one["type"] == "PeerReview":
             ranked = " > ".join(texts[id]["author"] for id in value["ranking"])
-            yield Paragraph(Span(f"{value['reviewer']} compares, cycle {value['cycle']}: {ranked}", "strong"))
+            kept = f", and keeps the text of {texts[value['rewrite']]['author']}" if value["kept"] else ""
+            yield Paragraph(Span(f"{value['reviewer']} compares, cycle {value['cycle']}: {ranked}{kept}", "strong"))
             yield Bullets(_critiques(value, texts))
         elif one["type"] == "PeerVote":
             chosen = f"for {texts[value['choice']]['author']} (shown as {value['place']})"
             yield Paragraph(Span(f"{value['voter']} votes, cycle {value['cycle']}: {chosen}", "strong"))
             yield Bullets([*_critiques(value, texts), Span(value["rationale"], "muted")])
+        elif one["type"] == "LostTurn":
+            title = f"{value['member']} loses its turn to {value['part']}, cycle {value['cycle']} ({value['failure']})"
+            yield Texts([(Span(title, "strong"), value["reason"])])
     if golden and values:
         yield Paragraph(Span("where the sentences came from", "strong"))
         yield Bullets([_origin(one) for one in golden["origins"]])

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from statistics import mean, median
-from typing import Any
+from typing import Any, get_args
 
 from dokimasia.algorithms.self_preference import (
     OwnVotes,
@@ -14,7 +14,17 @@ from dokimasia.algorithms.self_preference import (
     self_preference,
 )
 from dokimasia.algorithms.statistics import Interval
-from dokimasia.domain.review import Candidate, GoldenCaption, PeerReview, PeerVote, ReviewRecord
+from dokimasia.algorithms.text.similarity import substance
+from dokimasia.domain.review import (
+    MIN_VOTES,
+    Candidate,
+    GoldenCaption,
+    LostTurn,
+    Part,
+    PeerReview,
+    PeerVote,
+    ReviewRecord,
+)
 from dokimasia.methods.review.request import ReviewPlan
 from dokimasia.runs.figures import counted, heading, paid
 from dokimasia.runs.reading.rates import rounded, share
@@ -39,12 +49,14 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
     failed = [record for _, record in records if record.verdict == "incomplete"]
     golden = [row.caption for row in golden_captions(home, run_id)]
     votes = made_values(home, run_id, PeerVote)
+    reviews = made_values(home, run_id, PeerReview)
     return {
         **heading(run, plan),
         "panel": list(panel),
         "cycles": plan.cycles,
         "accept": plan.accept,
         "request": plan.request,
+        "protocol": plan.protocol,
         "n": len(places),
         "n_complete": len(complete),
         "open_items": len(places) - len(records),
@@ -56,6 +68,8 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
         "accepted_by_cycle": counted(one.cycle for one in golden),
         "failures": counted(one.failure for one in failed if one.failure),
         "failed_members": counted(one.failed_member for one in failed if one.failed_member),
+        "kept": share([review.kept for _, review in reviews], [made.cluster for made, _ in reviews]),
+        "turns": _turns(home, run_id, panel),
         "self_preference": {
             "votes": _preferences(vote_rounds(home, run_id), panel, seed=run.seed),
             "first_ranks": _preferences(rank_rounds(home, run_id), panel, seed=run.seed),
@@ -70,7 +84,7 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
 
 
 def vote_rounds(home: Home, run_id: str) -> list[Round]:
-    """Return the votes of a run, a round for each sample and cycle in which every member voted, texts by content."""
+    """Return the votes of a run, a round for each sample and cycle in which two or more voted, texts by content."""
     made = made_values(home, run_id, PeerVote)
     return _rounds(home, run_id, [(one, vote.voter, vote, vote.choice) for one, vote in made])
 
@@ -84,6 +98,9 @@ def rank_rounds(home: Home, run_id: str) -> list[Round]:
 def _rounds(home: Home, run_id: str, chosen: Sequence[tuple[Made, str, PeerVote | PeerReview, str]]) -> list[Round]:
     """Return what members chose as rounds, from each choice with who made it, and what it is a part of."""
     texts = {made.id: candidate for made, candidate in made_values(home, run_id, Candidate)}
+    writers: dict[tuple[str, str], set[str]] = {}
+    for one in texts.values():
+        writers.setdefault((one.sample, substance(one.text)), set()).add(one.author)
     found: dict[tuple[str, str, int], dict[str, str]] = {}
     shown: dict[tuple[str, str, int], tuple[str, ...]] = {}
     for made, member, value, choice in chosen:
@@ -91,9 +108,16 @@ def _rounds(home: Home, run_id: str, chosen: Sequence[tuple[Made, str, PeerVote 
         found.setdefault(place, {})[member] = texts[choice].text
         shown.setdefault(place, value.shown)
     return [
-        Round(dict(sorted(choices.items())), _authors(shown[place], texts), place[1])
+        Round(
+            dict(sorted(choices.items())),
+            {
+                text.text: sorted(writers[text.sample, substance(text.text)])
+                for text in map(texts.__getitem__, shown[place])
+            },
+            place[1],
+        )
         for place, choices in found.items()
-        if len(choices) == len(shown[place])
+        if len(choices) >= MIN_VOTES
     ]
 
 
@@ -104,11 +128,22 @@ def caption_states(home: Home, run_id: str) -> dict[str, str]:
     return {id: "unverified" if state == "waiting" else state for id, state in states.items()}
 
 
-def _authors(shown: Sequence[str], texts: dict[str, Candidate]) -> dict[str, list[str]]:
-    authors: dict[str, list[str]] = {}
-    for candidate in sorted((texts[id] for id in shown), key=lambda one: one.author):
-        authors.setdefault(candidate.text, []).append(candidate.author)
-    return authors
+def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, Any]:
+    """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing."""
+    lost = [one for _, one in made_values(home, run_id, LostTurn)]
+    missing = Counter((one.member, one.part) for one in lost)
+    had = missing + Counter(
+        [
+            *((one.author, "describe") for _, one in made_values(home, run_id, Candidate) if one.cycle == 0),
+            *((one.reviewer, "compare") for _, one in made_values(home, run_id, PeerReview)),
+            *((one.voter, "vote") for _, one in made_values(home, run_id, PeerVote)),
+        ]
+    )
+    return {
+        name: {part: {"n": had[name, part], "lost": missing[name, part]} for part in get_args(Part)}
+        | {"failures": counted(one.failure for one in lost if one.member == name)}
+        for name in panel
+    }
 
 
 def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) -> dict[str, Any]:
@@ -161,6 +196,8 @@ def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str]) -> dict[str
     written = Counter(caption.author for caption in captions)
     return {
         "n": len(captions),
+        "without_vote": sum(not caption.votes for caption in captions),
+        "lost_votes": sum(caption.lost > 0 for caption in captions),
         "words": {"mean": _rounded(mean(words)), "median": _rounded(median(words)), "max": max(words)}
         if words
         else None,

@@ -11,6 +11,7 @@ from dokimasia.runs.plans import DataPlan
 from dokimasia.runs.requests import DataRequest, Models, Option
 
 Rule = Literal["unanimous", "majority"]
+Protocol = Literal["ours", "published"]
 
 
 class ReviewRequest(DataRequest):
@@ -32,6 +33,10 @@ class ReviewRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What descriptions are asked for, in place of a full description."
     )
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
 
 
 class ReviewPlan(DataPlan):
@@ -41,6 +46,7 @@ class ReviewPlan(DataPlan):
     cycles: int = Field(default=MAX_CYCLES, ge=1)
     accept: Rule = "unanimous"
     request: str = DESCRIBE_REQUEST
+    protocol: Protocol = "ours"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,4 +63,5 @@ class ReviewPlan(DataPlan):
             cycles=self.cycles,
             accept=self.accept,
             request=self.request,
+            published=self.protocol == "published",
         )

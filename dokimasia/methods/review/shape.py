@@ -6,6 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.review import Rule, Verdict
+from dokimasia.methods.review.request import Protocol
 from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
 
 
@@ -40,7 +41,7 @@ class MemberPreference(Preference):
 class Preferences(Value):
     """Self-preference of the panel and of each of its members."""
 
-    rounds: Count = Field(description="rounds, one a sample and cycle, in which every member chose")
+    rounds: Count = Field(description="rounds, one a sample and cycle, in which two or more members chose")
     panel: Preference
     members: dict[str, MemberPreference]
 
@@ -82,6 +83,10 @@ class Golden(Value):
     """The golden captions, and where their sentences came from."""
 
     n: Count = Field(description="golden captions")
+    without_vote: Count = Field(
+        description="of them, those accepted because the candidates of all members were one text"
+    )
+    lost_votes: Count = Field(description="of them, those that were voted for while a member's vote could not be used")
     words: Words | None = Field(description="their lengths; null without a caption")
     last_author: Counts = Field(description="captions by the member that wrote them last")
     sentences: Count = Field(description="sentences of all captions")
@@ -95,6 +100,22 @@ class Golden(Value):
     )
 
 
+class Turns(Value):
+    """The turns that a member had to do one thing."""
+
+    n: Count = Field(description="turns")
+    lost: Count = Field(description="of them, those of which nothing came that could be used")
+
+
+class MemberTurns(Value):
+    """The turns of one member: drafts, comparisons and votes that it was asked for."""
+
+    describe: Turns
+    compare: Turns
+    vote: Turns
+    failures: Counts = Field(description="lost turns by kind of failure")
+
+
 class ReviewFigures(Used, DataFigures):
     """The figures of a peer review."""
 
@@ -102,6 +123,7 @@ class ReviewFigures(Used, DataFigures):
     cycles: int = Field(ge=0, description="cycles of comparing, ranking and rewriting, at most")
     accept: Rule = Field(description="what accepts a caption: all votes, or after the last cycle most of them")
     request: str = Field(description="what a description was asked for")
+    protocol: Protocol = Field(description="ours, or as in the paper")
     n: Count = Field(description="samples")
     n_complete: Count = Field(description="samples whose review was accepted or discarded")
     coverage: Coverage
@@ -112,6 +134,10 @@ class ReviewFigures(Used, DataFigures):
     accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
     failures: Failures
     failed_members: Counts = Field(description="incomplete reviews by the member that failed")
+    kept: Share = Field(
+        description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"
+    )
+    turns: dict[str, MemberTurns] = Field(description="turns by member")
     self_preference: SelfPreferences
     places: Places
     golden: Golden

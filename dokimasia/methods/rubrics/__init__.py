@@ -6,14 +6,17 @@ from functools import partial
 from typing import Any
 
 from dokimasia.domain.identity import value_id
+from dokimasia.domain.rubric import MEASURED_ERRORS, TRIAL_CAPTIONS, RubricSet
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks
 from dokimasia.methods.rubrics.figures import set_figures
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets_id, sets_of_run, write_sets
+from dokimasia.methods.rubrics.power import power_figures, set_power
 from dokimasia.methods.rubrics.request import PROMPTS, RubricPlan, RubricRequest
 from dokimasia.methods.rubrics.sources import Captions, read_captions
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.prompts.dimensions import dimensions_id
+from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
 from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Accepted, Method, later, one_walk
@@ -25,7 +28,7 @@ from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
-CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS = 900, 500, 200
+INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_000, 900, 500, 200, 400
 
 COLUMNS: dict[str, ColumnType] = {
     "domain": "text",
@@ -34,7 +37,15 @@ COLUMNS: dict[str, ColumnType] = {
     "checked": "truth",
     "must_right": "texts",
     "easy_wrong": "texts",
+    "planted": "integer",
+    "caught": "integer",
+    "caught_low": "number",
+    "caught_high": "number",
+    "rubrics_tried": "integer",
+    "rubrics_failed": "integer",
 }
+"""What an export says of a sample's set: of `planted` errors so many were `caught`, with the interval of that share, and
+of its rubrics, so many of those that were tried were failed by a text that had no part in choosing them."""
 
 
 async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
@@ -59,6 +70,8 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         panel=panel,
         sources={one.sample_id: value_id(one) for one in found.sources},
         request=found.request,
+        protocol=request.protocol,
+        dimensions=dimensions_id(),
         prompts=prompts_used(session.library, PROMPTS),
     )
     names = tuple(spec.ref.name for spec in panel)
@@ -75,13 +88,18 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 def expected(plan: RubricPlan, found: Captions) -> Estimate:
     """Return what the making of rubrics will ask at most; a domain is asked for where the data name none."""
     asked: list[Asking] = []
-    shown = INSTRUCTION_TOKENS + CAPTION_TOKENS
+    shown = INSTRUCTIONS + CAPTION_TOKENS
+    pool = len(plan.pool)
+    tried_on = 0 if plan.protocol == "published" else (pool + 1) // 2 + TRIAL_CAPTIONS
+    measured_on = 1 + MEASURED_ERRORS + pool // 2
     for sample, source in zip(found.samples, found.sources, strict=True):
         size = size_of(sample)
-        asked += [Asking(spec, 1, size.text + size.images, CAPTION_TOKENS) for spec in plan.pool]
+        asked += [Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS) for spec in plan.pool]
         asked += [
-            Asking(plan.judge, 1 + (source.domain is None), shown + size.images, RUBRIC_TOKENS),
-            Asking(plan.judge, 2, shown + len(plan.pool) * CAPTION_TOKENS, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
+            Asking(plan.judge, 2, shown + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + bool(tried_on), shown + RUBRIC_TOKENS, PLANTED_TOKENS),
+            Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         asked += [Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS) for spec in plan.panel]
     return added_up(asked, len(found.samples))
@@ -91,16 +109,19 @@ def figures(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of a run that makes rubrics, ready for JSON; the same stored rows give the same bytes."""
     plan, _ = METHOD.read(run)
     rows = results(home, run.id)
-    samples = len(run_samples(home, run.id))
+    places = run_samples(home, run.id)
+    sets = sets_of_run(home, run) if _made(rows) else []
     return {
         **heading(run, plan),
-        "samples": samples,
-        "open_items": samples - len(rows),
+        "samples": len(places),
+        "open_items": len(places) - len(rows),
+        "protocol": plan.protocol,
         "pool": [spec.ref.name for spec in plan.pool],
         "panel": [spec.ref.name for spec in plan.panel],
         "request": plan.request,
         "failures": failures(rows),
-        **set_figures(sets_of_run(home, run) if _made(rows) else []),
+        **set_figures(sets),
+        "power": power_figures(sets, {place.sample_id: place.cluster for place in places}),
         **paid(home, rows),
     }
 
@@ -109,7 +130,8 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
     """Yield each sample's set with what was dropped, or its failure, ready for JSON; with `sample`, that one alone."""
     for row in rows_shown(home, run, sample):
         made = find_value(home, row.value_ids[0])["value"] if row.value_ids else None
-        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": made}
+        power = None if made is None else set_power(RubricSet.model_validate(made))
+        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": made, "power": power}
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
@@ -121,8 +143,21 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         said = {} if one is None else one.model_dump(include={"domain", "caption", "verified", "checked"})
         streams = {} if one is None else {"must_right": one.must_right, "easy_wrong": one.easy_wrong}
         texts = {name: [rubric.statement for rubric in rubrics] for name, rubrics in streams.items()}
-        found.append(dict.fromkeys(COLUMNS) | said | texts)
+        found.append(dict.fromkeys(COLUMNS) | said | texts | ({} if one is None else _power_cells(one)))
     return found
+
+
+def _power_cells(one: RubricSet) -> dict[str, Any]:
+    power = set_power(one)
+    caught, failed = power["caught"], power["rubrics"]
+    return {
+        "planted": caught["n"],
+        "caught": caught["k"],
+        "caught_low": caught["low"],
+        "caught_high": caught["high"],
+        "rubrics_tried": failed["n"],
+        "rubrics_failed": failed["k"],
+    }
 
 
 def after(home: Home, run: Run, request: RubricRequest) -> Iterable[str]:

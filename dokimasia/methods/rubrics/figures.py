@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
-from dokimasia.domain.rubric import Rubric, RubricSet
+from dokimasia.domain.rubric import WEAK_POOL, Rubric, RubricSet
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.rates import mean
 
@@ -40,7 +40,11 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
         "repaired": sum(rubric.repaired for rubric in rubrics),
         "evidence": mean([float(stands_in(rubric, one.caption)) for rubric, one in quoted]),
         "support": mean(supported),
-        "dropped": {by: sum(gone.by == by for one in sets for gone in one.dropped) for by in ("rules", "panel")},
+        "dropped": {
+            by: sum(gone.by == by for one in sets for gone in one.dropped) for by in ("rules", "trial", "panel")
+        },
+        "replaced": sum(rubric.replaced for rubric in rubrics),
+        "weak": sum(len(one.pool) < WEAK_POOL for one in sets),
         "unheard": sum(len(one.unheard) for one in sets),
         "verified": sum(one.verified for one in sets),
         "checked": sum(one.checked for one in sets),

@@ -1,6 +1,6 @@
 """Rubric sets as files: JSON lines that anybody can publish, read again into an empty home, and audit new models by."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from dokimasia.domain.decision import rubric_subject
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
-from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, polarity_of
+from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.checks import checked_texts
 from dokimasia.runs.reading.export_formats import write_whole
@@ -37,7 +37,8 @@ class RubricEntry(Value):
 class RubricLine(Value):
     """One line of a file of rubrics: a sample, by name and by the hashes of its images, and its two streams.
 
-    `verified` says that a person stands behind the caption, `checked` that one has decided on every rubric.
+    `verified` says that a person stands behind the caption, `checked` that one has decided on every rubric. `tried` are the
+    texts that its power is measured by; what a text passes follows the rubrics, must-right first.
     """
 
     format: Literal["dokimasia-rubrics/1"]
@@ -49,6 +50,7 @@ class RubricLine(Value):
     checked: bool = False
     must_right: tuple[RubricEntry | str, ...] = Field(default=(), max_length=MAX_RUBRICS)
     easy_wrong: tuple[RubricEntry | str, ...] = Field(default=(), max_length=MAX_RUBRICS)
+    tried: tuple[Tried, ...] = ()
     pool: tuple[str, ...] = ()
     panel: tuple[str, ...] = ()
 
@@ -143,21 +145,32 @@ def sets_id(sets: Iterable[RubricSet]) -> str:
 
 
 def _decided(id: str, one: RubricSet, standings: dict[str, Any]) -> RubricSet:
-    kept: list[tuple[Rubric, Any]] = []
+    """Return a set as people left it; what a rubric that they edited passes is no longer known."""
+    kept: dict[int, Rubric] = {}
+    edited: set[int] = set()
     decided = True
-    for number, rubric in enumerate(one.rubrics, start=1):
-        standing = standings.get(rubric_subject(id, number))
+    for place, rubric in enumerate(one.rubrics):
+        standing = standings.get(rubric_subject(id, place + 1))
         state = "waiting" if standing is None else standing.state
         decided = decided and state != "waiting"
-        verdicts = one.verdicts[number - 1] if len(one.verdicts) == len(one.rubrics) else ()
         if standing is not None and state == "edited":
             text = " ".join(standing.text.split())
             rubric = rubric.model_copy(update={"statement": text, "polarity": polarity_of(text)})
+            edited.add(place)
         if state != "rejected":
-            kept.append((rubric, verdicts))
-    rubrics = tuple(rubric for rubric, _ in kept)
-    verdicts = tuple(said for _, said in kept) if one.verdicts else ()
-    return one.model_copy(update={"rubrics": rubrics, "verdicts": verdicts, "checked": decided and bool(one.rubrics)})
+            kept[place] = rubric
+    changes: dict[str, Any] = {
+        "rubrics": tuple(kept.values()),
+        "verdicts": tuple(one.verdicts[place] for place in kept) if len(one.verdicts) == len(one.rubrics) else (),
+        "tried": tuple(_left(tried, kept, edited) for tried in one.tried),
+        "checked": decided and bool(one.rubrics),
+    }
+    return one.model_copy(update=changes)
+
+
+def _left(tried: Tried, kept: Collection[int], edited: Collection[int]) -> Tried:
+    passes = tuple(None if place in edited else tried.passes[place] for place in kept if tried.passes)
+    return tried.model_copy(update={"passes": passes})
 
 
 def _read_line(line: bytes, where: str) -> RubricSet:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import DOMAINS
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricOptions
 from dokimasia.runs.plans import JudgedPlan
@@ -15,10 +15,12 @@ from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_f
 
 PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),
-    "candidate",
+    "candidate_plain",
     "domain",
     "easy_wrong",
+    "perturbation",
     "repair",
+    "rubric_assessment",
     "rubric_cross_check",
     "rubric_repair",
 )
@@ -43,6 +45,10 @@ class RubricRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the pool is asked, in place of what the review asked."
     )
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
     export: Annotated[Path | None, Option(metavar="FILE", file=True)] = Field(
         default=None, description="Also write the rubrics to this file, as JSON lines."
     )
@@ -54,12 +60,17 @@ class RubricRequest(DataRequest):
 
 
 class RubricPlan(JudgedPlan):
-    """A run that makes rubrics, by its content; `sources` are the captions' ids by the sample's name."""
+    """A run that makes rubrics, by its content; `sources` are the captions' ids by the sample's name.
+
+    `dimensions` is the content id of the dimensions in which errors are planted.
+    """
 
     pool: tuple[ModelSpec, ...]
     panel: tuple[ModelSpec, ...] = ()
     sources: dict[str, str]
     request: str = DESCRIBE_REQUEST
+    protocol: Protocol = "ours"
+    dimensions: str = ""
 
     @property
     def options(self) -> GraphOptions:
@@ -70,4 +81,5 @@ class RubricPlan(JudgedPlan):
             pool=tuple(spec.ref.name for spec in self.pool),
             panel=tuple(spec.ref.name for spec in self.panel),
             sources=dict(self.sources),
+            published=self.protocol == "published",
         )

@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Used
+from dokimasia.domain.options import Protocol
+from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Share, Used
 
 
 class PerImage(Value):
@@ -34,13 +35,32 @@ class Dropped(Value):
     """Rubrics that were dropped, by whom."""
 
     rules: Count = Field(description="by rules")
+    trial: Count = Field(description="by the trial, since they tested nothing; most are replaced")
     panel: Count = Field(description="by the panel's votes")
+
+
+class Power(Value):
+    """What the sets catch, measured on texts that had no part in choosing them; intervals clustered by image."""
+
+    caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
+    caught_by_gate: Share = Field(description="of the same errors, those that a must-right rubric fails")
+    dimensions: dict[str, Share] = Field(description="caught, by the dimension of the error")
+    must_right: Share = Field(
+        description="of the must-right rubrics, those that a response or a planted error of these texts fails"
+    )
+    easy_wrong: Share = Field(
+        description="of the easy-wrong rubrics, those that a planted error fails; they are mined from all responses"
+    )
+    golden: Share = Field(description="of all rubrics, those that the golden caption passes")
+    responses: Count = Field(description="responses that rubrics were measured on")
+    failures: Failures
 
 
 class RubricsFigures(Used, DataFigures):
     """The figures of a run that makes gated rubrics."""
 
     samples: Count = Field(description="captions to make rubrics from")
+    protocol: Protocol = Field(description="ours: rubrics are tried before they are accepted; published: they are not")
     judge: Judge
     pool: tuple[str, ...] = Field(description="models whose responses easy-wrong rubrics are mined from")
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")
@@ -56,6 +76,11 @@ class RubricsFigures(Used, DataFigures):
     domains: Counts = Field(description="sets by domain")
     kinds: Counts = Field(description="rubrics by kind")
     negative: Count = Field(description="rubrics that forbid")
+    power: Power
+    weak: Count = Field(
+        description="sets whose easy-wrong rubrics were mined from fewer than 4 responses, and are weak"
+    )
+    replaced: Count = Field(description="rubrics that stand in the place of one that tested nothing")
     repaired: Count = Field(description="rubrics that were sent back and written anew")
     evidence: Fraction | None = Field(
         description="of the rubrics that quote evidence those whose quotation stands in the caption word for word, 0 to 1; "

@@ -10,7 +10,14 @@ from dokimasia.algorithms.trees.places import in_order, mapping_of, members_belo
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.tree.accepting import estimate_growth, maker_of, placed_before, plan_growth, version_to_grow
+from dokimasia.methods.tree.accepting import (
+    estimate_growth,
+    few_criteria,
+    maker_of,
+    placed_before,
+    plan_growth,
+    version_to_grow,
+)
 from dokimasia.methods.tree.criteria import Pair, hash_of, source_of
 from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
@@ -57,9 +64,10 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
             await create_tree(home, tree_of(run), run_id=run.id, source=plan.source)
         await keep_criteria(home, tree_of(run), criteria)
 
+    estimate = estimate_growth(plan, Counter(one.sample_id for one in criteria if one.key not in placed))
     return Accepted(
         plan=plan,
-        estimate=estimate_growth(plan, Counter(one.sample_id for one in criteria if one.key not in placed)),
+        estimate=estimate.model_copy(update={"notes": few_criteria(session.home, plan, len(criteria))}),
         data_name=source.data_name,
         data_hash=hash_of(criteria),
         keep=keep,

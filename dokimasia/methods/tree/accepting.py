@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
-from dokimasia.domain.capability import CATEGORIES, DEEPEST
-from dokimasia.domain.growth import GrowthOptions, Placement
+from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.places import leaf_mapping
+from dokimasia.domain.capability import CATEGORIES
+from dokimasia.domain.growth import MIN_SUPPORT, GrowthOptions, Placement
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.methods.tree.criteria import Source, hash_of
 from dokimasia.methods.tree.request import NAME, PROMPTS, GrowthPlan, GrowthRequest
@@ -16,6 +19,11 @@ from dokimasia.storage.trees.versions import StoredVersion, get_version, mapping
 
 CRITERION_TOKENS, LEAF_TOKENS, LINE_TOKENS = 60, 12, 14
 TYPICAL_LEAVES = 80
+"""Leaves that a tree of many criteria comes to."""
+
+CRITERIA_A_LEAF = 2
+"""Criteria for which a judge makes one capability where there are few of them: 18 of 34 were made."""
+
 EMBEDDED = 128
 """Names that one embedding call takes."""
 
@@ -52,12 +60,8 @@ def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placemen
     """Return the criteria that have a leaf in the version that is grown on, with whose word that is where it is known."""
     if not plan.onto:
         return {}
-    placed = {
-        criterion: Placement(criterion, node.id)
-        for node in get_version(home, plan.onto).nodes
-        if node.id.count("<") == DEEPEST
-        for criterion in node.members
-    }
+    held = leaf_mapping(from_version(get_version(home, plan.onto)))
+    placed = {criterion: Placement(criterion, leaf) for criterion, leaf in held.items()}
     for one in mappings(home, plan.onto, tree=tree):
         if one.criterion in placed and placed[one.criterion].leaf == one.leaf:
             placed[one.criterion] = one
@@ -68,15 +72,20 @@ def plan_growth(request: GrowthRequest, session: Session, source: Source, base: 
     """Return the plan of a growth from some criteria, on the version `base` of a tree where there is one.
 
     Raises:
-        ConfigError: a model is not known, or a category cannot be one.
+        ConfigError: a model is not known, a category cannot be one, or the tree that is grown on is at another level.
     """
+    level = request.level
     if base is not None:
-        anchors = get_version(session.opened, base.id).categories
+        version = get_version(session.opened, base.id)
+        anchors = version.categories
+        if level not in (version.level, "capability"):
+            raise ConfigError(f"--level {level}: the leaves of {base.tree!r} are capabilities; leave the option out")
+        level = version.level
     else:
         anchors = tuple(dict.fromkeys(" ".join(name.split()) for name in request.categories)) or CATEGORIES
-    shared = request.model_dump(include=GrowthOptions.model_fields.keys() - {"categories", "embedding"})
+    shared = request.model_dump(include=GrowthOptions.model_fields.keys() - {"categories", "embedding", "level"})
     try:
-        growth = GrowthOptions(categories=anchors, embedding=request.embedding or "", **shared)
+        growth = GrowthOptions(categories=anchors, embedding=request.embedding or "", level=level, **shared)
     except ValueError as error:
         raise ConfigError(f"--categories: {' '.join(str(error).split())[:300]}") from None
     return GrowthPlan(
@@ -89,6 +98,27 @@ def plan_growth(request: GrowthRequest, session: Session, source: Source, base: 
         onto="" if base is None else base.id,
         tree=request.onto or request.name or "",
         prompts=prompts_used(session.library, PROMPTS),
+    )
+
+
+def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[str, ...]:
+    """Return what is to be said before a growth from so many criteria: that they are too few for the leaves to come.
+
+    The leaves to come are those of the tree that is grown on; of a new tree one for two criteria, and at most 80.
+    """
+    if plan.growth.level != "capability":
+        return ()
+    if plan.onto and home is not None:
+        expected, why = len(leaves(from_version(get_version(home, plan.onto)))), "as many as the tree has"
+    else:
+        expected = min(TYPICAL_LEAVES, -(-criteria // CRITERIA_A_LEAF))
+        why = f"one for {CRITERIA_A_LEAF} criteria, and at most {TYPICAL_LEAVES}"
+    if criteria >= MIN_SUPPORT * expected:
+        return ()
+    offer = "" if plan.onto else "; --level parent grows a tree whose leaves are the broader parents"
+    return (
+        f"{criteria:,} criteria are few for about {expected} capabilities ({why}): with fewer than {MIN_SUPPORT} criteria a "
+        f"leaf says little of a model{offer}",
     )
 
 
@@ -111,7 +141,7 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
             shown + proposed * CRITERION_TOKENS,
             proposed * LINE_TOKENS,
         ),
-        Asking(plan.judge, growth.rounds * (4 + drawn // 50), shown, 5 * LINE_TOKENS),
+        Asking(plan.judge, growth.rounds * (4 + len(growth.categories) + drawn // 50), shown, 5 * LINE_TOKENS),
         Asking(
             plan.judge,
             -(-total // growth.batch) * (2 if plan.onto else 1),

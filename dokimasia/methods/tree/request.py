@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.capability import Level
 from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions
 from dokimasia.runs.plans import Outside, RunPlan
 from dokimasia.runs.requests import SHARED_HELP, Judge, Option, RunRequest
@@ -45,6 +46,10 @@ class GrowthRequest(RunRequest):
     )
     categories: tuple[str, ...] = Field(
         default=(), description="The fixed anchors, separated by commas (default: the six of ATOM)."
+    )
+    level: Level = Field(
+        default="capability",
+        description="What the leaves are: capabilities, or, where criteria are few, the broader parents.",
     )
     subsample: int = Field(default=SUBSAMPLE, ge=0, description="Samples to grow from; 0 takes all.")
     by: Literal["category", "source"] = Field(default="category", description="What the sub-sample is balanced over.")

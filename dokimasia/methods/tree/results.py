@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping
-from dokimasia.domain.capability import DEEPEST
+from dokimasia.domain.capability import LAYERS
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.methods.tree.reading.trees import LoadedTree, load_stored
 from dokimasia.methods.tree.request import GrowthPlan, tree_of
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import is_simulated, simulated
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dokimasia.runs.reading.exporting import ColumnType, Export
 
 SHOWN_REJECTIONS, SHOWN_MOVES = 20, 100
+PARENT = LAYERS.index("parent")
 
 COLUMNS: "dict[str, ColumnType]" = {
     "run": "text",
@@ -54,6 +56,8 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
         "embedding": plan.growth.embedding or None,
         "simulated": simulated(plan.models.values()),
         "seed": plan.growth.seed,
+        "level": plan.growth.level,
+        "notes": list(Estimate.model_validate(run.options["estimate"]).notes),
         "grown_on": plan.onto or None,
         "phases": [_phase(one) for one in phases if one.report],
     }
@@ -78,7 +82,7 @@ def growth_summary(home: Home, run: Run) -> dict[str, Any]:
         "coverage": mapped / len(placements) if placements else None,
         "unplaced": loaded.unplaced,
         "calls_per_criterion": calls / len(placements) if placements else None,
-        "parents": sum(tree.nodes[node]["layer"] == DEEPEST - 1 for node in tree),
+        "parents": sum(tree.nodes[node]["layer"] == PARENT for node in tree),
         "leaves": [{"leaf": leaf, "support": int(tree.nodes[leaf]["support"])} for leaf in leaves(tree)],
         **(_moves(home, plan.onto, loaded) if plan.onto else {}),
     }

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from dokimasia.domain.capability import Level
 from dokimasia.domain.growth import FailedBatch, Phase, Rejection
 from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Count, Counts, Coverage, Heading, Judge, Seed
@@ -17,7 +18,8 @@ class PhaseFigures(Value):
     calls: Count = Field(description="calls of the judge")
     asked: Count = Field(description="criteria or leaves that the judge was asked about")
     added: Count = Field(description="leaves and parents added")
-    merged: Count = Field(description="leaves merged into others")
+    merged: Count = Field(description="leaves and parents merged into others")
+    renamed: Count = Field(default=0, description="vague leaves and parents that got a better name")
     pruned: Count = Field(description="leaves and parents taken away")
     placed: Count = Field(description="criteria that got a leaf")
     unplaced: Counts = Field(description="criteria without a leaf, by why")
@@ -49,6 +51,10 @@ class TreeFigures(Heading):
     judge: Judge
     embedding: str | None = Field(description="the model by whose embeddings equal names are found; null: by n-grams")
     seed: Seed
+    level: Level = Field(
+        description="what the leaves are: capabilities, or the parents that are right above them elsewhere"
+    )
+    notes: tuple[str, ...] = Field(description="what was said before it started, such as that criteria are few")
     grown_on: str | None = Field(description="the version that was grown on; null for a new tree")
     phases: tuple[PhaseFigures, ...]
     calls: Count = Field(description="calls of the judge in all phases")
@@ -63,7 +69,7 @@ class TreeFigures(Heading):
     calls_per_criterion: float | None = Field(
         default=None, ge=0, description="null before criteria are mapped; absent before there is a version"
     )
-    parents: Count = Field(default=0, description="nodes right above leaves; absent before there is a version")
+    parents: Count = Field(default=0, description="nodes right below categories; absent before there is a version")
     leaves: tuple[Leaf, ...]
     new_criteria: Count = Field(default=0, description="criteria that are new; only where a tree was grown on")
     new_leaves: tuple[str, ...] = Field(default=(), description="leaves that are new; only where a tree was grown on")

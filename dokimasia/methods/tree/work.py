@@ -62,7 +62,9 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
         placements=lambda version_id: mappings(home, version_id, tree=tree),
         told=told,
     )
-    first = plan.onto or await job.services.store.put(to_version(new_tree(plan.growth.categories)))
+    first = plan.onto or await job.services.store.put(
+        to_version(new_tree(plan.growth.categories, level=plan.growth.level))
+    )
     inputs = {"version": first, "base": plan.onto, "round": 0}
     await job.walk(cast("GraphFile", taxonomy_growth), inputs, item, context=context)
     await job.close(item)

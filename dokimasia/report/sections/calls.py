@@ -19,10 +19,27 @@ def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield a call's messages and its reply as (who, text), images as a mark."""
     for message in call["request"].get("messages", ()):
         parts = [
-            part["text"] if part["kind"] == "text" else f"[image {part['sha256'][:12]}]" for part in message["parts"]
+            part["text"] if part["kind"] == "text" else _image(part, call.get("originals", {}))
+            for part in message["parts"]
         ]
         yield message["role"], "\n".join([*parts, *_wishes(message)])
     yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
+
+
+def reduced_images(view: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield a line for every image of a sample that was made smaller before it was sent."""
+    for one in view.get("reduced_images", ()):
+        yield Paragraph(
+            f"image {one['original'][:12]}: sent as {one['sha256'][:12]}, {one['width']} × {one['height']} pixels, "
+            f"{one['bytes']:,} bytes, to models with max_image_side {one['side']}"
+        )
+
+
+def _image(part: Mapping[str, Any], originals: Mapping[str, str]) -> str:
+    shown = f"image {part['sha256'][:12]}"
+    if part["sha256"] in originals:
+        shown += f", {part['width']} × {part['height']}, made from {originals[part['sha256']][:12]}"
+    return f"[{shown}]"
 
 
 def _wishes(said: Mapping[str, Any]) -> list[str]:

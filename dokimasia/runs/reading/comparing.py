@@ -6,8 +6,9 @@ from typing import Any
 from dokimasia.errors import InputError
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import identity
-from dokimasia.runs.reading.differences import Answer, Place, Side, compare, match_places
+from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.exporting import exported
+from dokimasia.runs.reading.sides import Answer, Place, Side, match_places
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results

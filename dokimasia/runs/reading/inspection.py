@@ -7,9 +7,11 @@ from typing import Any
 from dokimasia.errors import NotFound
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.registry import method_of
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value
+from dokimasia.storage.reduced import originals_of, reduced_from
 from dokimasia.storage.runs import Run, run_samples
 
 
@@ -34,7 +36,19 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
         view = {**method.figures(home, run), "items": items}
+    reduced = _reduced(home, run, sample_id)
+    if reduced:
+        view = {**view, "reduced_images": reduced}
     return {**view, "calls": _calls(home, run, sample_id)} if raw else view
+
+
+def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+    """Return which images were made smaller for models of the run before they were sent, and what was sent instead."""
+    sides = {spec.max_image_side for spec in method_of(run).read(run)[0].models.values()} - {None}
+    if not sides:
+        return []
+    images = {image.sha256 for image in samples_of(home, run.id, [sample_id])[sample_id].images}
+    return [row for row in reduced_from(home, images) if row["side"] in sides]
 
 
 def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, Any]]:
@@ -51,16 +65,18 @@ def _calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
     """Return every call that a sample took, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
     keys = dict.fromkeys(key for row in rows_shown(home, run, sample_id) for key in row.calls)
-    return [_call(ledger, key) for key in keys]
+    return [_call(home, ledger, key) for key in keys]
 
 
-def _call(ledger: SqliteLedger, key: str) -> dict[str, Any]:
+def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, Any]:
     call, reply = ledger.rebuild(key)
     used = ledger.calls_for([key])[key]
+    images = [image.sha256 for message in getattr(call, "messages", ()) for image in message.images]
     return {
         "key": key,
         "label": used.label,
         "cost": used.cost,
+        "originals": originals_of(home, images),
         "request": call.model_dump(mode="json"),
         "reply": reply.model_dump(mode="json"),
     }

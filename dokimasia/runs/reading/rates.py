@@ -1,9 +1,10 @@
-"""Means and shares as figures for JSON: with their intervals, their spread, and the bounds that what failed leaves open."""
+"""Means, shares and paired differences as figures for JSON: with intervals, spread, and the bounds that failures leave."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from dokimasia.algorithms.statistics import bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 
 DIGITS = 6
 
@@ -43,6 +44,36 @@ def mean_interval(
     return {"mean": rounded(sum(values) / len(values)), "low": rounded(low), "high": rounded(high)}
 
 
+def paired(differences: Sequence[float], clusters: Sequence[Hashable], *, widest: float, seed: int) -> dict[str, Any]:
+    """Return how large paired differences are and whether they may be chance, ready for JSON.
+
+    Args:
+        differences: second minus first, one a pair.
+        clusters: the cluster of each pair.
+        widest: the largest difference that can occur.
+        seed: of the bootstrap and of the permutations.
+
+    Returns:
+        `difference` as in `mean_interval`, `p_value` (two-sided sign flips of whole clusters) and `permutations`
+        {patterns, exact}, each None without a pair; `changed` {higher, equal, lower}, how many differences are which.
+    """
+    steps = [rounded(one) for one in differences]
+    changed = {
+        "higher": sum(one > 0 for one in steps),
+        "equal": sum(one == 0 for one in steps),
+        "lower": sum(one < 0 for one in steps),
+    }
+    if not differences:
+        return {"difference": None, "p_value": None, "permutations": None, "changed": changed}
+    test = sign_flip_test(differences, clusters=clusters, seed=seed)
+    return {
+        "difference": mean_interval(differences, clusters, seed=seed, bounds=(-widest, widest)),
+        "p_value": rounded(test.p_value),
+        "permutations": {"patterns": test.patterns, "exact": test.exact},
+        "changed": changed,
+    }
+
+
 def bounds(low: float, high: float, n: int) -> dict[str, float] | None:
     """Return the bounds of a mean over n from the sums that it may have; None where n is 0."""
     return {"low": rounded(low / n), "high": rounded(high / n)} if n else None
@@ -65,5 +96,5 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
 
 
 def rounded(value: float) -> float:
-    """Return a figure as it is written: six decimals, so that the same rows give the same bytes anywhere."""
-    return round(value, DIGITS)
+    """Return a figure as it is written: six decimals and no minus zero, so that the same rows give the same bytes."""
+    return round(value, DIGITS) + 0.0

@@ -14,7 +14,7 @@ RAMBLING = 10_000
 """Words of the report of one that rambles."""
 
 MOST_PICKS = 16
-_VERDICTS = ("weak", "strong", "better", "worse")
+_VERDICTS = ("weak", "strong", "better", "worse", "more often", "less often")
 _NUMBER = re.compile(r"(?P<value>[+\N{MINUS SIGN}]?[\d.,]+)(?: %)?(?: \(.* to .*\))?")
 _FIGURE = re.compile(r"\{(?P<ref>(?P<table>[^\s:{}]+):(?P<row>\d+)\.(?P<column>(?!verdict)[^{}]+))\}")
 _UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
@@ -118,6 +118,10 @@ def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
     if family == "contrasts" and row.verdict in ("better", "worse"):
         leaf, gap = list(row.cells.values())[1], row.place("against the others")
         return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
+    if family == "modes" and row.value("share of failed atoms"):
+        whose = f"of {subject}" if subject else "of all models"
+        said = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
+        return [f"Of the failed atoms {whose}, {said}."] if bool(subject) == (row.table != family) else []
     if family == "pairs" and row.value("difference"):
         return _pair_sentence(row, rows)
     column, said = {

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -12,9 +12,12 @@ from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.criteria import drawn, examined
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
-from dokimasia.simulation.judging.leaks import gives_away
+from dokimasia.simulation.judging.leaks import telling_passage
+from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
+from dokimasia.simulation.judging.modes import modes_reply
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
@@ -27,7 +30,7 @@ from dokimasia.simulation.judging.scoring import (
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.reading import Understood, read_choices
 from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.sight import WHOLE, Part, inside, looks_closer, sees
+from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
 from dokimasia.simulation.structured import in_object
 from dokimasia.simulation.tree.judge import PROMPTS as TREE_PROMPTS
 from dokimasia.simulation.tree.judge import tree_reply
@@ -92,13 +95,10 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
     choices = read_choices(inputs.get("choices", ""))
     if request.name == "solver":
         return _solution(profile, inputs, choices, view, draws)
-    if request.name == "criteria":
-        criteria = (
-            [_criterion(step, view, inputs["chain"]) for step in view.question.steps]
-            if view
-            else foreign.criteria(inputs["chain"])
-        )
-        return orjson.dumps(criteria).decode()
+    if request.name in ("criteria", "criteria_published"):
+        return orjson.dumps(_criteria(profile, request, view, draws)).decode()
+    if request.name == "criteria_check":
+        return examined(inputs["criteria"], inputs["chain"])
     if request.name in ("checkpoints", "checkpoints_published"):
         tells_silence = request.name == "checkpoints"
         return _scores(profile, inputs, order, view, draws, tells_silence=tells_silence)
@@ -111,9 +111,12 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return tree_reply(profile, request.name, inputs, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
+    if request.name in MODES_PROMPTS:
+        return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name == "leak_check":
-        told = gives_away(inputs["secrets"], inputs["text"], inputs["question"], choices)
-        return f"The text was searched for what is to be found out.\n\nVerdict: [[{'leak' if told else 'clean'}]]"
+        told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
+        line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"
+        return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
 
@@ -172,14 +175,14 @@ def _centre_in(inner: Box, outer: Box) -> bool:
     return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
 
 
-def _criterion(step: Step, view: View, chain: str) -> dict[str, object]:
-    """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
-    said = next((one for one in (step.statement, *step.wrong) if one in chain), step.statement)
-    anchor: object = "whole image"
-    shown = None if step.box is None else inside(step.box, view.part)
-    if shown is not None:
-        anchor = {"image": view.image, "box": shown}
-    return {"question": step.question, "ground_truth": said, "weight": step.weight, "anchor": anchor}
+def _criteria(profile: JudgeProfile, request: Recognised, view: View | None, draws: Draws) -> list[dict[str, Any]]:
+    if view is None:
+        criteria = foreign.criteria(request.inputs["chain"])
+        return criteria if "count" not in request.inputs else [{**one, "final": False} for one in criteria]
+    mending = request.problem is not None
+    return drawn(
+        profile, view.scene, view.question, request.inputs, draws, image=view.image, part=view.part, mending=mending
+    )
 
 
 def _scores(

@@ -16,6 +16,13 @@ _DENIES = re.compile(r"\b(?:none|not|neither|nor|cannot|rule out)\b")
 _BACKWARDS = re.compile(r"\b(?:backwards?|revers\w+|from its end)\b")
 
 
+def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
+    """Return the first sentence of a text that gives a secret away, its last one where it takes several; else nothing."""
+    said = [one.strip() for one in _SENTENCE.split(text) if one.strip()]
+    alone = next((one for one in said if gives_away(secrets, one, question, choices)), "")
+    return alone or (said[-1] if said and gives_away(secrets, text, question, choices) else "")
+
+
 def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:
     """Return whether a reader who has the question and the text knows one of the secrets (a line each).
 

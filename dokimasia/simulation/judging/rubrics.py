@@ -49,7 +49,7 @@ def reply(
     elif prompt == "rubric_cross_check":
         text = _cross_check(judge, inputs, draws, slip)
     else:
-        rows = _written(prompt, inputs, picture)
+        rows = _written(judge, prompt, inputs, picture)
         text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
@@ -147,13 +147,13 @@ def _cross_check(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, s
         else:
             true = not draws.chance(judge.detects_missing, "detects", number)
         atomic = len(statements(_PREFIX.sub("", rubric, count=1))) < 2
-        lines.append(f"{number} | true: {_word(true)} | atomic: {_word(atomic)} | decidable: yes")
+        lines.append(f"{number} | passes: {_word(true)} | atomic: {_word(atomic)} | decidable: yes")
     if slip == "one_short":
         lines = lines[:-1]
     elif slip == "partially" and lines:
-        lines[0] = lines[0].replace("true: yes", "true: partially").replace("true: no", "true: partially")
+        lines[0] = lines[0].replace("passes: yes", "passes: partially").replace("passes: no", "passes: partially")
     elif slip == "out_of_range" and lines:
-        lines.append(f"{len(lines) + 4} | true: yes | atomic: yes | decidable: yes")
+        lines.append(f"{len(lines) + 4} | passes: yes | atomic: yes | decidable: yes")
     return "\n".join(lines) if slip != "wrong_group" else CHATTER
 
 
@@ -161,12 +161,17 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-def _written(prompt: str, inputs: Mapping[str, str], picture: Depicted | None) -> list[dict[str, Any]]:
+def _written(
+    judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None
+) -> list[dict[str, Any]]:
     if prompt == "easy_wrong":
         return _easy_wrong(inputs["caption"], listed(inputs["responses"]))
     if prompt == "rubric_repair":
         return _repaired(inputs)
-    return _must_right(inputs["caption"], picture)
+    return [
+        _vague(row) if unit_interval("vague", row["statement"]) < judge.vague else row
+        for row in _must_right(inputs["caption"], picture)
+    ]
 
 
 def _rubric(stated: Stated, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
@@ -177,6 +182,12 @@ def _rubric(stated: Stated, evidence: str, *, forbidden: bool = False) -> dict[s
         "kind": sort_of(stated.key[0], stated.value),
         "evidence": evidence,
     }
+
+
+def _vague(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The rubric as one who does not think of errors puts it: the thing is to be mentioned."""
+    demanded = demand_of(row["statement"])
+    return dict(row) if demanded is None else {**row, "statement": f"The response must mention the {demanded.key[1]}."}
 
 
 def _must_right(caption: str, picture: Depicted | None) -> list[dict[str, Any]]:
@@ -218,13 +229,17 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _repaired(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Of what breaks a rule: the first demand of several, and nothing of the rest."""
+    """Of what breaks a rule: the first demand of several, and nothing of the rest; what tests nothing is replaced."""
     rubrics = listed(inputs["rubrics"])
+    fresh = _Fresh(inputs, rubrics)
     rows: dict[int, dict[str, Any]] = {}
     for line in inputs["problems"].splitlines():
         found = _FIRST_NUMBER.search(line)
         number = int(found[0]) if found else 0
         if not 1 <= number <= len(rubrics):
+            continue
+        if "tests nothing" in line:
+            rows[number] = {"n": number, **fresh.rubric(number)}
             continue
         several = statements(_PREFIX.sub("", rubrics[number - 1], count=1))
         said = [one for one in several if same_value(one.value, _value_in(inputs["caption"], one))]
@@ -234,6 +249,31 @@ def _repaired(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
         else:
             rows[number] = {"n": number, "drop": True}
     return list(rows.values())
+
+
+class _Fresh:
+    """Rubrics on what no rubric of a list is about: of the caption for the gate, else of the pool's errors."""
+
+    def __init__(self, inputs: Mapping[str, str], rubrics: Sequence[str]) -> None:
+        rows = read_json(inputs["rubrics"])
+        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in rows or ()]
+        self._caption = inputs["caption"]
+        self._mined = _easy_wrong(self._caption, listed(inputs.get("responses", "[]")))
+        self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}
+
+    def rubric(self, number: int) -> dict[str, Any]:
+        """The fields of a rubric in the place of the one of that number, or that it is given up."""
+        if self._streams[number - 1] == "easy-wrong":
+            rows = self._mined
+        else:
+            told = sorted(statements(self._caption), key=lambda one: unit_interval("instead", *one.key))
+            rows = [_rubric(stated, _sentence_in(self._caption, stated)) for stated in told]
+        for row in rows:
+            demanded = demand_of(row["statement"])
+            if demanded is not None and demanded.key not in self._taken:
+                self._taken.add(demanded.key)
+                return row
+        return {"drop": True}
 
 
 def _value_in(caption: str, stated: Stated) -> str:

@@ -95,24 +95,32 @@ def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
 
 
 def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
-    """Group the names that stand for one capability, the best supported first; name those that say nothing."""
+    """Group the names that stand for one capability, the best supported first; name those that say nothing anew."""
     groups: dict[str, list[tuple[int, int]]] = {}
-    vague: list[int] = []
+    vague: list[str] = []
     for at, row in enumerate(_rows(capabilities), 1):
         n, path = int(row.get("n", at)), str(row.get("path", ""))
         meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
         meant = sense_of_name(last_of(path)) if meant.planted is None else meant
         if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
-            vague.append(n)
+            vague.append(f"vague: {n}{_better_name(row.get('examples') or (), draws)}")
         elif not draws.chance(profile.misses_synonym, "synonym", n):
             key = meant.planted or f"{parent_of(path)} {_stem(meant.word)}"
             groups.setdefault(key, []).append((-int(row.get("support") or 0), n))
     lines = [
         f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
     ]
-    if vague:
-        lines.append(f"vague: {', '.join(map(str, vague))}")
-    return "\n".join(lines) or "none"
+    return "\n".join([*lines, *vague]) or "none"
+
+
+def _better_name(examples: Iterable[str], draws: Draws) -> str:
+    """Return a bar and a name for what all examples of a vague capability probe; nothing where they probe several things."""
+    senses = {sense(str(one)) for one in examples}
+    meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
+    if meant == Sense(None):
+        return ""
+    known = tree_lexicon.every().get(meant.planted or "")
+    return f" | {draws.pick(known.names, 'name', meant.planted or '') if known else last_of(foreign_path(meant.word))}"
 
 
 def _planted_parent(path: str) -> str | None:

@@ -4,13 +4,15 @@ Nothing here draws, renders, reads a reply or averages measurements. A step of a
 right, hedged or missing (wrong or left out); a round of feedback moves it from one to another with probabilities that
 follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for judgements that were
 scored, for criteria that are the planted steps, for a check of final answers that makes no mistake, and where no leaking
-hint gets through. Of the failed steps a half, rounded down, is withheld at random.
+hint gets through. A step that states the whole answer is never named; an answer whose failed steps are all of that kind
+is left as it is, and counts nowhere. Of the other failed steps a half, rounded down, is withheld at random.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
-from math import prod
+from math import comb, prod
 from typing import Literal, NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
@@ -29,7 +31,7 @@ class States(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What is expected of one answer: the probability that it is wrong, and that it is wrong and each arm mends it.
+    """What is expected of one answer: the probability that it is wrong and taken up, and that it is so and an arm mends it.
 
     `shown` and `withheld` are expected numbers of steps that were judged failed in a wrong answer, by whether feedback
     may name them; `solved_shown` and `solved_withheld` how many of those each arm is expected to have judged solved.
@@ -54,19 +56,20 @@ class Rates(NamedTuple):
 class _Case(NamedTuple):
     """A way in which an answer comes to be wrong: its probability, and each step's states given it.
 
-    `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off).
+    `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off);
+    `answers` whether it states a final answer at all.
     """
 
     chance: float
     steps: tuple[States, ...]
     fresh: tuple[float, ...]
+    answers: bool
 
 
 class _Told(NamedTuple):
-    """What feedback says of a step: whether it is named, or another one is, how well a hint helps, what is quoted."""
+    """What feedback says of a step: whether it is named, and how likely a usable hint is, on it or, if not, on another."""
 
     named: bool
-    others: bool
     helped: float
     earlier_shown: bool
 
@@ -78,7 +81,7 @@ def expected_refinement(
     question: Question,
     *,
     peers: Sequence[CandidateProfile] = (),
-    earlier_shown: bool = False,
+    earlier_shown: bool = True,
 ) -> Expected:
     """Return what one round of each arm is expected to do to an answer to the question.
 
@@ -87,50 +90,59 @@ def expected_refinement(
         judge: who scores the steps, before and after.
         scene: the scene.
         question: the question.
-        peers: the other models of the run; who hints among those that solved a step is taken to be chance, which is
-            exact where they hint equally well or one alone can have solved it.
-        earlier_shown: whether the feedback quotes the earlier answer.
+        peers: the other models of the run; who hints among those that solved a step is taken to be chance, by itself for
+            each step, which is exact where they hint equally well or one alone can have solved it.
+        earlier_shown: whether the model is shown its earlier answer.
     """
     helped = [_helped(judge, scene, step, peers) for step in question.steps]
-    wrong, shown, withheld = 0.0, 0.0, 0.0
+    taken, shown, withheld = 0.0, 0.0, 0.0
     mended, solved_shown, solved_withheld = (dict.fromkeys(ARMS, 0.0) for _ in range(3))
-    last, whole = len(question.steps) - 1, profile.whole
+    last = len(question.steps) - 1
     for case in _wrong_cases(profile, scene, question):
-        wrong += case.chance
 
         @cache
         def after(
-            position: int, *, failed: bool, named: bool, others: bool, case: _Case = case
+            position: int, *, failed: bool, named: bool, hinted: float, case: _Case = case
         ) -> list[tuple[Arm, float, float]]:
-            """By arm, that a step is stated afterwards, and judged solved: of which steps failed, three bits are enough."""
+            """By arm, that the answer follows from a step afterwards, and that the step is judged solved."""
             before = _given_judged(judge, case.steps[position], failed=failed)
-            step, fresh, help = question.steps[position], case.fresh[position], helped[position]
-            told = _Told(named=named, others=others, helped=help, earlier_shown=earlier_shown)
-            every = [_after(profile, arm, scene, step, before, fresh=fresh, told=told) for arm in ARMS]
+            step, fresh = question.steps[position], case.fresh[position]
+            told = _Told(named=named, helped=helped[position] if named else hinted, earlier_shown=earlier_shown)
             kept = profile.delivered(position, last + 1)
-            return [
-                (arm, states.right + states.hedged, _solved(judge, _cut(states, kept)))
-                for arm, states in zip(ARMS, every, strict=True)
-            ]
+            found: list[tuple[Arm, float, float]] = []
+            for arm in ARMS:
+                states, said = (
+                    _after(profile, arm, scene, step, before, fresh=fresh, told=told, recites=recites)
+                    for recites in (0.0, profile.recites)
+                )
+                right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
+                found.append((arm, right, _solved(judge, _cut(said, kept))))
+            return found
 
         for failed, weight in _subsets([1 - _solved(judge, states) for states in case.steps]):
-            named = len(failed) - len(failed) // 2
+            usable = [at for at in failed if not states_answer(question, question.steps[at])]
+            if not usable:
+                continue
+            taken += case.chance * weight
+            named = len(usable) - len(usable) // 2
             for position in range(last + 1):
-                is_failed = position in failed
-                share = named / len(failed) if is_failed else 0.0
+                can_be = position in usable
+                share = named / len(usable) if can_be else 0.0
                 for is_named, part in ((True, share), (False, 1 - share)):
                     if part == 0:
                         continue
                     chance = case.chance * weight * part
-                    shown += chance * (is_failed and is_named)
-                    withheld += chance * (is_failed and not is_named)
+                    shown += chance * (can_be and is_named)
+                    withheld += chance * (can_be and not is_named)
+                    others = [helped[at] for at in usable if at != position]
+                    hinted = 0.0 if is_named else _any_of(others, named)
                     solved = solved_shown if is_named else solved_withheld
-                    for arm, right, passed in after(position, failed=is_failed, named=is_named, others=bool(failed)):
+                    for arm, right, passed in after(position, failed=position in failed, named=is_named, hinted=hinted):
                         if position == last:
-                            mended[arm] += chance * whole * right
-                        if is_failed:
+                            mended[arm] += chance * profile.whole * right
+                        if can_be:
                             solved[arm] += chance * passed
-    return Expected(wrong, mended, shown, withheld, solved_shown, solved_withheld)
+    return Expected(taken, mended, shown, withheld, solved_shown, solved_withheld)
 
 
 def expected_rates(
@@ -139,9 +151,9 @@ def expected_rates(
     pairs: Iterable[tuple[Scene, Question]],
     *,
     peers: Sequence[CandidateProfile] = (),
-    earlier_shown: bool = False,
+    earlier_shown: bool = True,
 ) -> Rates:
-    """Return the expected rates of each arm over the answers that come out wrong, as in `expected_refinement`.
+    """Return the expected rates of each arm over the answers that are taken up, as in `expected_refinement`.
 
     Raises:
         ValueError: no answer can be wrong.
@@ -167,6 +179,38 @@ def usable_hint(peer: CandidateProfile) -> float:
     return good + peer.leaks * (1 - peer.leaks)
 
 
+def guessed(question: Question) -> float:
+    """Return how often a guess among the answers that are left is right, for one who knows that the first was wrong."""
+    return 1 / (len(question.choices) - 1) if question.choices else 0.0
+
+
+def states_answer(question: Question, step: Step) -> bool:
+    """Return whether a step states the whole answer, so that nothing about it can be told: as a run of words, signs left out."""
+    said, whole = (" ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer))
+    bare = " ".join(word for word in whole.split() if word not in ("a", "an", "the"))
+    return f" {bare} " in f" {' '.join(word for word in said.split() if word not in ('a', 'an', 'the'))} "
+
+
+def _any_of(chances: Sequence[float], count: int) -> float:
+    """The probability that one of so many events comes about, which are drawn at random from several independent ones."""
+    sums = [1.0, *[0.0] * count]
+    for chance in chances:
+        for size in range(count, 0, -1):
+            sums[size] += sums[size - 1] * (1 - chance)
+    return 1 - sums[count] / comb(len(chances), count) if len(chances) >= count else 0.0
+
+
+def _flipped(
+    profile: CandidateProfile, arm: Arm, question: Question, case: _Case, last: States, *, earlier_shown: bool
+) -> float:
+    """The probability that the final answer of a whole reply is right, for a model that may change it for being wrong."""
+    right = last.right + last.hedged
+    if arm == "again" or profile.heedless or (earlier_shown and not case.answers):
+        return right
+    other = guessed(question) * (1.0 if earlier_shown else 1 - right)
+    return profile.flips * other + (1 - profile.flips) * right
+
+
 def _wrong_cases(profile: CandidateProfile, scene: Scene, question: Question) -> list[_Case]:
     count = len(question.steps)
     plain = [_first(profile, scene, step) for step in question.steps]
@@ -177,10 +221,12 @@ def _wrong_cases(profile: CandidateProfile, scene: Scene, question: Question) ->
     none = States(0.0, 0.0, 1.0)
     half = count // 2
     cases = [
-        _Case(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0)),
-        _Case(whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0)),
-        _Case(cut, (*plain[:half], *[none] * (count - half)), (*omitted[:half], *[1.0] * (count - half))),
-        _Case(1 - whole - cut, (none,) * count, (1.0,) * count),
+        _Case(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0), answers=True),
+        _Case(whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0), answers=True),
+        _Case(
+            cut, (*plain[:half], *[none] * (count - half)), (*omitted[:half], *[1.0] * (count - half)), answers=False
+        ),
+        _Case(1 - whole - cut, (none,) * count, (1.0,) * count, answers=False),
     ]
     return [case for case in cases if case.chance > 0]
 
@@ -230,23 +276,44 @@ def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[Candi
 
 
 def _after(
-    profile: CandidateProfile, arm: Arm, scene: Scene, step: Step, before: States, *, fresh: float, told: _Told
+    profile: CandidateProfile,
+    arm: Arm,
+    scene: Scene,
+    step: Step,
+    before: States,
+    *,
+    fresh: float,
+    told: _Told,
+    recites: float,
 ) -> States:
-    """A step's states in a whole reply after a round of an arm, from those that it had before."""
+    """A step's states in a whole reply after a round of an arm, from those that it had before.
+
+    `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
+    """
     anew = _anew(profile, scene, step, before, fresh=fresh)
     if arm == "again" or profile.heedless:
         return _mixed(before, anew)
     mends = 0.0
     if arm != "retry":
-        mends = profile.drift * (1.0 if told.named else profile.carry if told.others else 0.0)
-        mends += profile.gap * told.helped if told.named and arm == "peer" else 0.0
+        reached = 1.0 if told.named else profile.carry
+        mends = reached * (profile.drift + (profile.gap * told.helped if arm == "peer" else 0.0))
     mends += (1 - mends) * profile.retry
     if not told.earlier_shown:
         return _mixed(before, [_upon(profile, state, mends) for state in anew])
+    named = told.named and arm != "retry"
+
+    def missing(left_out: float) -> States:
+        """The states after a step was missing: left out, or stated wrong."""
+        states = _anew(profile, scene, step, before, fresh=left_out)[2]
+        right = mends + (1 - mends) * states.right
+        said = recites * left_out if named else 0.0
+        kept = (1 - mends) * (1 - said)
+        return States(right + said * (1 - right), kept * states.hedged, kept * states.missing)
+
     kept = [
         States(1 - profile.harm, 0.0, profile.harm),
         States(mends, 1 - mends, 0.0),
-        States(*(mends * (at == 0) + (1 - mends) * state for at, state in enumerate(anew[2]))),
+        _mixed(States(fresh, 1 - fresh, 0.0), (missing(1.0), missing(0.0), missing(0.0))),
     ]
     return _mixed(before, kept)
 

@@ -83,6 +83,8 @@ def expected_self_preference(
 ) -> float:
     """Return a voter's expected self-preference over rounds: its chance to vote for its text less that of the others.
 
+    Rounds without a text of its own (it kept somebody else's) say nothing of it.
+
     Args:
         voter: the name of the member.
         panel: all members.
@@ -93,12 +95,26 @@ def expected_self_preference(
     """
     differences: list[float] = []
     for texts, scene in rounds:
+        if voter not in texts:
+            continue
         chances = {member.name: vote_chances(member, texts, scene)[voter] for member in panel}
         others = [chance for name, chance in chances.items() if name != voter]
         differences.append(chances[voter] - sum(others) / len(others))
     if not differences:
         raise ValueError("a self-preference needs at least one round of votes")
     return sum(differences) / len(differences)
+
+
+def expected_losses(profile: Profile, scene: Scene) -> dict[str, float]:
+    """Return the probabilities that a member's turn to compare and to vote comes to nothing.
+
+    A refusal is final; any other reply of no use is sent back once, and drawn anew.
+    """
+    member = as_member(profile, scene.domain)
+    refuses = member.slips.get("refuses", 0.0)
+    useless = sum(member.slips.values()) - refuses
+    talks = (1 - refuses - useless) * (1 - member.keeps) * member.talks
+    return {part: refuses + bad * (refuses + bad) for part, bad in (("compare", useless + talks), ("vote", useless))}
 
 
 def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:

@@ -91,6 +91,13 @@ def _make_ledger(db: "Database") -> None:
     )
     _make(db, "attempts", "id:int call_key model endpoint label kind status:int message at", pk="id")
     _index(db, "attempts", "call_key")
+    _make(
+        db,
+        "reduced_images",
+        "original side:INTEGER sha256 media_type width:INTEGER height:INTEGER bytes:INTEGER created_at",
+        pk=("original", "side"),
+    )
+    _index(db, "reduced_images", "sha256")
 
 
 def _make_results(db: "Database") -> None:

@@ -12,7 +12,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, P
 from dokimasia.report.data import ReportData
 
 TONES: Mapping[str, Any] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
-SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons")
+SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons", "modes")
 MOST_ROWS = 200
 ANSWER = 280
 
@@ -49,7 +49,7 @@ def section(data: ReportData) -> Section | None:
         if name in assets:
             blocks.append(Fold(assets[name]["title"], tuple(table(assets[name]))))
     for asset in assets.values():
-        if asset["id"].startswith(("leaves/", "answers/")) or asset["id"] == "contrasts":
+        if asset["id"].startswith(("leaves/", "answers/", "modes/", "examples/")) or asset["id"] == "contrasts":
             blocks.append(Fold(asset["title"], tuple(table(asset, cards=cards, evidence=evidence))))
     if evidence:
         note = "A sample's name leads to its picture and whole answers where this page has them; --samples N takes in more."
@@ -159,7 +159,7 @@ def table(
     rows: list[list[Cell]] = []
     for number, row in enumerate(asset["rows"][:most], start=1):
         place = f"{asset['id']}:{number}"
-        sample = row["samples"][0] if asset["id"].startswith("answers/") and row["samples"] else ""
+        sample = row["samples"][0] if asset["id"].startswith(("answers/", "examples/")) and row["samples"] else ""
         href = (cards or {}).get(sample, "") or (f"#{evidence_id(place)}" if place in (evidence or {}) else "")
         cells: list[Cell] = [
             _cell(column, cell, href if not at else "")

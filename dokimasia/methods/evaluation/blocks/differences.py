@@ -31,7 +31,11 @@ SPOKEN = (
     Column("adjusted p", meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs"),
     Column("spoken to", meaning="share of the criteria's weight that first and second speak to"),
     Column("criteria", meaning="criteria that both speak to, and the samples that these belong to"),
-    Column("score on these", meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval"),
+    Column(
+        "score on these",
+        meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        "where it errs looks better here than it is",
+    ),
     Column("adjusted p", meaning="as before"),
 )
 NAMED = 6

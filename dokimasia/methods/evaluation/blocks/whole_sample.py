@@ -73,12 +73,25 @@ def _replay(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> Iterator
     if not found or not found["criteria"]:
         return
     rows: list[list[Cell]] = [
-        [str(number), one["question"], Span(one["ground_truth"], "good"), f"{one['weight']}", region_text(one, images)]
+        [str(number), _asked(one), Span(one["ground_truth"], "good"), f"{one['weight']}", region_text(one, images)]
         for number, one in enumerate(found["criteria"], start=1)
     ]
     titles = ("", "criterion", "ground truth", "weight", "region")
     columns = [Column(title, numeric=title in ("", "weight")) for title in titles]
     yield Table(columns, rows, "The criteria" + (", weights rescaled" if found["repaired"] else ""))
+    if found["faults"]:
+        yield Bullets([_fault(one) for one in found["faults"]])
+
+
+def _asked(one: Mapping[str, Any]) -> Cell:
+    return (one["question"], Span(" (the final answer)", "muted")) if one["final"] else one["question"]
+
+
+def _fault(one: Mapping[str, Any]) -> Cell:
+    """A fault that was found in the criteria, and what became of it."""
+    asked = f" “{one['question']}”" if one["question"] else ""
+    reason = f" ({one['reason']})" if one["reason"] else ""
+    return Span(f"{one['became']}: {one['defect']}{asked}{reason}", "muted")
 
 
 def _coverage(coverage: Mapping[str, Any] | None) -> Iterator[Block]:

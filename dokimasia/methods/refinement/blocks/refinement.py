@@ -1,10 +1,23 @@
 """What the models mended of their failures: the paper's table, gains over retry and again, what was said and let out."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from dokimasia.methods.refinement.blocks.cells import (
+    beside,
+    gain_cells,
+    gain_of,
+    limits_cell,
+    named,
+    of,
+    pieces_of,
+    rate_cell,
+    share_cell,
+    sure,
+    value_cell,
+)
+from dokimasia.methods.refinement.blocks.headline import mended, options, taken
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
@@ -17,8 +30,9 @@ def section(data: ReportData) -> Section:
     summary = data.summary
     blocks: list[Block] = [Paragraph(_lead(summary), "lead")]
     if summary["failed"]:
-        blocks += [*paper(summary), Paragraph(_TABLE, "note"), *_gains(summary), _arms(summary)]
-        blocks += [Only("page", (Paragraph(_ARMS, "note"),)), *_apart(summary), *_capabilities(summary)]
+        blocks += [*taken(summary), mended(summary), Paragraph(_TABLE, "note"), *_gains(summary), *options(summary)]
+        blocks += [_arms(summary), Only("page", (Paragraph(_ARMS, "note"),)), *_apart(summary)]
+        blocks += [Fold("By category, in the form of ATOM's Table 4", tuple(paper(summary))), *_capabilities(summary)]
         if data.planted is not None:
             blocks.append(planted(summary, data.planted))
         blocks.append(Bullets(_said(summary)))
@@ -26,16 +40,17 @@ def section(data: ReportData) -> Section:
 
 
 _TABLE = (
-    "Accuracy is the share of these answers that came out right, the atom score the mean score of their criteria, 1 to 5. "
-    "Before, accuracy is 0 where answers were taken up because they were wrong. Gains are paired: every arm took up the "
-    "same answers. 95 % intervals, clustered by samples that share an image; bold: adjusted p at most 0.05 (Benjamini and "
-    "Hochberg, over all models and comparisons of a measure)."
+    "Accuracy is the share of these answers that came out right; before it is 0 where answers were taken up because they "
+    "were wrong. Atoms spoken to are those on which the answer says anything before and after, so that what a model only "
+    "says more is no gain; their score, 1 to 5, is compared on the same atoms. Gains are paired: every arm took up the same "
+    "answers, in the same words but for the feedback. 95 % intervals, clustered by samples that share an image; bold: "
+    "adjusted p at most 0.05 (Benjamini and Hochberg, over all models and comparisons of a measure)."
 )
 _ARMS = (
     "Known: answers with a verdict. Solved: of the atoms that had failed, those that are now scored 4 or above, apart for "
-    "those that a feedback may name and those that were withheld from it. Spoilt: of the atoms that were solved, those that "
-    "now fail. In the row of the original answer nothing but the judge's second look made the difference. Calls and "
-    "dollars a repair: all that the arm used, judging included, by the answers that came out right."
+    "those that a feedback may name and those that were withheld from it by chance. Spoilt: of the atoms that were solved, "
+    "those that now fail. In the row of the original answer nothing but the judge's second look made the difference. Calls "
+    "and dollars a repair: all that the arm used, judging included, by the answers that came out right."
 )
 
 
@@ -46,12 +61,17 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         else f"because they score below {summary['threshold']:g}, right or wrong"
     )
     if not summary["failed"]:
+        left = sum(model["left_out"]["answers"] for model in summary["models"].values())
+        if left:
+            return f"{left:,} answers failed, and none had a point to feed back: there was nothing to refine."
         return "No answer failed: there was nothing to refine."
     rounds = "one round" if summary["rounds"] == 1 else f"at most {summary['rounds']} rounds"
+    seen = "without seeing them" if summary["hide_answer"] else "each model seeing its own"
+    form = " Feedback has the published form." if summary["protocol"] == "published" else ""
     return (
         figures.count(summary["failed"], "/failed", tone="strong"),
-        f" answers of run {summary['source']} were taken up {why}, in every arm the same ones, in {rounds}; "
-        f"{summary['withhold']:.0%} of the failed atoms were withheld from all feedback.",
+        f" answers of run {summary['source']} were taken up {why}, in every arm the same ones, {seen}, in {rounds}; of two "
+        f"failed atoms or more that can be fed back {summary['withhold']:.0%} were withheld from all feedback.{form}",
     )
 
 
@@ -59,7 +79,7 @@ def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
     """Yield the paper's table for each model: strategies and measures down, categories across."""
     table: Mapping[str, Any] = summary["table"]
     columns = [
-        *_named("strategy"),
+        *named("strategy"),
         Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5"),
         *(Column(name) for name in table["columns"]),
         Column("average", meaning="with its 95 % interval"),
@@ -69,9 +89,6 @@ def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
     for name, model in summary["models"].items():
         rows = [_strategy(number, one) for number, one in enumerate(table["rows"]) if one["model"] == name]
         if model["failed"]:
-            final = figures.counts(model["answered"])
-            taken = f": {model['failed']:,} of {model['answers']:,} answers taken up (final answers: {final})"
-            yield Paragraph((Span(name, "strong"), taken))
             yield Table(columns, rows, f"Correction of {name}'s initially failed answers by strategy and category")
 
 
@@ -81,13 +98,16 @@ def _strategy(number: int, one: Mapping[str, Any]) -> list[Cell]:
     return [
         one["strategy"] if percent else Span(one["strategy"], "muted"),
         "accuracy" if percent else Span("atoms", "muted"),
-        *(_value(cell, f"{place}/cells{figures.pointer(name)}/value", percent) for name, cell in one["cells"].items()),
-        (
-            *_pieces(_value(average, f"{place}/average/value", percent)),
-            *_beside(_limits(average, f"{place}/average", percent)),
+        *(
+            value_cell(cell, f"{place}/cells{figures.pointer(name)}/value", percent)
+            for name, cell in one["cells"].items()
         ),
-        figures.NOTHING if average is None else _of(average["n_known"], average["n"]),
-        _gain_cells(one["gain"], f"{place}/gain", percent)[0],
+        (
+            *pieces_of(value_cell(average, f"{place}/average/value", percent)),
+            *beside(limits_cell(average, f"{place}/average", percent)),
+        ),
+        figures.NOTHING if average is None else of(average["n_known"], average["n"]),
+        gain_cells(one["gain"], f"{place}/gain", percent)[0],
     ]
 
 
@@ -110,7 +130,7 @@ def planted(summary: Mapping[str, Any], expected: Mapping[str, Mapping[str, floa
                 low, high = map(shown, limits)
                 measured = (Span(shown(one[key]), "strong"), Span(f"  [{low}, {high}]", "muted"))
             rows.append([Span(name, "strong"), label, measured, *figures.within(truth, *limits, shown(truth))])
-    columns = (*_named("model", "figure"), Column("accuracy, measured"), Column("planted"), Column("within"))
+    columns = (*named("model", "figure"), Column("accuracy, measured"), Column("planted"), Column("within"))
     return Table(columns, rows, "Accuracy on failed answers, measured and planted")
 
 
@@ -127,17 +147,25 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
             if found["difference"] is not None:
                 points.append(_point(f"{name}: {gain}", found))
             place = figures.pointer("models", name, "gains", gain)
-            cells: list[Cell] = []
-            for measure in ("accuracy", "shown", "withheld"):
-                gained = _gained(measures[measure])
-                cells += _gain_cells(gained, f"{place}/{measure}/difference", percent=measure == "accuracy")
-            rows.append([Span(name, "strong"), gain, f"{found['n_paired']}/{found['n']}", *cells])
+            accuracy = gain_cells(gain_of(found), "", percent=True)
+            atoms = [
+                gain_cells(gain_of(measures[measure]), f"{place}/{measure}/difference", percent=False)[0]
+                for measure in ("spoken", "shown", "withheld")
+            ]
+            withheld = of(measures["withheld"]["n_paired"], measures["withheld"]["n"])
+            pairs = of(found["n_paired"], found["n"])
+            rows.append([Span(name, "strong"), gain, pairs, *accuracy, *atoms, withheld])
     if not rows:
         return []
-    columns = [*_named("model", "gain"), Column("pairs")]
-    for title in ("accuracy", "shown atoms", "withheld atoms"):
-        columns += [Column(title, meaning="with its 95 % interval"), Column("adjusted p")]
-    table = Table(columns, rows, "Gains of every arm over its controls")
+    columns = [
+        *named("model", "gain"),
+        Column("pairs"),
+        Column("accuracy"),
+        Column("adjusted p", meaning="of accuracy"),
+    ]
+    columns += [Column(title) for title in ("atoms spoken to", "shown atoms", "withheld atoms")]
+    columns.append(Column("pairs with withheld", meaning="of how many answers atoms are withheld"))
+    table = Table(columns, rows, "Gains of every arm over its controls, with 95 % intervals")
     if not points:
         return [table]
     chart = interval_chart(points, title="gain in accuracy, percentage points", scale=None, zero=True)
@@ -147,7 +175,7 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
 
 def _arms(summary: Mapping[str, Any]) -> Table:
     columns = (
-        *_named("model", "strategy"),
+        *named("model", "strategy"),
         Column("known"),
         Column("accuracy bounds", meaning="if every answer without a verdict were wrong, or right", only="page"),
         Column("solved, shown"),
@@ -156,7 +184,7 @@ def _arms(summary: Mapping[str, Any]) -> Table:
         Column("calls", only="page"),
         Column("calls a repair"),
         Column("cost a repair"),
-        *_named("failed"),
+        *named("failed"),
     )
     rows: list[list[Cell]] = []
     for name, model in summary["models"].items():
@@ -168,10 +196,10 @@ def _arms(summary: Mapping[str, Any]) -> Table:
                     Span(name, "strong"),
                     arm,
                     (figures.count(one["n_known"], f"{place}/n_known"), "/", figures.count(one["n"], f"{place}/n")),
-                    _limits(one["bounds"], f"{place}/bounds", percent=True),
-                    _share(one["shown"]["solved"], f"{place}/shown/solved"),
-                    _share(one["withheld"]["solved"], f"{place}/withheld/solved"),
-                    _share(one["spoilt"], f"{place}/spoilt"),
+                    limits_cell(one["bounds"], f"{place}/bounds", percent=True),
+                    share_cell(one["shown"]["solved"], f"{place}/shown/solved"),
+                    share_cell(one["withheld"]["solved"], f"{place}/withheld/solved"),
+                    share_cell(one["spoilt"], f"{place}/spoilt"),
                     figures.count(one["calls"], f"{place}/calls") if "calls" in one else figures.NOTHING,
                     figures.NOTHING if each["calls"] is None else f"{each['calls']['mean']:.1f}",
                     figures.NOTHING if each["cost"] is None else figures.cost(each["cost"]["mean"]),
@@ -188,11 +216,10 @@ def _apart(summary: Mapping[str, Any]) -> list[Block]:
             before,
             arm,
             f"{one['n_known']}/{one['n']}",
-            figures.share(
-                one["accuracy"] and one["accuracy"]["share"],
-                figures.pointer("models", name, "apart", before, "arms", arm, "accuracy", "share"),
+            rate_cell(
+                one["accuracy"], figures.pointer("models", name, "apart", before, "arms", arm, "accuracy", "share")
             ),
-            _limits(one["accuracy"], "", percent=True),
+            limits_cell(one["accuracy"], "", percent=True),
         ]
         for name, model in summary["models"].items()
         for before, part in model.get("apart", {}).items()
@@ -200,9 +227,12 @@ def _apart(summary: Mapping[str, Any]) -> list[Block]:
     ]
     if not rows:
         return []
-    columns = [*_named("model", "before", "strategy"), *map(Column, ("known", "right after", "95 % interval"))]
+    columns = [*named("model", "before", "strategy"), *map(Column, ("known", "right after", "95 % interval"))]
     return [
-        Paragraph("Answers that were taken up for their score, apart by what their final answer was before:"),
+        Paragraph(
+            "Answers that were taken up for their score, apart by what their final answer was before; what was right is "
+            "counted here alone:"
+        ),
         Table(columns, rows, "Accuracy by what the final answer was before"),
     ]
 
@@ -214,19 +244,19 @@ def _capabilities(summary: Mapping[str, Any]) -> list[Block]:
         for leaf, part in model.get("by_capability", {}).items():
             place = figures.pointer("models", name, "by_capability", leaf)
             cells: list[Cell] = [
-                _share(part["arms"][arm]["atoms"]["solved"], f"{place}/arms/{arm}/atoms/solved")
+                share_cell(part["arms"][arm]["atoms"]["solved"], f"{place}/arms/{arm}/atoms/solved")
                 for arm in summary["arms"][1:]
             ]
             gains: list[Cell] = []
             for arm in ("self", "peer"):
-                gained = _gained(part["gains"].get(f"{arm} over retry", {}).get("atoms"))
-                gains += _gain_cells(gained, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
+                gained = gain_of(part["gains"].get(f"{arm} over retry", {}).get("atoms"))
+                gains += gain_cells(gained, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
             where = leaf.strip("<>").split("><")
             label = f"{where[-1]} ({where[0]})"
             rows.append([Span(name, "strong"), label, figures.count(part["n"], f"{place}/n"), *cells, *gains])
     if not rows:
         return []
-    columns = [*_named("model", "capability"), Column("answers")]
+    columns = [*named("model", "capability"), Column("answers")]
     columns += [Column(f"solved, {arm}") for arm in summary["arms"][1:]]
     for arm in ("self", "peer"):
         columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
@@ -245,7 +275,7 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
     for arm, one in summary["hints"].items():
         fallbacks = "".join(f", {count} without a hint ({kind})" for kind, count in one["fallbacks"].items())
         hinted = f", {one['hinted']} with a hint{fallbacks}" if arm == "peer" else ""
-        lines.append((Span(arm, "strong"), f": {one['points']} points{hinted}; {one['dropped']} left out"))
+        lines.append((Span(arm, "strong"), f": {one['points']} points{hinted}"))
     leaks: Mapping[str, Any] = summary["leaks"]
     for kind in ("questions", "hints", "rewritings"):
         one = leaks[kind]
@@ -282,74 +312,7 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
     return lines
 
 
-def _named(*titles: str) -> list[Column]:
-    return [Column(title, numeric=False) for title in titles]
-
-
-def _of(known: int, n: int) -> str:
-    return str(n) if known == n else f"{known}/{n}"
-
-
 def _point(label: str, found: Mapping[str, Any]) -> Point:
     gap, bounds = found["difference"], found["bounds"]
     open_ends = (100 * bounds["low"], 100 * bounds["high"]) if found["n_paired"] < found["n"] else None
-    return Point(label, 100 * gap["mean"], 100 * gap["low"], 100 * gap["high"], open_ends, hollow=not _sure(found))
-
-
-def _sure(gain: Mapping[str, Any]) -> bool:
-    return gain["adjusted"] is not None and gain["adjusted"] <= figures.SURE
-
-
-def _gained(one: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    return {**one["difference"], "adjusted": one["adjusted"]} if one and one["difference"] else None
-
-
-def _value(cell: Mapping[str, Any] | None, place: str, percent: bool) -> Cell:
-    if cell is None or cell["value"] is None:
-        return figures.NOTHING
-    value = cell["value"]
-    return (
-        Span(f"{100 * value:.1f} %", "", place, value) if percent else figures.score(value, place, tone="", tinted=True)
-    )
-
-
-def _limits(found: Mapping[str, Any] | None, place: str, percent: bool) -> Cell:
-    if found is None or found["low"] is None:
-        return figures.NOTHING
-    if not percent:
-        return figures.interval(found, place)
-    return f"{100 * found['low']:.0f} – {100 * found['high']:.0f} %"
-
-
-def _gain_cells(gain: Mapping[str, Any] | None, place: str, percent: bool) -> list[Cell]:
-    if gain is None:
-        return [figures.NOTHING] * 2
-    unit, digits = (100, 1) if percent else (1, 2)
-    mean, low, high = (
-        Span(
-            figures.signed_text(unit * gain[name], digits),
-            "strong" if name == "mean" and _sure(gain) else "",
-            "" if percent else f"{place}/{name}",
-            gain[name],
-        )
-        for name in ("mean", "low", "high")
-    )
-    return [(mean, *_beside((low, ", ", high))), figures.p_value(gain["adjusted"])]
-
-
-def _beside(limits: Cell) -> tuple[str | Span, ...]:
-    """An interval in brackets after the figure that it belongs to; nothing where there is none."""
-    if limits is figures.NOTHING:
-        return ()
-    pieces = (piece if isinstance(piece, Span) else Span(piece) for piece in _pieces(limits))
-    return (Span("  [", "muted"), *(replace(piece, tone="muted") for piece in pieces), Span("]", "muted"))
-
-
-def _pieces(cell: Cell) -> tuple[str | Span, ...]:
-    return cell if isinstance(cell, tuple) else (cell,)
-
-
-def _share(one: Mapping[str, Any], place: str) -> Cell:
-    if one["share"] is None:
-        return figures.NOTHING
-    return (figures.share(one["share"], f"{place}/share"), Span(f" of {one['n']}", "muted"))
+    return Point(label, 100 * gap["mean"], 100 * gap["low"], 100 * gap["high"], open_ends, hollow=not sure(found))

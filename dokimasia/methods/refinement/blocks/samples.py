@@ -36,7 +36,7 @@ def section(data: ReportData) -> Section | None:
     blocks: list[Block] = [
         Paragraph(
             f"{note}. An atom marked ✗ is failed (3 or below), the others are solved. Shown: a feedback may name it; withheld: "
-            "none does. Each arm is shown as it ended.",
+            "none does; not fed back: it cannot be. Each arm is shown as it ended.",
             "note",
         )
     ]
@@ -84,6 +84,7 @@ def sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator
 def _atoms(criteria: Sequence[Mapping[str, Any]], ends: Sequence[Mapping[str, Any]]) -> Table:
     first = ends[0]
     marks = {**dict.fromkeys(first["shown"], "shown"), **dict.fromkeys(first["withheld"], "withheld")}
+    marks |= {one["atom"]: f"not fed back: {one['why']}" for one in first["unused"]}
     columns = [
         Column("atom", numeric=False),
         Column("ground truth", numeric=False, meaning="never shown to the model"),
@@ -106,10 +107,8 @@ def _told(rounds: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     for one in rounds:
         for point in one["points"]:
             lead = f"{one['arm']}, round {one['round']}, atom {point['atom']}: "
-            if point["dropped"]:
-                yield (Span(lead, "strong"), Span("left out, since the question gives something away", "bad"))
-            elif point["hint"]:
-                rewritten = ", in its second wording" if point["rewritten"] else ""
+            if point["hint"]:
+                rewritten = ", in its second wording" if len(point["wordings"]) > 1 else ""
                 yield (
                     Span(lead, "strong"),
                     f"its question, and a hint of {point['peer']}{rewritten}: ",
@@ -118,7 +117,7 @@ def _told(rounds: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
             else:
                 why = f", without a hint ({point['fallback']})" if point["fallback"] else ""
                 yield (Span(lead, "strong"), f"its question{why}")
-            for leak in point["leaks"]:
+            for leak in (leak for wording in point["wordings"] for leak in wording["leaks"]):
                 yield (Span(f"{lead}found to leak before it was sent ({leak['form']}): ", "bad"), _cut(leak["excerpt"]))
 
 

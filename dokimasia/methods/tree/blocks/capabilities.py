@@ -32,7 +32,7 @@ def section(data: ReportData) -> Section | None:
     blocks.append(
         Paragraph(
             "Mean score of the criteria at and below each node, 0 to 100, with its 95 % bootstrap interval clustered by "
-            "samples. Every criterion is held by exactly one capability. Many nodes stand here, and some differ by chance "
+            "samples. Every criterion is held by exactly one leaf. Many nodes stand here, and some differ by chance "
             "alone; the table of weak and strong nodes is corrected for that, this one is not.",
             "note",
         )
@@ -52,9 +52,10 @@ def section(data: ReportData) -> Section | None:
 
 def _lead(tree: Mapping[str, Any]) -> str:
     counts = tree["counts"]
+    leaves = f"{counts['capabilities']} capabilities under " if counts["capabilities"] else ""
     return (
-        f"{counts['criteria']:,} criteria on {counts['capabilities']} capabilities under {counts['parents']} parents in "
-        f"{counts['categories']} categories (tree {tree['tree']}, version {tree['version']})."
+        f"{counts['criteria']:,} criteria on {leaves}{counts['parents']} parents in {counts['categories']} categories "
+        f"(tree {tree['tree']}, version {tree['version']})."
     )
 
 

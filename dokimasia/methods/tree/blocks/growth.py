@@ -8,7 +8,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Only, Paragrap
 from dokimasia.report.data import ReportData
 
 MOST_PRINTED, MOST_MOVES, MOST_REFUSED = 60, 20, 5
-PHASE = ("round", "calls", "added", "merged", "pruned", "placed")
+PHASE = ("round", "calls", "added", "merged", "renamed", "pruned", "placed")
 
 
 def section(data: ReportData) -> Section:
@@ -16,18 +16,22 @@ def section(data: ReportData) -> Section:
     summary = data.summary
     columns = (Column("phase", numeric=False), *map(Column, (*PHASE, "without place", "rejected")))
     rows = [_phase(one, f"/phases/{number}") for number, one in enumerate(summary["phases"])]
-    blocks: list[Block] = [Table(columns, rows, "The phases of the growth")]
+    blocks: list[Block] = [*(Paragraph(note, "warning") for note in summary["notes"])]
+    blocks.append(Table(columns, rows, "The phases of the growth"))
     if summary["version"] is None or summary["coverage"] is None:
         blocks.append(Paragraph("No criterion is mapped yet.", "warning"))
         return Section("growth", "Growth", blocks)
     unplaced = figures.counts(summary["unplaced"]) if summary["unplaced"] else "none without a place"
+    leaves = f"{summary['parents']:,} parents, which are the tree's leaves"
+    if summary["level"] == "capability":
+        leaves = f"{len(summary['leaves']):,} capabilities below {summary['parents']:,} parents"
     mapped: Cell = (
         figures.count(summary["mapped"], "/mapped", tone="strong"),
         " of ",
         figures.count(summary["n"], "/n"),
         " criteria (",
         figures.share(summary["coverage"], "/coverage"),
-        f") are mapped to {len(summary['leaves']):,} capabilities below {summary['parents']:,} parents; {unplaced}.",
+        f") are mapped to {leaves}; {unplaced}.",
     )
     blocks += [Paragraph(mapped, "lead"), *_leaves(summary), *_moved(summary), *_refused(summary)]
     note = (
@@ -39,7 +43,7 @@ def section(data: ReportData) -> Section:
 
 
 def _phase(one: Mapping[str, Any], place: str) -> list[Cell]:
-    values = {name: one[name] for name in PHASE} | {
+    values = {name: one.get(name, 0) for name in PHASE} | {
         "unplaced": sum(one["unplaced"].values()),
         "rejected": one["rejected"],
     }
@@ -53,7 +57,7 @@ def _phase(one: Mapping[str, Any], place: str) -> list[Cell]:
 def _leaves(summary: Mapping[str, Any]) -> Iterator[Block]:
     leaves = sorted(summary["leaves"], key=lambda leaf: (-leaf["support"], leaf["leaf"]))
     rows = [[_named(one["leaf"]), figures.count(one["support"])] for one in leaves]
-    columns, about = (Column("capability", numeric=False), Column("criteria")), "Capabilities by their criteria"
+    columns, about = (Column("leaf", numeric=False), Column("criteria")), "Leaves by their criteria"
     yield Only("page", (Table(columns, rows, about, sortable=True),))
     yield Only("terminal", (Table(columns, rows[:MOST_PRINTED], about),))
     if len(rows) > MOST_PRINTED:

@@ -1,0 +1,111 @@
+"""The roles of an error analysis: failed points are noted, notes sorted under modes, modes merged, points assigned to modes.
+
+None of them is told a score, whose answer it is, or in which group a point was put. The first reply of each is read
+strictly; of the one that answers a re-ask what is wrong is left out, and the rest is taken.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from dokimasia.agents.asking import Ask
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.domain.criterion import Criterion
+from dokimasia.domain.failure_modes import Mode, ModeKind, Note
+from dokimasia.domain.sample import Sample
+from dokimasia.parsing.mode_lists import NewMode, Sorting, parse_changes, parse_sorting
+from dokimasia.parsing.modes import Assignments, Notes, parse_assignments, parse_notes
+from dokimasia.prompts import lines_text
+
+NO_MODES = "none yet"
+
+
+class Shown(NamedTuple):
+    """The points of one answer as a reader sees them, in their order; `silent` are the places (from 1) that it passes over."""
+
+    sample: Sample
+    points: Sequence[Criterion]
+    answer: str
+    silent: frozenset[int] = frozenset()
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What every prompt on them is given."""
+        rows = ({"n": at, "point": one.question, "truth": one.ground_truth} for at, one in enumerate(self.points, 1))
+        return {**question_inputs(self.sample), "points": lines_text(rows), "answer": self.answer}
+
+    def names(self, *more: str) -> tuple[str, ...]:
+        """What is shown, by name."""
+        return (*(("image",) if self.sample.images else ()), "question", "criteria", "response", *more)
+
+
+def note_failures(shown: Shown) -> Ask[Notes]:
+    """A reader notes in its own words what went wrong with each of some failed points of an answer (open coding)."""
+    read = partial(parse_notes, expected=len(shown.points), answer=shown.answer, silent=shown.silent)
+    return Ask(
+        "modes_note",
+        shown.inputs,
+        shown.names(),
+        read,
+        parse_again=partial(read, strict=False),
+        images=shown.sample.images,
+    )
+
+
+def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
+    """A judge sorts notes under the modes that there are, and makes new ones (axial coding); never whose."""
+    rows = ({"n": at, "kind": one.kind, "note": one.text, "quote": one.quote} for at, one in enumerate(notes, 1))
+    read = partial(parse_sorting, modes=_known(modes), notes=[one.kind for one in notes])
+    return Ask(
+        "modes_sort",
+        {"modes": modes_text(modes), "notes": lines_text(rows)},
+        ("modes", "notes"),
+        read,
+        parse_again=partial(read, strict=False),
+    )
+
+
+def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask[tuple[NewMode, ...]]:
+    """A judge says which modes overlap, or need other words; with each mode come some of the notes under it."""
+    rows = (
+        {"n": at, **one.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
+        for at, (one, notes) in enumerate(zip(modes, examples, strict=True), 1)
+    )
+    read = partial(parse_changes, modes=_known(modes))
+    return Ask(
+        "modes_merge", {"modes": lines_text(rows)}, ("modes", "notes"), read, parse_again=partial(read, strict=False)
+    )
+
+
+def assign_modes(shown: Shown, modes: Sequence[Mode], *, repeat: int = 0) -> Ask[Assignments]:
+    """A coder says of each point of an answer which mode is seen in it, or that none is (structured coding)."""
+    read = partial(
+        parse_assignments,
+        expected=len(shown.points),
+        kinds=[one.kind for one in modes],
+        answer=shown.answer,
+        names=[one.name for one in modes],
+        silent=shown.silent,
+    )
+    return Ask(
+        "modes_assign",
+        {**shown.inputs, "modes": modes_text(modes)},
+        shown.names("modes"),
+        read,
+        parse_again=partial(read, strict=False),
+        images=shown.sample.images,
+        repeat=repeat,
+    )
+
+
+def modes_text(modes: Sequence[Mode]) -> str:
+    """Return modes as a reader is shown them: a JSON array, an object a line, numbered from 1."""
+    if not modes:
+        return NO_MODES
+    return lines_text(
+        {"n": at, **one.model_dump(include={"kind", "name", "definition"})} for at, one in enumerate(modes, start=1)
+    )
+
+
+def _known(modes: Sequence[Mode]) -> list[tuple[ModeKind, str]]:
+    return [(one.kind, one.name) for one in modes]

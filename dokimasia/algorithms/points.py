@@ -1,0 +1,160 @@
+"""Which atoms can be fed back as points to work on, which ground truths are methods, and between how many answers one guesses."""
+
+import re
+from collections.abc import Sequence
+
+from dokimasia.algorithms.leaks.secrets import ANSWERS, offered, secrets_of
+from dokimasia.algorithms.leaks.wording import stem, stems_of
+from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.similarity import sentences
+from dokimasia.algorithms.text.words import FUNCTION_WORDS
+from dokimasia.domain.refinement import Unused
+
+MOST_OPTIONS = 5
+"""Possible answers up to which a question is one that can be guessed."""
+
+BESIDE = 2
+"""Words that a ground truth may hold beside question and answer and still be the answer."""
+
+COVERED = 0.8
+"""The share of a question's words from which a point that adds none restates it."""
+
+_TALK = frozenset(stems_of("solution answer response conclude conclusion say final result determine decide identify"))
+"""Words of points that speak of answering, and not of what is asked."""
+
+_MORE_PLAIN_WORDS = (
+    "i you we he she him her them me my your our can could should would must shall here about approximately "
+    "roughly if then than so because also just picture image photo photograph shown"
+)
+_PLAIN = frozenset((*map(stem, FUNCTION_WORDS), *stems_of(_MORE_PLAIN_WORDS))) - ANSWERS
+_METHOD = frozenset(
+    stems_of("compare divide multiply subtract add sum count measure calculate compute convert order sort rank")
+)
+_ASKING = frozenset(("what", "which", "who", "whose", "where", "when", "why", "how"))
+_ORDER = re.compile(r"(?i)\W*(?:please|answer|choose|select|pick|reply|respond|think|explain|give your|provide)\b")
+"""How a sentence begins that says in which form to answer, and asks nothing."""
+
+_ASKS_HOW = re.compile(
+    r"(?i)\W*(?:(?:by|in|with)\s+)?(?:how\s+(?:do|does|did|is|are|was|were|can|could|should|would|must|to|one)\b|"
+    r"(?:which|what)\s+(?:\w+\s+)?(?:method|rule|way|steps?|formula|approach|means|procedure|calculation|comparison)\b)"
+)
+_LEAD = re.compile(r"(?i)^\W*(?:(?:it|one|you|we|they|first|by)\s+)*")
+
+
+_ENDS_A_CLAUSE = re.compile(
+    r"(?i)\W*(?:what|which|who|whose|where|when|how)\b(?!.*\b(?:of|between|among)\s+(?:\w+\s+)?\w+,).*,"
+)
+"""A question before whose first comma stands no option: "Which is larger, the cat or the dog?"."""
+
+
+def why_unused(
+    point: str,
+    truth: str,
+    *,
+    question: str,
+    choices: Sequence[str] = (),
+    answers: Sequence[str] = (),
+    final: bool = False,
+) -> Unused | None:
+    """Return why an atom cannot be fed back as a point to work on; None where it can.
+
+    Parameters
+    ----------
+    point, truth : str
+        The atom's question and its ground truth.
+    question : str
+        The sample's question.
+    choices : sequence of str
+        The texts of its options in order, if it has any.
+    answers : sequence of str
+        Everything that is held for its final answer.
+    final : bool
+        Whether who wrote the criterion said that it asks for the final answer.
+
+    Returns
+    -------
+    str or None
+        `final answer`: the ground truth says the final answer and next to nothing else, so that nobody can hint at it
+        without giving it away. `restates the question`: the atom's question asks what the sample's question asks.
+
+    Notes
+    -----
+    A ground truth says an answer where it has all its words, of which some are not in the atom's own question, no number
+    of its own, and at most two other words that neither question has. What only shares a number or a word with the answer
+    by chance is taken for the answer, too: a point more is left out then, and nothing untrue is said.
+
+    Examples
+    --------
+    >>> why_unused("How many does it count?", "Five tomatoes", question="How many tomatoes are there?", answers=["5"])
+    'final answer'
+    >>> why_unused("Where do the tomatoes lie?", "On the vine", question="How many tomatoes are there?", answers=["5"])
+    >>> why_unused("How many tomatoes are there?", "Half a dozen", question="How many tomatoes are there?")
+    'restates the question'
+    """
+    if final or any(_says(answer, truth, point, question, choices, answers) for answer in answers):
+        return "final answer"
+    return "restates the question" if _restates(point, question) else None
+
+
+def is_method(point: str, truth: str) -> bool:
+    """Return whether an atom asks how something is worked out and its ground truth says how: that is no secret.
+
+    Examples
+    --------
+    >>> is_method("How is the worst category found?", "By comparing what is thrown out with what is made")
+    True
+    >>> is_method("How many are there?", "Count them: five"), is_method("How does he open it?", "By using a knife")
+    (False, False)
+    """
+    rest = stems_of(_LEAD.sub("", truth))
+    return bool(rest) and rest[0] in _METHOD and _ASKS_HOW.match(point) is not None
+
+
+def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequence[str] = ()) -> int | None:
+    """Return between how many answers one can guess: two to five; None where there are more, or one cannot say.
+
+    They are the choices; or two, where the answer is yes, no, true or false; or what the question itself offers.
+
+    Examples
+    --------
+    >>> possible_answers("Which?", ["a", "b", "c"]), possible_answers("Is it on?", (), ["Yes."])
+    (3, 2)
+    >>> possible_answers("Which is larger, the cat or the dog?", (), ["the cat"]), possible_answers("How many?", (), ["4"])
+    (2, None)
+    """
+    if choices:
+        return len(choices) if 2 <= len(choices) <= MOST_OPTIONS else None
+    said = [tuple(stems_of(answer)) for answer in answers]
+    if any(len(one) == 1 and one[0] in ANSWERS for one in said):
+        return 2
+    options = [tuple(stems_of(option)) for option in offered(question)]
+    if len(options) > 2 and _ENDS_A_CLAUSE.match(question):
+        options = options[1:]
+    return len(options) if set(options) & set(said) and len(set(options)) <= MOST_OPTIONS else None
+
+
+def _says(answer: str, truth: str, point: str, question: str, choices: Sequence[str], answers: Sequence[str]) -> bool:
+    if same_answer(truth, answer, choices).verdict == "same":
+        return True
+    meant = stems_of(secrets_of(question, tuple(choices), (), answer).answer)
+    wanted, have, asked = _content(meant).union(meant[-1:]), stems_of(truth), frozenset(stems_of(point))
+    prompt = frozenset(stems_of(question))
+    if not wanted or not wanted <= set(have) or (wanted - prompt or wanted) & asked:
+        return False
+    if wanted & ANSWERS and have[0] not in wanted:
+        return False
+    others = frozenset(one for text in answers for one in stems_of(text))
+    beside = _content(have) - wanted - others - asked - prompt
+    return not any(one[0].isdigit() for one in beside) and len(beside) <= BESIDE
+
+
+def _restates(point: str, question: str) -> bool:
+    asked = _content(stems_of(point)) - _TALK
+    put = " ".join(one for one in sentences(question) if not _ORDER.match(one)) or question
+    whole = _content(stems_of(put)) - _TALK
+    parts = [sum(one in _ASKING for one in stems_of(text)) for text in (put, point)]
+    return asked <= whole and parts[0] <= max(1, parts[1]) and len(asked) >= COVERED * len(whole)
+
+
+def _content(stems: Sequence[str]) -> frozenset[str]:
+    return frozenset(stems) - _PLAIN

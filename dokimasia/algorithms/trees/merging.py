@@ -1,0 +1,204 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""Nodes of a capability tree that are the same made one, and vague ones renamed or folded, on a judge's word."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, combinations
+from typing import TYPE_CHECKING
+
+from dokimasia.algorithms.taxonomy import carry, copy_of, deepest, fold, leaves
+from dokimasia.algorithms.trees.growth import Grown, judged
+from dokimasia.algorithms.trees.places import members_below, place_of
+from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEdit
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+
+def parents(tree: "Tree") -> list[str]:
+    """Return the nodes right above leaves, sorted; none at the level of parents, whose leaves they are."""
+    above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
+    return sorted(node for node in above if node.count("<") > 1)
+
+
+def comparisons(
+    tree: "Tree",
+    *,
+    nodes: Sequence[str] | None = None,
+    half: int = 30,
+    limit: int = 64,
+    new: Collection[str] | None = None,
+) -> list[tuple[str, ...]]:
+    """Return lists of leaves to be looked through for equals, so that any two of a category stand in one list together.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    nodes : sequence of str, optional
+        Other nodes of one layer than the leaves.
+    half : int
+        Lists have at most twice as many nodes.
+    limit : int
+        If so many lists are enough for any two nodes of the whole tree, they are what is returned.
+    new : collection of str, optional
+        Nodes of which each list has at least one; others were compared before.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, new_tree
+    >>> tree = add_all(new_tree(["A", "B"]), ["<A><P><1>", "<A><P><2>", "<B><Q><3>"])
+    >>> comparisons(tree, half=1, limit=1)
+    [('<A><P><1>', '<A><P><2>')]
+    """
+    whole = leaves(tree) if nodes is None else sorted(nodes)
+    lists = _pairs_of_halves(whole, half)
+    if len(lists) > limit:
+        below: defaultdict[str, list[str]] = defaultdict(list)
+        for node in whole:
+            below[CapabilityPath.parse(node).category].append(node)
+        lists = [one for category in sorted(below) for one in _pairs_of_halves(below[category], half)]
+    wanted = set(whole if new is None else new)
+    return [one for one in lists if len(one) > 1 and wanted.intersection(one)]
+
+
+def unite(
+    tree: "Tree",
+    groups: Iterable[Sequence[str]],
+    vague: Mapping[str, str] | None = None,
+    *,
+    fixed: Collection[str] = (),
+) -> Grown:
+    """Return the tree with nodes made one that are said to be the same, and with vague ones renamed or folded.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    groups : iterable of sequence of str
+        Nodes of one layer that are the same, the one whose name is kept first. Groups with a common node become one.
+        Where parents become one, all that is below them comes along.
+    vague : mapping of str to str, optional
+        Nodes whose name does not tell what belongs there, to a better name, or to nothing. A node takes its better name,
+        or becomes one with a node that bears it. A leaf without one is folded into its best-supported sibling that is not
+        vague, or dropped, its members kept on the node above, where there is none; a parent without one keeps its name,
+        since its capabilities belong below no other.
+    fixed : collection of str
+        Nodes that must stay as they are: they take others in, and are never merged away.
+
+    Returns
+    -------
+    Grown
+        Of a group is kept what is not vague, then was named first most often, then has most criteria, then is the first
+        by id.
+    """
+    tidied = _Tidied(tree, fixed)
+    chosen = [[node for node in group if node in tree] for group in groups]
+    unclear = {node: name for node, name in (vague or {}).items() if node in tree}
+    layers = {node.count("<") for node in chain(unclear, *chosen)}
+    for layer in sorted(layers, reverse=True):
+        here = {node: name for node, name in unclear.items() if node.count("<") == layer}
+        tidied.merge([group for group in chosen if group and group[0].count("<") == layer], here)
+        tidied.mend(here)
+    return Grown(tidied.tree, tidied.changes, tidied.refused)
+
+
+class _Tidied:
+    """A tree on its way to fewer and clearer nodes, with the changes made and what was refused."""
+
+    def __init__(self, tree: "Tree", fixed: Collection[str]) -> None:
+        self.tree, self.fixed = copy_of(tree), frozenset(fixed)
+        self.changes: list[TreeEdit] = []
+        self.refused: list[tuple[str, str]] = []
+
+    def merge(self, groups: Iterable[Sequence[str]], vague: Collection[str]) -> None:
+        """Make the nodes of each group of one layer one."""
+        import networkx as nx
+
+        support = self._support()
+        first: Counter[str] = Counter()
+        alike = nx.Graph()
+        for group in groups:
+            first.update(group[:1])
+            nx.add_path(alike, group)
+        for group in sorted(sorted(part) for part in nx.connected_components(alike)):
+            old = [node for node in group if node in self.fixed]
+            keep = min(old or group, key=lambda node: (node in vague, -first[node], -support[node], node))
+            for node in group:
+                if node == keep:
+                    continue
+                if node in self.fixed:
+                    self.refused.append(
+                        (node, f"it is said to be the same as {keep}, but both were in the tree before")
+                    )
+                elif not self._fits(node, keep):
+                    self.refused.append(
+                        (node, f"it is said to be the same as {keep}, whose name a node below it bears")
+                    )
+                else:
+                    self._carry("merge", node, keep, f"the same {LAYERS[node.count('<')]} as {keep}")
+
+    def mend(self, vague: Mapping[str, str]) -> None:
+        """Rename or fold vague nodes of one layer: those that have a better name first."""
+        for node in sorted(vague, key=lambda node: (not vague[node], node)):
+            if node not in self.tree:
+                continue
+            if node in self.fixed:
+                self.refused.append((node, "it is said to be vague, but was in the tree before"))
+            elif not (vague[node] and self._rename(node, vague[node], vague)) and not self._fold(node, vague):
+                self.refused.append((node, "it is said to be vague, but no name that it could bear is given"))
+
+    def _rename(self, node: str, name: str, vague: Collection[str]) -> bool:
+        """Give a node a better name, and return whether that could be done."""
+        above = place_of(node).parent or ""
+        leaf = node.count("<") == deepest(self.tree)
+        others = leaves(self.tree) if leaf else list(map(str, self.tree.successors(above)))
+        twin = next((one for one in others if place_of(one).name.casefold() == name.casefold()), None)
+        to = twin or f"{above}<{name}>"
+        if twin in vague or not self._fits(node, to):
+            return False
+        if twin is None:
+            self._carry("rename", node, to, "its name is vague")
+        else:
+            self._carry("merge", node, to, f"its name is vague, and {twin} says what it is")
+        return True
+
+    def _fold(self, node: str, vague: Collection[str]) -> bool:
+        """Fold a leaf into a sibling or the node above, and return whether it is a leaf."""
+        if node.count("<") < deepest(self.tree):
+            return False
+        above, support = place_of(node).parent or "", self._support()
+        siblings = sorted(
+            (one for one in map(str, self.tree.successors(above)) if one not in vague),
+            key=lambda one: (-support[one], one),
+        )
+        reason = "its name is vague" if siblings else "its name is vague, and no sibling could take it in"
+        into = siblings[0] if siblings else above
+        self.changes.append(judged("prune", node, into, reason, self.tree.nodes[node]["members"]))
+        fold(self.tree, into, node)
+        return True
+
+    def _fits(self, node: str, to: str) -> bool:
+        """Return whether no node above or below bears the name that a node would get."""
+        *above, name = (one.casefold() for one in CapabilityPath.parse(to).names)
+        return name not in {*above, *(place_of(one).name.casefold() for one in map(str, self.tree.successors(node)))}
+
+    def _carry(self, kind: EditKind, node: str, to: str, reason: str) -> None:
+        held = members_below(self.tree)
+        self.changes.append(judged(kind, node, to, reason, held[node]))
+        for child in sorted(map(str, self.tree.successors(node))):
+            moved = to + child.removeprefix(node)
+            self.changes.append(judged("move", child, moved, f"what it is below is {to} now", held[child]))
+        carry(self.tree, node, to)
+
+    def _support(self) -> dict[str, int]:
+        held = members_below(self.tree)
+        return {node: max(len(held[node]), int(self.tree.nodes[node]["support"])) for node in held}
+
+
+def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
+    parts = [tuple(whole[at : at + half]) for at in range(0, len(whole), half)]
+    if len(parts) < 2:
+        return parts
+    return [(*one, *other) for one, other in combinations(parts, 2)]

@@ -1,0 +1,1 @@
+"""Failure modes: made from notes on failed atoms, then assigned to atoms."""

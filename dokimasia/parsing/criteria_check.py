@@ -1,0 +1,121 @@
+"""A second look at atomic criteria: a line of three verdicts for each, and what is missing."""
+
+import re
+from typing import Any, cast
+
+from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, short, spoken
+
+VERDICTS = ("needed", "single", "open")
+REASON_LIMIT = 300
+"""Characters of a reason that are kept."""
+
+_LINE = re.compile(
+    r"\s{0,9}(?:[-\u2022]\s{0,9})?(?:point|criterion)?\s{0,4}([0-9]{1,3})\s{0,4}[|.:)](.*)", re.IGNORECASE
+)
+_VERDICT = re.compile(r"\b(needed|single|open)\s{0,4}[:=]\s{0,4}\W{0,3}(yes|no)\b", re.IGNORECASE | re.ASCII)
+_MISSING = re.compile(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing\s{0,4}[:=|]\s{0,9}(.*)", re.IGNORECASE)
+_NOTHING = frozenset({"", "nothing", "none", "no", "-", "\u2013", "\u2014", "n/a"})
+
+
+def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
+    """Return what a second look says of a set of criteria.
+
+    Args:
+        text: the judge's reply: for each criterion a line `N | needed: YES | single: NO | open: YES | REASON`, with the
+            criteria's numbers from 1, and a line `missing: WHAT`.
+        expected: how many criteria there are.
+
+    Raises:
+        UnparsableReply: a criterion has no line, more than one, or one that lacks a verdict or gives two; or there is a
+            line for another one; or nothing is said of what is missing. The reason names all that is wrong.
+    """
+    reply = spoken(text)
+    found: dict[int, CriterionCheck] = {}
+    problems: dict[str, None] = {}
+    for line in lines_with(_VERDICT, reply):
+        match = _LINE.fullmatch(line.translate(DECORATION))
+        if match is None:
+            problems[f"the line '{short(line)}' names no criterion by its number"] = None
+            continue
+        number = int(match[1])
+        if not 1 <= number <= expected:
+            problems[f"there is a line for criterion {number}, but the criteria are 1 to {expected}"] = None
+        elif number in found:
+            problems[f"criterion {number} has more than one line"] = None
+        else:
+            verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
+            rest = match[2].rsplit("|", 1)[-1]
+            reason = "" if _VERDICT.search(rest) else rest
+            found[number] = CriterionCheck(**verdicts, reason=_plain(reason))
+    missing = [match[1] for line in reply.splitlines() if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
+    return _checked(found, missing[-1] if missing else None, expected, problems)
+
+
+def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
+    """Return what a second look says of a set of criteria, from the object that its schema asks for.
+
+    The object is `{"criteria": [{"n": 1, "needed": true, "single": true, "open": true, "reason": ""}, ...], "missing":
+    ""}`. A reply without such an object is read as the lines that the prompt describes.
+
+    Raises:
+        UnparsableReply: as for lines, or there are several such objects that differ.
+    """
+    objects = find_json(
+        spoken(text), lambda value: isinstance(value, dict) and "missing" in value and "criteria" in value
+    )
+    if not objects:
+        return parse_criteria_check(text, expected)
+    if any(other != objects[0] for other in objects[1:]):
+        raise UnparsableReply("there is more than one JSON object of criteria, and they differ")
+    body = cast("dict[str, Any]", objects[0])
+    rows = cast("list[Any]", body["criteria"]) if isinstance(body["criteria"], list) else []
+    found: dict[int, CriterionCheck] = {}
+    problems: dict[str, None] = {}
+    for row in rows:
+        fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+        number = fields.get("n")
+        if type(number) is not int or not 1 <= number <= expected:
+            problems[f"n is {short(repr(number))}, but the criteria are 1 to {expected}"] = None
+        elif number in found:
+            problems[f"criterion {number} has more than one object"] = None
+        else:
+            for name in VERDICTS:
+                if type(fields.get(name)) is not bool:
+                    problems[f"criterion {number}: '{name}' is neither true nor false"] = None
+            verdicts = {name: fields.get(name) is True for name in VERDICTS}
+            found[number] = CriterionCheck(**verdicts, reason=_plain(str(fields.get("reason") or "")))
+    missing = body["missing"]
+    return _checked(found, missing if isinstance(missing, str) else "", expected, problems)
+
+
+def _said(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
+    """Return one verdict of a line; whatever is wrong with it is put among the problems."""
+    said = {verdict[2].casefold() for verdict in _VERDICT.finditer(text) if verdict[1].casefold() == name}
+    if len(said) != 1:
+        what = "both YES and NO" if said else "neither YES nor NO"
+        problems[f"criterion {number}: '{name}' is {what}"] = None
+    return said == {"yes"}
+
+
+def _checked(
+    found: dict[int, CriterionCheck], missing: str | None, expected: int, problems: dict[str, None]
+) -> CriteriaCheck:
+    unsaid = set(range(1, expected + 1)) - set(found)
+    if unsaid:
+        problems[f"there is no line of the form 'N | needed: ... | single: ... | open: ...' for {listed(unsaid)}"] = (
+            None
+        )
+    if missing is None:
+        problems["there is no line 'missing: ...'"] = None
+    if problems:
+        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
+    return CriteriaCheck(tuple(found[number] for number in sorted(found)), _plain(missing or ""))
+
+
+def _plain(reason: str) -> str:
+    """Return a reason on one line, empty where it says that there is nothing to say."""
+    line = " ".join(reason.translate(DECORATION).split())[:REASON_LIMIT]
+    return "" if line.strip("\"'.[]() ").casefold() in _NOTHING else line

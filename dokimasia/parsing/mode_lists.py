@@ -1,0 +1,226 @@
+"""Failure modes in the making: notes sorted under modes, new modes with name and definition, and modes merged or reworded."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dokimasia.domain.failure_modes import ModeKind
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.modes import NONE, UNSEEN, WORD, said_lines
+from dokimasia.parsing.reply import NAMED, listed, short
+
+NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
+"""What is let pass is a little more than what is asked for, so that a word too many sends no reply back."""
+
+FEWEST_NOTES = 2
+"""Notes that a mode is made from, at least."""
+
+_UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)
+_NEW = re.compile(r"new\s{0,4}[|:]?\s{0,4}(?P<kind>commission|omission)\s{0,4}\|(?P<rest>.+)", re.IGNORECASE)
+_LOOSE = re.compile(r"loose\s{0,4}[|:]\s{0,4}(?P<notes>.*)", re.IGNORECASE)
+_CHANGE = re.compile(r"(?P<how>merge|reword)\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE)
+_NUMBERS = re.compile(
+    r"(?:notes?|modes?|numbers?)?[:\s]{0,4}[0-9]{1,6}(?:(?:\s|,|;|&|and){1,9}[0-9]{1,6}){0,999}[\s.]{0,4}"
+)
+_NUMBER = re.compile(r"[0-9]{1,6}")
+_VERDICT_WORDS = """
+response responses reply gives giving given makes making provides states says has is of the a an in on
+and or to wrong incorrect incorrectly inaccurate inaccuracy incomplete poor bad false error errors mistake mistakes failure
+failures fails quality general generic other miscellaneous issue issues problem problems missing lacks lacking omission
+commission detail details information accuracy correctness
+"""
+_VERDICTS = frozenset(_VERDICT_WORDS.split())
+"""Words that say that something is amiss, and not what."""
+
+
+class NewMode(NamedTuple):
+    """A mode as a judge words it, and the notes (or modes) that it is made from, by number from 1."""
+
+    kind: ModeKind
+    name: str
+    definition: str
+    of: tuple[int, ...]
+
+
+class Sorting(NamedTuple):
+    """Notes under modes that are there (by number from 1), and new modes; a note that is in neither is loose."""
+
+    under: Mapping[int, tuple[int, ...]]
+    new: tuple[NewMode, ...]
+    problems: tuple[str, ...] = ()
+
+
+def parse_sorting(
+    text: str, modes: Sequence[tuple[ModeKind, str]], notes: Sequence[ModeKind], *, strict: bool = True
+) -> Sorting:
+    """Return how a judge sorts notes under modes, those that are there (kind and name of each) and new ones.
+
+    Raises:
+        UnparsableReply: no line can be used, or (strict) a note stands nowhere, twice, or under a mode of another kind, or
+            a new mode is not as it has to be; the reason names all that is wrong.
+    """
+    faults = _Faults("note", len(notes))
+    under: dict[int, tuple[int, ...]] = {}
+    new: list[NewMode] = []
+    names = {name.casefold() for _, name in modes}
+    said = False
+    for line in said_lines(text):
+        if match := _UNDER.fullmatch(line):
+            said = True
+            mode, numbers = int(match["mode"]), faults.taken(match["notes"], line)
+            if not 1 <= mode <= len(modes):
+                faults.add(f"there is no mode {mode}" + (f": they are numbered 1 to {len(modes)}" if modes else " yet"))
+                continue
+            kept = faults.of_kind(numbers, notes, modes[mode - 1][0], f"mode {mode}")
+            under[mode] = (*under.get(mode, ()), *kept)
+        elif match := _NEW.fullmatch(line):
+            said = True
+            kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
+            name, definition, last = _worded(match["rest"])
+            numbers = faults.of_kind(faults.taken(last, line), notes, kind, f"'{short(name)}'")
+            wrong = [
+                *_wording(name, definition),
+                *([f"there is a mode '{name}' already"] if name.casefold() in names else []),
+            ]
+            if len(numbers) < FEWEST_NOTES:
+                wrong.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
+            faults.add(*(f"'{short(name)}': {one}" for one in wrong))
+            if not wrong:
+                names.add(name.casefold())
+                new.append(NewMode(kind, name, definition, numbers))
+        elif match := _LOOSE.fullmatch(line):
+            said = True
+            faults.taken(match["notes"], line)
+    if not said:
+        raise UnparsableReply(
+            "there is no line of the form 'mode N | notes', 'new KIND | name | definition | notes' or 'loose | notes'"
+        )
+    faults.missing()
+    faults.raise_if(strict)
+    return Sorting(under, tuple(new), faults.all)
+
+
+def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: bool = True) -> tuple[NewMode, ...]:
+    """Return which modes (kind and name of each) a judge merges or rewords, each with what takes their place.
+
+    Raises:
+        UnparsableReply: there is neither a change nor the word `none`, or (strict) a change cannot be made; the reason names
+            all that is wrong.
+    """
+    faults = _Faults("mode", len(modes))
+    found: list[NewMode] = []
+    said = False
+    for line in said_lines(text, "none"):
+        if NONE.fullmatch(line):
+            said = True
+            continue
+        match = _CHANGE.fullmatch(line)
+        if match is None:
+            continue
+        said = True
+        first, _, rest = match["rest"].partition("|")
+        name, _, definition = (part.strip() for part in rest.partition("|"))
+        numbers = faults.taken(first, line)
+        wrong = list(_wording(name, definition))
+        kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))
+        others = {other.casefold() for at, (_, other) in enumerate(modes, start=1) if at not in numbers}
+        if name.casefold() in others | {one.name.casefold() for one in found}:
+            wrong.append("another mode bears that name")
+        if len(kinds) > 1:
+            wrong.append("a commission and an omission cannot become one")
+        if match["how"].casefold() == "merge" and len(numbers) < 2:
+            wrong.append("merging takes two modes or more")
+        if match["how"].casefold() == "reword" and len(numbers) != 1:
+            wrong.append("one mode is reworded at a time")
+        faults.add(*(f"'{short(line)}': {one}" for one in wrong))
+        if not wrong:
+            found.append(NewMode(kinds[0], name, definition, numbers))
+    if not said:
+        raise UnparsableReply("there is no line of the form 'merge | N, N | name | definition', and not the word none")
+    faults.raise_if(strict)
+    return tuple(found)
+
+
+class _Faults:
+    """What is wrong with a reply that shares numbered things out, each of which stands in one place."""
+
+    def __init__(self, thing: str, count: int) -> None:
+        self._thing, self._count = thing, count
+        self._found: dict[str, None] = {}
+        self._seen: set[int] = set()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All faults, each once."""
+        return tuple(self._found)
+
+    def add(self, *faults: str) -> None:
+        """Take in what is wrong."""
+        self._found |= dict.fromkeys(faults)
+
+    def taken(self, text: str, line: str) -> tuple[int, ...]:
+        """Return the numbers that a list names and no earlier one did."""
+        stripped = text.strip().strip("<>[]()")
+        if not stripped or NONE.fullmatch(stripped):
+            return ()
+        if not _NUMBERS.fullmatch(stripped):
+            self.add(
+                f"'{short(line)}' does not end in a list of numbers"
+                if self._thing == "note"
+                else f"'{short(line)}' begins with no list of numbers"
+            )
+            return ()
+        numbers = list(dict.fromkeys(map(int, _NUMBER.findall(stripped))))
+        self.add(
+            *(
+                f"there is no {self._thing} {one}: they are numbered 1 to {self._count}"
+                for one in numbers
+                if not 1 <= one <= self._count
+            ),
+            *(f"{self._thing} {one} stands in more than one place" for one in numbers if one in self._seen),
+        )
+        kept = tuple(one for one in numbers if 1 <= one <= self._count and one not in self._seen)
+        self._seen.update(kept)
+        return kept
+
+    def of_kind(self, numbers: Iterable[int], kinds: Sequence[ModeKind], kind: ModeKind, whose: str) -> tuple[int, ...]:
+        """Return those of some notes that are of a mode's kind."""
+        given = tuple(numbers)
+        other = [one for one in given if kinds[one - 1] != kind]
+        if other:
+            self.add(f"{whose} is a mode of {kind}, and note {listed(other)} is of the other kind")
+        return tuple(one for one in given if one not in other)
+
+    def missing(self) -> None:
+        """Take in what stands nowhere."""
+        absent = [one for one in range(1, self._count + 1) if one not in self._seen]
+        if absent:
+            self.add(f"there is no place for {self._thing} {listed(absent)}")
+
+    def raise_if(self, strict: bool) -> None:
+        """Raise what was found, where the reply is read strictly."""
+        if strict and self._found:
+            raise UnparsableReply("; ".join(self.all[:NAMED]))
+
+
+def _worded(rest: str) -> tuple[str, str, str]:
+    """Return name, definition and what stands behind the last bar."""
+    name, _, more = rest.partition("|")
+    definition, _, last = more.rpartition("|")
+    return name.strip().strip("<>\"'").strip(), " ".join(definition.strip().strip("<>").split()), last
+
+
+def _wording(name: str, definition: str) -> Iterator[str]:
+    """Yield what is wrong with a mode's name and definition."""
+    words = [word.casefold() for word in WORD.findall(name)]
+    telling = [word for word in words if word not in _VERDICTS]
+    if not NAME_WORDS[0] <= len(words) <= NAME_WORDS[1] or len(name) > 120:
+        yield f"a name has two to eight words, not {len(words)}"
+    elif len(telling) < 2:
+        yield "the name is a verdict or a subject only; say what is done and to what"
+    unseen = UNSEEN.search(name) or UNSEEN.search(definition)
+    if unseen:
+        yield f"'{unseen[0]}' is nothing that two readers can see in image and answer"
+    count = len(WORD.findall(definition))
+    if not DEFINITION_WORDS[0] <= count <= DEFINITION_WORDS[1] or len(definition) > 800:
+        yield f"a definition has 10 to 60 words, not {count}"

@@ -1,0 +1,200 @@
+"""Failure modes: what a judge notes of the points that an answer fails, and the mode that it sees at a point, or none."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
+
+from dokimasia.domain.failure_modes import ModeKind
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.phrases import MISQUOTED, passage, unquoted, without_quote
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
+
+T = TypeVar("T")
+
+MOST_NOTE_WORDS = 60
+"""What is let pass is more than what is asked for, so that a word too many sends no reply back."""
+
+UNSEEN = re.compile(
+    r"\b(?:hallucinat\w*|careless\w*|inattenti\w*|sloppy|lazy|laziness"
+    r"|(?:lack of|missing|insufficient) (?:knowledge|attention|understanding|training))\b",
+    re.IGNORECASE,
+)
+"""Causes that nobody can see in image and answer."""
+
+WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+NONE = re.compile(r"(?:<?none>?|no mode|nothing|-)[\s.|]{0,9}", re.IGNORECASE)
+_EDGE = " \t\r>#\u2022\u00b7-"
+_POINT = re.compile(
+    r"(?:point|criterion|no\.?)?\s{0,4}[(<\[]?(?P<n>[0-9]{1,6})[)>\]]?\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE
+)
+_KIND = re.compile(r"[<\[]?(?P<kind>commission|omission|nothing)\b[>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE)
+_MODE = re.compile(
+    r"[(<\[]?(?:mode\s{0,4}|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE
+)
+
+
+class Noted(NamedTuple):
+    """What was noted of one point: its kind, the note, and the answer's own words for a commission."""
+
+    kind: ModeKind
+    text: str
+    quote: str = ""
+
+
+class Notes(NamedTuple):
+    """Of each point, in order: a note, `nothing` where nothing went wrong, or None where its line cannot be used, and why."""
+
+    points: tuple[Noted | Literal["nothing"] | None, ...]
+    problems: Mapping[int, str]
+
+
+class Seen(NamedTuple):
+    """The mode that was seen at a point, by number from 1, or None; and the answer's own words for a commission."""
+
+    mode: int | None
+    quote: str = ""
+
+
+class Assignments(NamedTuple):
+    """Of each point, in order, what was seen at it; None where its line cannot be used, with the reason by number."""
+
+    points: tuple[Seen | None, ...]
+    problems: Mapping[int, str]
+
+
+def parse_notes(text: str, expected: int, answer: str, *, silent: Collection[int] = (), strict: bool = True) -> Notes:
+    """Return what a judge noted of each of the points 1 to `expected` of an answer.
+
+    Args:
+        text: the judge's reply.
+        expected: how many points there are.
+        answer: the answer, in which the phrase of a commission has to stand.
+        silent: points that the answer does not speak of, so that no commission can be theirs.
+        strict: whether one wrong line spoils the reply; else its point has no note.
+
+    Raises:
+        UnparsableReply: no point has a note that can be used, or (strict) one has none; the reason names all faults.
+    """
+
+    def read(number: int, rest: str) -> Noted | Literal["nothing"]:
+        match = _KIND.match(rest)
+        if match is None:
+            raise ValueError("says neither commission nor omission nor nothing")
+        kind = match["kind"].casefold()
+        if kind == "nothing":
+            return "nothing"
+        if kind == "omission":
+            return Noted("omission", _note(without_quote(match["rest"])))
+        quote, _, note = unquoted(match["rest"])
+        if not note:
+            raise ValueError("a commission has a phrase of the answer, then a bar, then the note")
+        return Noted("commission", _note(note), _phrase(quote, answer, number in silent))
+
+    return Notes(*_points(text, expected, read, strict=strict))
+
+
+def parse_assignments(
+    text: str,
+    expected: int,
+    kinds: Sequence[ModeKind],
+    answer: str,
+    *,
+    names: Sequence[str] = (),
+    silent: Collection[int] = (),
+    strict: bool = True,
+) -> Assignments:
+    """Return which of some modes a judge saw at each of the points 1 to `expected` of an answer.
+
+    Args:
+        text: the judge's reply.
+        expected: how many points there are.
+        kinds: of the modes, in the order of their numbers.
+        answer: the answer, in which the phrase of a commission has to stand.
+        names: of the modes, by which they may be called, too.
+        silent: points that the answer does not speak of, so that no commission can be theirs.
+        strict: whether one wrong line spoils the reply; else its point is not assigned, which is not none.
+
+    Raises:
+        UnparsableReply: no point has a line that can be used, or (strict) one has none; the reason names all faults.
+    """
+    by_name = {name.casefold(): number for number, name in enumerate(names, start=1)}
+
+    def read(number: int, rest: str) -> Seen:
+        if NONE.fullmatch(rest):
+            return Seen(None)
+        called, _, behind = rest.partition("|")
+        mode = by_name.get(called.strip().strip("<>").casefold())
+        if mode is None:
+            match = _MODE.match(rest)
+            if match is None or not 1 <= int(match["mode"]) <= len(kinds):
+                raise ValueError(f"'{short(called)}' is neither the number of a mode, 1 to {len(kinds)}, nor none")
+            mode, behind = int(match["mode"]), match["rest"]
+        if kinds[mode - 1] == "omission":
+            return Seen(mode)
+        if not behind.strip():
+            raise ValueError(f"mode {mode} is a commission, which needs a phrase of the answer")
+        return Seen(mode, _phrase(unquoted(behind)[0], answer, number in silent))
+
+    return Assignments(*_points(text, expected, read, strict=strict))
+
+
+def _points(
+    text: str, expected: int, read: Callable[[int, str], T], *, strict: bool
+) -> tuple[tuple[T | None, ...], Mapping[int, str]]:
+    """Return what the line of each point says, in order, and why a point has none."""
+    if expected < 1:
+        raise ValueError("at least one point is expected")
+    found: dict[int, T] = {}
+    problems: dict[int, str] = {}
+    for line in said_lines(text):
+        match = _POINT.fullmatch(line)
+        if match is None:
+            continue
+        number = int(match["n"])
+        if not 1 <= number <= expected:
+            problems.setdefault(number, f"the points are 1 to {expected}")
+            continue
+        try:
+            said = read(number, match["rest"].strip())
+            if number in found and found[number] != said:
+                raise ValueError("there are several lines for it, and they differ")
+            found[number] = said
+        except ValueError as problem:
+            found.pop(number, None)
+            problems[number] = str(problem)
+    for number in range(1, expected + 1):
+        if number not in found:
+            problems.setdefault(number, "there is no line for it")
+    if problems and (strict or not found):
+        raise UnparsableReply("; ".join(f"point {number}: {why}" for number, why in sorted(problems.items())[:NAMED]))
+    return tuple(found.get(number) if number not in problems else None for number in range(1, expected + 1)), problems
+
+
+def said_lines(text: str, *words: str) -> Iterator[str]:
+    """Yield the lines that could say something, without what emphasis and lists add to them."""
+    pattern = re.compile("|".join([r"\|", *(rf"\b{word}\b" for word in words)]), re.IGNORECASE)
+    for line in lines_with(pattern, spoken(text)):
+        yield line.translate(DECORATION).lstrip(_EDGE).rstrip().removeprefix("|").removesuffix("|").strip()
+
+
+def _note(text: str) -> str:
+    note = " ".join(text.strip().strip("|").split())
+    words = WORD.findall(note)
+    if len(words) < 2:
+        raise ValueError("the note is missing")
+    if len(words) > MOST_NOTE_WORDS:
+        raise ValueError(f"the note has {len(words)} words; write at most 30")
+    if unseen := UNSEEN.search(note):
+        raise ValueError(
+            f"'{unseen[0]}' is nothing that can be seen in image and answer: note what was said in place of what"
+        )
+    return note
+
+
+def _phrase(quote: str, answer: str, silent: bool) -> str:
+    found = passage(quote, answer)
+    if found is None:
+        raise ValueError(f"{MISQUOTED} '{short(quote, 80)}' does not stand in the answer; copy a phrase sign for sign")
+    if silent:
+        raise ValueError("the answer does not speak of this point, so that it can be an omission only, or nothing")
+    return found

@@ -1,0 +1,88 @@
+"""What a description says of candidates, descriptions, rankings or itself, in place of what the image shows."""
+
+import re
+from collections.abc import Sequence
+
+from dokimasia.parsing.reply import short
+
+_QUOTED = re.compile(r"\"[^\"]{0,400}\"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)'(?! )[^']{0,400}'(?!\w)")
+
+_APOSTROPHES = str.maketrans({"\u2018": "'", "\u2019": "'"})
+_MADE = "(?:better|best|improved|revised|corrected|combined|merged|rewritten|enhanced|refined|polished)"
+_WHICH = (
+    "(?:all|both|each|every|no|none|any|another|either|neither|first|second|third|last|previous|given|other|two|three)"
+)
+
+_OF_REVIEWS = (
+    "(?P<noun>candidate|rewrite|critique|reviewer)s?\\b",
+    "(?P<noun>description)s? (?:no\\.? ?|number |# ?)?[0-9]{1,3}\\b",
+    f"{_WHICH} (?:of the )?(?:other )?(?P<noun>description)s?\\b",
+    "(?P<noun>rank)(?:ed|s) (?:it |this )?(?:first|second|third|last|best|highest|lowest|[0-9]{1,3})\\b",
+    "(?:this|my|our|the) (?P<noun>rank)ings?\\b",
+)
+"""Words that an image can show, too: an election, a shop's page, the table of a league."""
+
+_OF_ITSELF = (
+    f"(?:this|my|our|present) (?:{_MADE} )?descriptions?\\b|this version (?:adds|keeps|is|leaves|has|corrects)\\b",
+    f"{_MADE} (?:of the |\\w{{1,20}} )?(?:descriptions?|captions?)\\b|descriptions? above\\b",
+    "the descriptions? (?:is|are|was|were) (?:\\w{1,20} )?(?:correct|complete|accurate|good|better|best|right|faithful)\\b",
+    "already the best\\b",
+    "no (?:further )?(?:changes?|corrections?|improvements?|rewriting) (?:(?:is|are|was|were) )?"
+    "(?:needed|necessary|required|made)\\b",
+    "(?:keep|kept|keeping|remains?|stays?) (?:it |this )?(?:exactly )?as (?:it )?is\\b",
+    "i(?: have|'ve| would|'d| will|'ll)? (?:also |only )?(?:keep|kept|merged?|combined?|corrected?|added?|removed?"
+    "|rewrote|rewritten|ranked?|mended|changed?|chose|choose|based|compared?|voted?|included?|omit|omitted"
+    "|left out|leave out)\\b",
+    "(?:let me know|would you like (?:me|to know|more)|do you want me|shall i|feel free to ask|hope this helps"
+    "|if you (?:want|need|would like) (?:me|more|any|further))\\b",
+    "\\A\\W*(?:here (?:is|are)|here's|below is) (?:the|a|an|my) (?:\\w{1,20} ){0,3}?(?:description|caption|version)\\b",
+    f"\\A\\W*(?:the )?(?:rewrite|(?:final|new|{_MADE}) (?:\\w{{1,20}} )?(?:description|caption|version))\\W*:",
+)
+"""Words on the text itself and to its reader."""
+
+
+def _read(patterns: Sequence[str]) -> list[re.Pattern[str]]:
+    return [re.compile(one if one.startswith("\\A") else f"\\b{one}", re.IGNORECASE | re.ASCII) for one in patterns]
+
+
+_OF_REVIEWS_READ, _OF_ITSELF_READ = _read(_OF_REVIEWS), _read(_OF_ITSELF)
+
+
+def remarks(text: str, shown: Sequence[str] = ()) -> list[str]:
+    """Return where an English description of an image speaks of candidates, descriptions, rankings, reviewers or itself.
+
+    What stands between quotation marks is a text in the image. A noun that a shown description has, too (the candidates
+    of an election), is a thing in the image, and so are words to a reader that two of them have alike (a letter that they
+    copied).
+
+    Args:
+        text: the description.
+        shown: the descriptions that its author was shown.
+
+    Returns:
+        The beginning of each remark, a few words each, in the order in which they stand; empty if there is none.
+    """
+    plain, others = _plain(text), [_plain(one).casefold() for one in shown]
+    spans = [
+        match.span()
+        for pattern in _OF_REVIEWS_READ
+        for match in pattern.finditer(plain)
+        if not any(match["noun"].casefold() in other for other in others)
+    ] + [
+        match.span()
+        for pattern in _OF_ITSELF_READ
+        for match in pattern.finditer(plain)
+        if sum(match[0].casefold() in other for other in others) < 2
+    ]
+    found: list[str] = []
+    read = 0
+    for start, end in sorted(spans):
+        if start >= read:
+            found.append(short(plain[start:]))
+        read = max(read, end)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, its quotations left out."""
+    return _QUOTED.sub('""', " ".join(text.translate(_APOSTROPHES).split()))

@@ -1,0 +1,100 @@
+"""What is compared: the samples of two runs, and one model's answers to them with what a judge found."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Scale = tuple[float, float]
+"""The lowest and the highest score."""
+
+ATOMS: Scale = (1.0, 5.0)
+"""The scale of scores by atomic criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sample of a run: its name, the digest of its content, and the cluster of those that share its image."""
+
+    sample_id: str
+    digest: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One scored or failed answer of one model; the ids tell whether two answers, or two sets of criteria, are the same.
+
+    `right` says whether its final answer is right (None: not known), `stated` the share of the criteria's weight that it
+    speaks to, and `criteria_stated` to which of them, whose weights are `weights`.
+    """
+
+    sample_id: str
+    repeat: int
+    score: float | None
+    failure: str | None
+    response: str | None = None
+    criteria: str | None = None
+    criteria_scores: tuple[int, ...] = ()
+    right: bool | None = None
+    stated: float | None = None
+    criteria_stated: tuple[bool, ...] = ()
+    weights: tuple[int, ...] = ()
+
+    def same_criteria(self, other: "Answer") -> bool:
+        """Whether both were scored by the same criteria."""
+        return self.criteria is not None and self.criteria == other.criteria
+
+    def same_response(self, other: "Answer") -> bool:
+        """Whether both are scores of the same response."""
+        return self.response is not None and self.response == other.response
+
+
+@dataclass(slots=True)
+class Side:
+    """One model in one run: the run's samples in order, and the model's answers."""
+
+    places: Sequence[Place]
+    answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
+
+    @classmethod
+    def of(cls, places: Sequence[Place], answers: Iterable[Answer]) -> "Side":
+        """Return the side with its answers by sample."""
+        side = cls(places)
+        for answer in answers:
+            side.answers.setdefault(answer.sample_id, []).append(answer)
+        return side
+
+    def score(self, place: Place) -> float | None:
+        """The mean over the sample's scored repeats; None where none is scored."""
+        return self.mean(place, lambda one: one.score)
+
+    def mean(self, place: Place, measure: Callable[[Answer], float | None]) -> float | None:
+        """The mean of a measure over the sample's answers that have it; None where none has."""
+        values = [value for one in self.answers.get(place.sample_id, ()) if (value := measure(one)) is not None]
+        return sum(values) / len(values) if values else None
+
+    def loss(self, place: Place) -> str:
+        """Why the sample has no score: the kind of its first failure, or that it has no result."""
+        failures = [one.failure for one in self.answers.get(place.sample_id, ()) if one.failure is not None]
+        return failures[0] if failures else "no result"
+
+
+def match_places(
+    first: Sequence[Place], second: Sequence[Place]
+) -> tuple[list[tuple[Place, Place]], Mapping[str, int]]:
+    """Pair places by digest; of several with one content, those of one name first, the rest in their order."""
+    waiting: dict[str, list[Place]] = {}
+    for place in second:
+        waiting.setdefault(place.digest, []).append(place)
+    partner: dict[str, Place] = {}
+    for by_name in (True, False):
+        for place in first:
+            if place.sample_id in partner:
+                continue
+            candidates = waiting.get(place.digest, [])
+            found = next((one for one in candidates if not by_name or one.sample_id == place.sample_id), None)
+            if found is not None:
+                partner[place.sample_id] = found
+                candidates.remove(found)
+    shared = [(place, partner[place.sample_id]) for place in first if place.sample_id in partner]
+    left = sum(len(places) for places in waiting.values())
+    return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}

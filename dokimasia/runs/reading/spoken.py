@@ -1,0 +1,81 @@
+"""Two models compared by right answers, by how much they speak to, and by the score on what both speak to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.runs.reading.rates import mean, paired
+from dokimasia.runs.reading.sides import Answer, Place, Side
+
+SHARES: Mapping[str, Callable[[Answer], float | None]] = {
+    "right": lambda one: None if one.right is None else float(one.right),
+    "stated": lambda one: one.stated,
+}
+"""What is compared sample by sample, each 0 to 1: right answers, and the share of the weight spoken to."""
+
+
+class _Means(NamedTuple):
+    """What two sides have at one sample, the mean over their answers, and the cluster of the sample."""
+
+    first: float
+    second: float
+    cluster: str
+
+
+def spoken(
+    first: Side, second: Side, shared: Sequence[tuple[Place, Place]], *, seed: int, widest: float
+) -> dict[str, Any]:
+    """Return `right`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
+    found: dict[str, Any] = {}
+    for name, measure in SHARES.items():
+        means = [
+            _Means(one, two, place.cluster)
+            for place, other in shared
+            if (one := first.mean(place, measure)) is not None and (two := second.mean(other, measure)) is not None
+        ]
+        if means:
+            found[name] = _compared(means, widest=1.0, seed=seed)
+    if "stated" in found:
+        means, criteria = _on_both_stated(first, second, shared)
+        found["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
+    return found
+
+
+def _on_both_stated(first: Side, second: Side, shared: Sequence[tuple[Place, Place]]) -> tuple[list[_Means], int]:
+    """Return the scores on the criteria that both sides' answers of one repeat speak to, and how many criteria these are.
+
+    A criterion that one of the two does not speak to is left out for both. So a model that says little is not compared
+    by how much it says, and, since both are asked about the same criteria, not by which it chooses either.
+    """
+    found: list[_Means] = []
+    criteria = 0
+    for place, other in shared:
+        scores: list[tuple[float, float]] = []
+        theirs = {two.repeat: two for two in second.answers.get(other.sample_id, ())}
+        for one in first.answers.get(place.sample_id, ()):
+            two = theirs.get(one.repeat)
+            if two is None or not one.same_criteria(two):
+                continue
+            both = [
+                at for at, told in enumerate(zip(one.criteria_stated, two.criteria_stated, strict=False)) if all(told)
+            ]
+            if weight := sum(one.weights[at] for at in both):
+                criteria += len(both)
+                scores.append((_on(one, both) / weight, _on(two, both) / weight))
+        if scores:
+            ours, others = zip(*scores, strict=True)
+            found.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
+    return found, criteria
+
+
+def _on(answer: Answer, criteria: Sequence[int]) -> int:
+    return sum(answer.criteria_scores[at] * answer.weights[at] for at in criteria)
+
+
+def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> dict[str, Any]:
+    """Return both sides' means and their paired difference, second minus first."""
+    return {
+        "n": len(means),
+        "first": mean([one.first for one in means]),
+        "second": mean([one.second for one in means]),
+        **paired([one.second - one.first for one in means], [one.cluster for one in means], widest=widest, seed=seed),
+    }

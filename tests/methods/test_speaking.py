@@ -1,0 +1,68 @@
+"""What an evaluation says of answers that leave things unsaid: figures by hand, and what stands before a difference."""
+
+from statistics import correlation
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dokimasia.methods.evaluation.blocks import differences
+from dokimasia.methods.evaluation.scores import Row, collect, summarise
+
+
+def row(sample: int, model: str = "m", **fields: Any) -> Row:
+    known = {"score": 3.0, "failure": None, "referenced": True, "verdict": "right", "length": 64}
+    return Row(f"s{sample}", f"i{sample}", "count", model, **{"repeat": 0, **known, **fields})
+
+
+def test_right_answers_and_what_is_spoken_to() -> None:
+    """Right answers are of those decided, shares and scores of what is said over samples, each by its repeats."""
+    rows = [
+        row(0, stated=1.0, stated_score=4.0),
+        row(0, repeat=1, stated=0.5, stated_score=2.0, verdict="wrong"),
+        row(1, stated=0.0, stated_score=None, verdict="unknown"),
+        row(2, score=None, failure="refused", verdict="wrong"),
+        row(3, stated=0.25, stated_score=5.0, referenced=False, verdict=None),
+    ]
+    model = summarise(collect(rows), seed=0)["models"]["m"]
+    for found in (model, model["by_category"]["count"]):
+        accuracy = found["accuracy"]
+        assert (accuracy["k"], accuracy["n"], accuracy["answers"], accuracy["coverage"]) == (1, 3, 4, 0.75)
+        assert accuracy["bounds"] == {"low": 0.25, "high": 0.5}
+        assert (found["stated"]["n"], found["stated"]["mean"]) == (3, pytest.approx((0.75 + 0 + 0.25) / 3, abs=1e-6))
+        assert (found["stated_score"]["n"], found["stated_score"]["mean"]) == (2, 4.0)
+    assert model["length"]["correlation"] is None, "four images bound nothing"
+
+
+def test_longer_answers_that_score_higher_are_named() -> None:
+    """The correlation is of the logarithm of the length, so that doubling every answer's length leaves it as it is."""
+    scores = [1.0, 2.0, 2.5, 2.0, 3.0, 3.5, 3.0, 4.0, 4.5, 5.0, 4.0, 5.0]
+    found = [
+        summarise(collect(row(at, score=score, length=times * 2**at) for at, score in enumerate(scores)), seed=0)
+        for times in (8, 16)
+    ]
+    first, second = (one["models"]["m"]["length"] for one in found)
+    assert first["correlation"] == second["correlation"] == pytest.approx(correlation(range(12), scores), abs=1e-6)
+    assert 0 < first["low"] < first["correlation"] < first["high"] <= 1
+    assert found[0]["length"] == first, "one model is all models"
+
+
+def test_a_comparison_says_before_any_score_who_says_more() -> None:
+    """Where one of two models speaks to less than 80 %, that comes first, and the table says what it takes for granted."""
+    gap = {"difference": {"mean": 0.5, "low": 0.1, "high": 0.9}, "p_value": 0.01, "adjusted": 0.01}
+    pair = {
+        "better": "talkative",
+        "worse": "terse",
+        "stated": {"n": 9, "first": 0.4, "second": 0.95, **gap},
+        "both_stated": {"n": 9, "criteria": 20, "first": 4.0, "second": 4.0, **gap},
+        "n_shared": 9,
+        "n_paired": 9,
+        "changed": {"higher": 5, "equal": 4, "lower": 0},
+        **gap,
+    }
+    data: Any = SimpleNamespace(differences=[pair], ranked=lambda: ["talkative", "terse"])
+    found = differences.section(data)
+    assert found is not None
+    first = str(found.blocks[0])
+    assert "talkative 95 %, terse 40 %" in first
+    assert "silent just where it errs" in str(found.blocks[1])

@@ -1,0 +1,95 @@
+"""Two models that do not say equally much, against a computation by hand: right answers, shares, what both speak to."""
+
+import pytest
+
+from dokimasia.runs.reading.differences import compare
+from dokimasia.runs.reading.sides import Answer, Place, Side
+
+PLACES = [Place(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
+WEIGHTS = (5, 3, 2)
+
+
+def answer(sample: str, scores: str, *, right: bool | None = None, criteria: str = "", repeat: int = 0) -> Answer:
+    """One answer from its scores, `-` where the answer says nothing; without any, the judge failed."""
+    if not scores:
+        return Answer(sample, repeat, None, "unparsable", right=right)
+    stated = tuple(one != "-" for one in scores)
+    values = tuple(1 if one == "-" else int(one) for one in scores)
+    return Answer(
+        sample,
+        repeat,
+        sum(value * weight for value, weight in zip(values, WEIGHTS, strict=True)) / 10,
+        None,
+        criteria=criteria or f"criteria-{sample}",
+        criteria_scores=values,
+        right=right,
+        stated=sum(weight for told, weight in zip(stated, WEIGHTS, strict=True) if told) / 10,
+        criteria_stated=stated,
+        weights=WEIGHTS,
+    )
+
+
+TERSE = Side.of(
+    PLACES,
+    [
+        answer("a", "5--", right=True),
+        answer("b", "---", right=True),
+        answer("c", "-42", right=False),
+        answer("d", "", right=True),
+        answer("e", "555", right=None, criteria="others"),
+    ],
+)
+TALKATIVE = Side.of(
+    PLACES,
+    [
+        answer("a", "311", right=True),
+        answer("b", "555", right=False),
+        answer("c", "525", right=False),
+        answer("d", "555", right=True),
+        answer("e", "111", right=True),
+    ],
+)
+
+
+def test_what_both_speak_to_agrees_with_a_computation_by_hand() -> None:
+    """Of a one criterion counts, of b none, of c two by their weights 3 and 2; d failed, e has other criteria."""
+    both = compare(TERSE, TALKATIVE, seed=0)["both_stated"]
+    assert (both["n"], both["criteria"]) == (2, 3)
+    assert both["first"] == pytest.approx((5 + (4 * 3 + 2 * 2) / 5) / 2)
+    assert both["second"] == pytest.approx((3 + (2 * 3 + 5 * 2) / 5) / 2)
+    assert both["difference"]["mean"] == pytest.approx((-2 + 0) / 2)
+    assert both["p_value"] == 1, "one sample alone differs"
+
+
+def test_shares_and_right_answers_are_paired_by_sample() -> None:
+    """Shares are compared where both are scored, right answers where both are decided, scored or not."""
+    found = compare(TERSE, TALKATIVE, seed=0)
+    assert found["stated"]["n"] == 4
+    assert found["stated"]["first"] == pytest.approx((0.5 + 0 + 0.5 + 1) / 4)
+    assert (found["right"]["n"], found["right"]["first"], found["right"]["second"]) == (4, 0.75, 0.5)
+
+
+def test_a_terse_answer_loses_nothing_on_what_both_speak_to() -> None:
+    """Leaving criteria out of a right answer lowers the score as published, and not the score on what both speak to."""
+    whole = Side.of(PLACES, [answer(place.sample_id, "555") for place in PLACES])
+    short = Side.of(PLACES, [answer(place.sample_id, "--5") for place in PLACES])
+    found = compare(short, whole, seed=0)
+    assert found["difference"]["mean"] == pytest.approx(3.2)
+    assert (found["both_stated"]["difference"]["mean"], found["both_stated"]["p_value"]) == (0, 1)
+
+
+def test_repeats_are_compared_with_their_own() -> None:
+    """Each repeat is compared on what both answers of it speak to; a sample has the mean of its repeats."""
+    one = Side.of(PLACES[:1], [answer("a", "5--"), answer("a", "--3", repeat=1), answer("a", "555", repeat=2)])
+    other = Side.of(PLACES[:1], [answer("a", "1-5"), answer("a", "5-1", repeat=1)])
+    both = compare(one, other, seed=0)["both_stated"]
+    assert (both["n"], both["criteria"], both["first"], both["second"]) == (1, 2, 4.0, 1.0)
+
+
+def test_nothing_spoken_to_is_nothing_measured() -> None:
+    """Two models that never speak to the same criterion are not compared on it; without shares nothing is said of them."""
+    one, other = (Side.of(PLACES[:1], [answer("a", scores)]) for scores in ("5--", "-55"))
+    both = compare(one, other, seed=0)["both_stated"]
+    assert (both["n"], both["first"], both["difference"], both["p_value"]) == (0, None, None, None)
+    bare = Side.of(PLACES[:1], [Answer("a", 0, 3.0, None)])
+    assert {"right", "stated", "both_stated"}.isdisjoint(compare(bare, bare, seed=0))
