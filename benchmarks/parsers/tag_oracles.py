@@ -46,9 +46,10 @@ def check_ballot(text: str, ballot: Ballot) -> None:
 
 
 def check_review(text: str, review: Comparison) -> None:
-    """The ranking names every candidate once, and what was written stands in the text; the rewrite says something."""
+    """The ranking names every candidate once, what was written stands in the text, and one is kept or rewritten."""
     _require(sorted(review.ranking) == list(range(1, SHOWN + 1)), "the ranking is none")
-    _require(bool(review.rewrite), "the rewrite is empty")
+    kept = review.keep is not None and re.search(rf"keep\s*>[^<]*{review.keep}[^<]*<", said(text), re.IGNORECASE)
+    _require(bool(review.rewrite) != bool(kept), "there is neither a rewrite nor what is kept, or both")
     _check_written(text, review.critiques, review.critiques)
 
 

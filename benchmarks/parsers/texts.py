@@ -5,6 +5,11 @@ from functools import partial
 
 from hypothesis import strategies as st
 
+_THREE = (
+    "<analysis><candidate_1_critique>misses the date</candidate_1_critique><candidate_2_critique>right</candidate_2_critique>"
+    "<candidate_3_critique>no\nsky</candidate_3_critique></analysis>"
+)
+
 REPLIES: dict[str, tuple[str, ...]] = {
     "scores": (
         "1 | score: [4]\n2 | score: [1]\n3 | score: [5]",
@@ -67,10 +72,12 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "</visual_complexity><informativeness><reasoning>a page</reasoning><score> 10 </score></informativeness>",
         "A chart, by its axes.\n\n<domain>data</domain>",
         "<voting_result><analysis><candidate_1_critique>It says <best_candidate_id>1</best_candidate_id>."
-        "</candidate_1_critique><candidate_2_critique>right</candidate_2_critique></analysis>"
+        "</candidate_1_critique><candidate_2_critique>right</candidate_2_critique><candidate_3_critique>no sky"
+        "</candidate_3_critique></analysis>"
         "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
-        "<review_result><analysis><candidate_3_critique>no\nsky</candidate_3_critique></analysis><ranking>2, 3, 1</ranking>"
+        f"<review_result>{_THREE}<ranking>2, 3, 1</ranking>"
         "<rewrite>\nA page with <b>two</b> words.\n</rewrite></review_result>",
+        f"<review_result>{_THREE}<ranking>3, 1, 2</ranking><keep>3</keep></review_result>",
     ),
 }
 """Replies that some parser can use, by the form that they have."""
