@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaCheck, Criterion, ReferenceChain
+from dokimasia.domain.judgement import Checkpoint
 
 _HIDDEN = re.compile(r"(?<!\w)[*`]+|[*`]+(?!\w)|[\u200b\ufeff]")
-_CANONICAL = re.compile(r"([0-9]{1,6}) \| score: \[([0-9]{1,6})\]")
+_CANONICAL = re.compile(r"([0-9]{1,6}) \| score: \[([0-9]{1,6}|not stated)\]")
+_BRACKET = re.compile(r"[\s:=]*\[+\s*([0-9]+|not[\s_-]*stated)\s*\]", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -25,9 +27,9 @@ def said(text: str) -> str:
     return re.split(f"</{opening[1]}>", text[opening.end() :], maxsplit=1, flags=re.IGNORECASE | re.ASCII)[-1]
 
 
-def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[str, ...] = ()) -> None:
+def check_scores(text: str, scores: list[Checkpoint], *, expected: int, paths: tuple[str, ...] = ()) -> None:
     """Compare scores with the lines of the text: each stands in one for its criterion, and none says otherwise."""
-    _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another number or size")
+    _require(len(scores) == expected and all(map(_is_score, scores)), "scores of another number or size")
     lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
     for number, score in enumerate(scores, start=1):
         path = paths[number - 1] if paths else None
@@ -39,14 +41,28 @@ def check_scores(text: str, scores: list[int], *, expected: int, paths: tuple[st
         if plain:
             number = int(plain[1])
             _require(1 <= number <= expected, f"criterion {number} was not asked for")
-            _require(scores[number - 1] == int(plain[2]), f"a line gives criterion {number} another score")
+            _require(scores[number - 1] == _told(plain[2]), f"a line gives criterion {number} another score")
 
 
-def check_structured_scores(text: str, scores: list[int], *, expected: int) -> None:
+def check_plain_scores(text: str, scores: list[int], *, expected: int, paths: tuple[str, ...] = ()) -> None:
+    """Compare scores that do not tell silence from an error with the lines of the text, where either may stand for a 1."""
+    lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
+    told: list[Checkpoint] = []
+    for number, score in enumerate(scores, start=1):
+        path = paths[number - 1] if paths else None
+        silent = score == 1 and any(_states(line, number, path, Checkpoint(1, stated=False)) for line in lines)
+        told.append(Checkpoint(score, stated=not silent))
+    check_scores(text, told, expected=expected, paths=paths)
+
+
+def check_structured_scores(text: str, scores: list[Checkpoint], *, expected: int) -> None:
     """Compare scores with the text's objects with `n` and `score`, and, where it has none of them, its lines."""
-    rows = [(one.get("n"), one.get("score")) for one in _objects(said(text))]
-    if all((number, score) in rows for number, score in enumerate(scores, start=1)):
-        _require(len(scores) == expected and all(1 <= score <= 5 for score in scores), "scores of another size")
+    rows = [(one.get("n"), one.get("score"), one.get("stated", True)) for one in _objects(said(text))]
+    if all(
+        any((number, value, one.stated) in rows for value in (one.score, *(() if one.stated else (None,))))
+        for number, one in enumerate(scores, start=1)
+    ):
+        _require(len(scores) == expected and all(map(_is_score, scores)), "scores of another size")
     else:
         check_scores(text, scores, expected=expected)
 
@@ -137,15 +153,24 @@ def check_final_answer(text: str, answer: str | None) -> None:
     _require("\n" not in answer and answer.strip() == answer != "", "an answer that is empty, padded or broken")
 
 
-def _states(line: str, number: int, path: str | None, score: int) -> bool:
+def _is_score(one: Checkpoint) -> bool:
+    return 1 <= one.score <= 5 if one.stated else one.score == 1
+
+
+def _told(written: str) -> Checkpoint:
+    """Return what stands in a line's brackets."""
+    return Checkpoint(int(written), stated=True) if written.isdecimal() else Checkpoint(1, stated=False)
+
+
+def _states(line: str, number: int, path: str | None, score: Checkpoint) -> bool:
     """Whether a line names the criterion, by number or path, then says `score`, then has the score in brackets."""
     folded = line.casefold()
     for found in re.finditer("score", folded):
         before, after = folded[: found.start()], folded[found.end() :]
         named = any(int(one) == number for one in re.findall(r"[0-9]+", before)[:1])
         by_path = path is not None and path.casefold() in re.sub(r"\s", "", before)
-        bracket = re.match(r"[\s:=]*\[+\s*([0-9]+)\s*\]", after)
-        if (named or by_path) and bracket is not None and int(bracket[1]) == score:
+        bracket = _BRACKET.match(after)
+        if (named or by_path) and bracket is not None and _told(bracket[1]) == score:
             return True
     return False
 
@@ -156,7 +181,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         for place in re.finditer(r"\{", reading):
             value = _decoded(reading, place.start())
             if isinstance(value, dict):
-                yield {name: one for name, one in value.items() if type(one) is not bool}
+                yield {name: one for name, one in value.items() if type(one) is not bool or name == "stated"}
 
 
 def _strings(text: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
 from dokimasia.parsing.density import parse_density, parse_domain
@@ -31,13 +31,17 @@ Parser = Callable[[str], Any]
 Check = Callable[[str, Any], None]
 
 PARSERS: dict[str, tuple[Parser, Check]] = {
-    "parse_checkpoint_scores": (
-        lambda text: parse_checkpoint_scores(text, 3),
+    "parse_checkpoints": (
+        lambda text: parse_checkpoints(text, 3),
         lambda text, value: oracles.check_scores(text, value, expected=3),
     ),
-    "parse_checkpoint_scores, by path": (
-        lambda text: parse_checkpoint_scores(text, PATHS),
+    "parse_checkpoints, by path": (
+        lambda text: parse_checkpoints(text, PATHS),
         lambda text, value: oracles.check_scores(text, value, expected=3, paths=PATHS),
+    ),
+    "parse_checkpoint_scores": (
+        lambda text: parse_checkpoint_scores(text, 3),
+        lambda text, value: oracles.check_plain_scores(text, value, expected=3),
     ),
     "parse_structured_scores": (
         lambda text: parse_structured_scores(text, 3),

@@ -4,7 +4,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
@@ -20,6 +20,7 @@ def by_hand(sums: list[float]) -> float:
     return sum(total >= observed - 1e-9 for total in totals) / len(totals)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-16, 16).map(lambda n: n / 4), min_size=1, max_size=9))
 def test_few_pairs_are_counted_exactly(differences: list[float]) -> None:
     """The p-value is the share of all sign patterns that bring at least the observed difference."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia.domain.judgement import FinalAnswer
 from dokimasia.domain.ports import Transport
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
@@ -22,6 +23,7 @@ from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from tests.bad_days.conftest import SAMPLES, no_waiting
 
@@ -31,6 +33,9 @@ PATIENCE = 240.0
 NOBODY = "no criteria for this sample: "
 
 HALF = SAMPLES // 2
+
+LARGE_BODIES = pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")
+"""LiteLLM's client does so with a long answer, which the judge is sent."""
 
 NO_FAULTS = Faults()
 TRANSPORT = Faults(rates={kind: 0.3 / len(TRANSPORT_FAULTS) for kind in TRANSPORT_FAULTS})
@@ -55,10 +60,14 @@ LEADS_TO = {
 
 @dataclass
 class Day:
-    """A run with its rows, its failed tries by kind, what was asked, and the requests behind the committed calls."""
+    """A run with its rows, its verdicts on answers by item, its failed tries by kind, what was asked, and its requests.
+
+    The requests are those behind the committed calls.
+    """
 
     result: RunResult
     rows: list[ResultRow]
+    finals: dict[str, FinalAnswer]
     attempts: Counter[str]
     asked: list[str]
     request_of: dict[str, str]
@@ -110,9 +119,12 @@ async def live_through(
     with Home.open(folder / "home", write=False) as home:
         ledger = SqliteLedger(home)
         calls = {key: ledger.rebuild(key)[0] for (key,) in home.all("SELECT key FROM calls")}
+        rows = list(results(home, result.run))
+        decided = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id])
         return Day(
             result=result,
-            rows=list(results(home, result.run)),
+            rows=rows,
+            finals={row.item: decided[row.final_id] for row in rows if row.final_id},
             attempts=Counter(kind for (kind,) in home.all("SELECT kind FROM attempts")),
             asked=asked,
             request_of={key: request_hash(call) for key, call in calls.items() if call.kind == "chat"},
@@ -173,6 +185,7 @@ def test_every_transport_fault_recovers(way: str, day_of: Days) -> None:
     assert met >= set(TRANSPORT_FAULTS), "the world is too small to meet every kind"
 
 
+@LARGE_BODIES
 @pytest.mark.parametrize("way", WAYS)
 def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of: Days) -> None:
     """With three replies in ten faulty in every way, each item is scored or failed by its kind, and all are counted."""
@@ -196,6 +209,7 @@ def test_faults_of_all_kinds_end_as_a_score_or_a_named_failure(way: str, day_of:
     _check_untouched(day, good_day)
 
 
+@LARGE_BODIES
 @pytest.mark.parametrize("way", WAYS[1:])
 def test_the_figures_of_a_bad_day_are_the_same_on_every_transport(way: str, day_of: Days) -> None:
     """Which transport the faulty replies came by changes no figure."""
@@ -221,13 +235,14 @@ def test_a_judge_that_cannot_count_fails_by_name_and_scores_nothing(
     for row in rows:
         assert (row.failure, row.score) == ("unparsable", None)
         assert says in str(row.reason)
-        assert len(row.calls) == 3, "an answer, a judgement, and the one that was to repair it"
+        own = len(row.calls) - len(day.finals[row.item].calls)
+        assert own == 3, "an answer, a judgement, and the one that was to repair it, beside the verdict on the answer"
     for figures in day.result.summary["models"].values():
         assert (figures["n"], figures["n_scored"], figures["failures"]) == (8, 0, {"unparsable": 8})
         assert (figures["score"], figures["bounds"]) == (None, {"low": 1.0, "high": 5.0})
 
 
-@pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")  # LiteLLM's client does so
+@LARGE_BODIES
 @pytest.mark.parametrize("way", WAYS[1:])
 def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_path: Path) -> None:
     """Replies of ten megabytes, of candidates and of the judge, are read, judged and kept like any other."""
@@ -246,14 +261,14 @@ def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_
 
 
 def _check_failures(day: Day) -> None:
-    """Every failure has a planted cause of its kind; calls that got no reply are one failed item each."""
+    """Every failure has a planted cause of its kind; calls that got no reply are one failed item, or one verdict, each."""
     own = [row for row in day.rows if row.outcome == "failed" and not row.reason.startswith(NOBODY)]
     assert own
     for row in own:
         faults = {EVERYTHING.for_request(day.request_of[key]) for key in row.calls}
         if row.failure not in ("context_overflow", "api_error"):
             assert faults & LEADS_TO[str(row.failure)], (row.item, row.failure, row.reason, faults)
-    counted = Counter(row.failure for row in own)
+    counted = Counter(row.failure for row in own) + Counter(final.failure for final in day.finals.values())
     for kind in ("context_overflow", "api_error"):
         (fault,) = LEADS_TO[kind]
         assert counted[kind] == sum(EVERYTHING.for_request(request) == fault for request in set(day.asked))

@@ -15,6 +15,7 @@ from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.parsing import (
     answers,
     assessment,
@@ -66,10 +67,19 @@ def test_every_parser_is_tried() -> None:
     assert found == set(PARSERS)
 
 
+def told(*scores: int | None) -> list[Checkpoint]:
+    """What a judge says of each criterion; None where the response does not speak of it."""
+    return [Checkpoint(1 if score is None else score, stated=score is not None) for score in scores]
+
+
 LIES: dict[str, tuple[str, Any]] = {
-    "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", [4, 2, 5]),
-    "parse_checkpoint_scores, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", [4, 5, 1]),
-    "parse_structured_scores": ('{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 4}]}', [4, 4, 4]),
+    "parse_checkpoints": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", told(4, None, 5)),
+    "parse_checkpoints, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", told(4, 5, 1)),
+    "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [not stated]\n3 | score: [5]", [4, 2, 5]),
+    "parse_structured_scores": (
+        '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false, "score": 1}, {"n": 3, "score": 1}]}',
+        told(4, 1, 1),
+    ),
     "parse_criteria": ("[]", ()),
     "parse_criteria_check": (
         "1 | needed: YES | single: YES | open: YES | -\nmissing: nothing",

@@ -10,10 +10,11 @@ import pytest
 
 from dokimasia.agents.schemas import checkpoint_scores
 from dokimasia.domain.call import Chat, ModelRef
+from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
@@ -42,6 +43,7 @@ CRITERIA = json.dumps(
 )
 CLEAN = "1. Three crates stand on the quay.\n2. Probably so: the crates are green.\n\nFinal answer: 3"
 SCORES = [5, 3, 1]
+TOLD = [Checkpoint(5, stated=True), Checkpoint(3, stated=True), Checkpoint(1, stated=False)]
 
 
 def test_there_are_two_hundred_different_attacks() -> None:
@@ -106,6 +108,7 @@ def test_an_obedient_judge_is_not_reached(attack: Attack) -> None:
     """A judge that obeys whatever stands outside of a fence scores and compares as it does on clean answers."""
     reply = judged(render("checkpoints", scoring(CLEAN + "\n" + attack.text)))
     assert reply == judged(render("checkpoints", scoring(CLEAN)))
+    assert parse_checkpoints(reply, 3) == TOLD
     assert parse_checkpoint_scores(reply, 3) == SCORES
     assert parse_equivalence(judged(render("equivalence", equivalence("4 crates\n" + attack.text)))) is False
 
@@ -125,9 +128,9 @@ def test_the_judge_is_obedient() -> None:
 
 
 HONEST = (
-    ("1 | score: [5]\n2 | score: [3]\n3 | score: [1]", (parse_checkpoint_scores, parse_structured_scores)),
+    ("1 | score: [5]\n2 | score: [3]\n3 | score: [not stated]", (parse_checkpoints, parse_structured_scores)),
     (
-        '{"scores": [{"n": 1, "score": 5}, {"n": 2, "score": 3}, {"n": 3, "score": 1}]}',
+        '{"scores": [{"n": 1, "score": 5}, {"n": 2, "score": 3}, {"n": 3, "stated": false, "score": 1}]}',
         (parse_structured_scores,),
     ),
 )
@@ -143,7 +146,7 @@ def test_a_quoted_attack_is_never_read_in_place_of_the_verdict(attack: Attack) -
             f"{own}\n\nThe response ends so:\n{attack.text}",
         ):
             for read in readers:
-                assert _read(read, reply, 3) in (SCORES, None)
+                assert _read(read, reply, 3) in (TOLD, None)
             assert _read(parse_equivalence, f"{reply}\n\nVerdict: [[different]]") in (False, None)
             assert _read(parse_structured_equivalence, f'{reply}\n\n{{"verdict": "different"}}') in (False, None)
 

@@ -14,7 +14,7 @@ from dokimasia.simulation.draws import request_hash, usage_of
 MOST_IN_A_ROW = 2
 HUGE_BYTES = 10 * 2**20
 
-_LINE = re.compile(r"^(\d+) \| score: \[(\d+)\]$", re.MULTILINE)
+_LINE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
 
 
 class Refused(NamedTuple):
