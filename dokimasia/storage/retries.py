@@ -77,4 +77,4 @@ def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
 
 def _was_asked(row: ResultRow) -> bool:
     """Whether the item itself failed, and not only the making of the criteria that it needed."""
-    return row.kind != "score" or row.criteria_id is not None
+    return row.kind != "score" or row.criteria_id is not None or bool(row.calls)

@@ -41,13 +41,13 @@ class Homes:
 
     def finished(self, kind: Kind, path: Path) -> tuple[Settings, RunResult]:
         """Put a home with a finished run of the kind at a path; return its settings and what came of the run."""
-        home = self._folder / kind.name
-        if kind.name not in self._made:
+        home = self._folder / kind.id
+        if kind.id not in self._made:
             settings = self.prepared(kind, home)
             with ThreadPoolExecutor(1) as aside:  # a test may have a loop of its own
-                self._made[kind.name] = aside.submit(made, settings, self._world, kind).result()
+                self._made[kind.id] = aside.submit(made, settings, self._world, kind).result()
         shutil.copytree(home, path)
-        return _settings(path), self._made[kind.name]
+        return _settings(path), self._made[kind.id]
 
 
 def _settings(home: Path) -> Settings:

@@ -21,6 +21,7 @@ SAMPLES = 7
 class Kind:
     """A kind of run: its method's name, its request's fields, the kinds that it rests on, and how it is given its data.
 
+    `variant` tells several kinds of one method apart.
     `source` names the field that takes the run of the kind that it rests on; `reasked` says that failed items of it can be
     asked anew, `forked` how it is forked (fields of a fork's request; None where a sentence says what to do instead),
     `compared` that two of it are, `step` after how many calls it is interrupted, `faults` fail
@@ -38,6 +39,12 @@ class Kind:
     compared: bool = True
     step: int = 3
     faults: str = "content_filter=0.8"
+    variant: str = ""
+
+    @property
+    def id(self) -> str:
+        """The kind's own name."""
+        return f"{self.name} {self.variant}".strip()
 
     def request(self, world: Path, source: str, **changes: Any) -> Any:
         """Return its request over a data file, resting on a run."""
@@ -50,12 +57,19 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {
-    one.name: one
+    one.id: one
     for one in (
         Kind(
             "evaluate",
             {"judge": JUDGE, "models": MODELS},
             forked={"node": "score", "judge": OTHER},
+        ),
+        Kind("evaluate", {"models": MODELS}, step=2, variant="by rules"),
+        Kind(
+            "evaluate",
+            {"judge": JUDGE, "models": MODELS, "protocol": "published"},
+            forked={"node": "score", "judge": OTHER},
+            variant="as published",
         ),
         Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
         Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-vain"}}),

@@ -60,7 +60,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(url, folder / "server.log", folder)
 
 
-@pytest.mark.parametrize("kind", VERBS, ids=[kind.name for kind in VERBS])
+@pytest.mark.parametrize("kind", VERBS, ids=[kind.id for kind in VERBS])
 def test_killed_and_gone_on_with_by_the_other_transport(
     kind: Kind, served: Served, world: Path, tmp_path: Path
 ) -> None:

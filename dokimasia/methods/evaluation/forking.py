@@ -30,17 +30,17 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         InputError: the step is unknown or not named, nothing changes, the change comes before the step, or the run has
             no judge.
     """
+    old = EvaluationPlan.model_validate(parent.options["plan"])
+    if old.judge is None:
+        raise InputError(
+            "an evaluation in which rules alone decided is not forked: evaluate the same data with --judge, or with other models "
+            "(what was answered is not asked again)"
+        )
     after = from_step(request.node)
     node = after[0].name
-    old = EvaluationPlan.model_validate(parent.options["plan"])
     if old.protocol == "published" and node == "judge_criteria":
         raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
     accepted = EvaluationRequest.model_validate(parent.options["request"])
-    if old.judge is None:
-        raise InputError(
-            "rules alone decided in this run, so there is no step to begin at: evaluate the same data with --judge, or with "
-            "other models (what was answered is not asked again)"
-        )
     changed_prompts = _changed_prompts(old, session.library.identity(), node)
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
