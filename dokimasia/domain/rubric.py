@@ -32,6 +32,9 @@ DISSENTS = 2
 WEAK_POOL = 4
 """Easy-wrong rubrics from fewer responses than these are weak: what one or two models got wrong is no habit of models."""
 
+FEWEST_TRIED = 3
+"""Responses that a rubric is tried on at least, for all of them to pass it to mean that it tests nothing."""
+
 TRIAL_CAPTIONS = 4
 """Captions with planted errors, at most, on which the rubrics of a set are tried before it is accepted."""
 

@@ -12,6 +12,8 @@ from tests.graphs.test_rubric_making import CAPTION, POOL_TEXT, labels, made, ru
 
 CUPS = rubric("say that the cups are two", kind="count", evidence="Two cups")
 
+POOL = ("p1", "p2", "m1", "m2", "m3")
+
 
 def tried_on(made_set: RubricSet, what: str) -> list[tuple[str, tuple[bool | None, ...]]]:
     return [(one.name, one.passes) for one in made_set.tried if one.what == what]
@@ -31,11 +33,11 @@ async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None
             return json.dumps([{"n": 1, **CUPS}, {"n": 4, **rubric("not mention a stove"), "responses": [1]}])
         return None
 
-    _, made_set, gateway = await made(say)
+    _, made_set, gateway = await made(say, pool=POOL)
     assert made_set is not None
     assert problems == [
-        "rubric 1: it tests nothing: every response that it was tried on passes it (1)\n"
-        "rubric 4: it tests nothing: every response that it was tried on passes it (1)"
+        "rubric 1: it tests nothing: every response that it was tried on passes it (3)\n"
+        "rubric 4: it tests nothing: every response that it was tried on passes it (3)"
     ]
     assert made_set.rubrics[0].statement == CUPS["statement"]
     assert [one.replaced for one in made_set.rubrics] == [True, False, False, True]
@@ -43,9 +45,22 @@ async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None
         ("trial", "The response must mention a cat."),
         ("trial", "The response must not mention a dog."),
     ]
-    first, _ = halves(("p1", "p2"), "s", 0)
-    assert made_set.easy_wrong[0].support == (("p1", "p2")[first[0]],)
+    first, _ = halves(POOL, "s", 0)
+    assert made_set.easy_wrong[0].support == (POOL[first[0]],)
     assert labels(gateway).count("rubric_repair") == 1
+
+
+async def test_one_or_two_responses_do_not_tell_what_tests_nothing() -> None:
+    """With a small pool a rubric that careful descriptions pass stays: it gives way to no trifle that they leave out."""
+
+    def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
+        return "A cat on a grey stove with two cups." if prompt == "candidate_plain" else None
+
+    for pool in (("p1", "p2"), ("p1", "p2", "m1", "m2")):
+        _, made_set, gateway = await made(say, pool=pool)
+        assert made_set is not None
+        assert "rubric_repair" not in labels(gateway)
+        assert made_set.rubrics[0].statement == "The response must mention a cat."
 
 
 async def test_errors_of_the_other_half_are_no_reason_to_replace_a_mined_rubric() -> None:
@@ -139,7 +154,7 @@ async def test_power_is_measured_on_what_did_not_choose() -> None:
             shown.append(inputs["response"])
         return None
 
-    pool = ("p1", "p2", "m1", "m2", "m3")
+    pool = POOL
     _, made_set, _ = await made(say, pool=pool)
     assert made_set is not None
     first, second = halves(pool, "s", 0)

@@ -16,7 +16,15 @@ from dokimasia.algorithms.rubric_checks import dimension_of
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Failed, Provenance
 from dokimasia.domain.perturbation import Change, Target, changed
-from dokimasia.domain.rubric import MEASURED_ERRORS, TRIAL_CAPTIONS, Rubric, RubricAssessment, RubricSet, Tried
+from dokimasia.domain.rubric import (
+    FEWEST_TRIED,
+    MEASURED_ERRORS,
+    TRIAL_CAPTIONS,
+    Rubric,
+    RubricAssessment,
+    RubricSet,
+    Tried,
+)
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import gathered
@@ -47,8 +55,10 @@ async def try_rubrics(
 
     An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
     caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
-    of the other half alone, this half's say nothing: `responses` are by the name of their model.
+    of the other half alone, this half's say nothing: `responses` are by the name of their model. Fewer than three say
+    nothing either: what one or two careful describers tell is not what everybody tells.
     """
+    responses = responses if len(responses) >= FEWEST_TRIED else {}
     targets = [Target(dimensions()[dimension_of(rubric)], rubric.statement) for rubric in rubrics]
     planting = await context.ask(plant_errors(caption, targets), node="try_out")
     errors = planting.value or [()] * len(rubrics)

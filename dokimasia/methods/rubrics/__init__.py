@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.rubric import MEASURED_ERRORS, TRIAL_CAPTIONS, RubricSet
+from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricSet
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks
@@ -90,7 +90,8 @@ def expected(plan: RubricPlan, found: Captions) -> Estimate:
     asked: list[Asking] = []
     shown = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
-    tried_on = 0 if plan.protocol == "published" else (pool + 1) // 2 + TRIAL_CAPTIONS
+    half = (pool + 1) // 2 if (pool + 1) // 2 >= FEWEST_TRIED else 0
+    tried_on = 0 if plan.protocol == "published" else half + TRIAL_CAPTIONS
     measured_on = 1 + MEASURED_ERRORS + pool // 2
     for sample, source in zip(found.samples, found.sources, strict=True):
         size = size_of(sample)
