@@ -80,7 +80,10 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else ""
-        raise click.UsageError(f"--{name.replace('_', '-')}: {first['msg']}") from None
+        flag = f"--{name.replace('_', '-')}"
+        if first["input"] is None and fields[name].is_required():
+            raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
+        raise click.UsageError(f"{flag}: {first['msg']}") from None
 
 
 def _value(field: FieldInfo, value: Any) -> Any:

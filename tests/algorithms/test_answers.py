@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.answers import accepted_answer, same_answer
 
 COLOURS = ("red", "dark blue", "green")
 
@@ -74,3 +74,24 @@ def test_comparison_is_symmetric_and_total(first: str, second: str) -> None:
 def test_a_text_is_the_same_as_itself(text: str) -> None:
     """No rule finds a text different from itself."""
     assert same_answer(text, text).verdict in ("same", "unsure")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "question"),
+    [
+        ("hot cat", "a cat", "Which animal is it?"),
+        ("dark red", "red", "What colour is the car?"),
+        ("before 2021", "2021", "When was it built?"),
+        ("June, July, August", "June, July", "Which months are meant?"),
+        ("a dog and a cat", "dog", "What is it?"),
+    ],
+)
+def test_what_an_answer_adds_to_the_reference_leaves_it_undecided(answer: str, reference: str, question: str) -> None:
+    """An answer that holds the reference's words is right only if it says nothing else but words of the question."""
+    assert accepted_answer(answer, [[reference]], question=question).verdict == "unsure"
+
+
+@pytest.mark.parametrize("answer", ["The answer is B", "The correct answer is (B).", "I choose B.", r"\boxed{B}"])
+def test_words_that_only_say_that_it_is_an_answer_are_overlooked(answer: str) -> None:
+    """An option that is named in a sentence of its own is that option."""
+    assert same_answer(answer, "green", ["red", "green"]) == ("same", "choice")

@@ -40,7 +40,9 @@ class World:
         }
         accepted = tuple(reference) if isinstance(reference, list) else ()
         first = accepted[0] if accepted else reference
-        self.sample = Sample(id="one", prompt="How many?", reference_answer=first, reference_answers=accepted)
+        self.sample = Sample(
+            id="one", prompt="How many jars are on the shelf?", reference_answer=first, reference_answers=accepted
+        )
         self.asked: list[tuple[str, Chat]] = []
         self.store = MemoryStore()
 
@@ -154,7 +156,7 @@ async def test_the_question_can_be_put_bare() -> None:
     world = World("5")
     await world.walk(plain=True)
     (_, asked), *_ = (one for one in world.asked if one[0] == "candidate_plain")
-    assert asked.messages[0].text == "How many?"
+    assert asked.messages[0].text == "How many jars are on the shelf?"
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,12 @@ async def test_the_straight_way() -> None:
         "candidate_plain",
         "easy_wrong",
         "perturbation",
-        *["rubric_assessment"] * 4,
+        *["rubric_assessment"] * 3,
         *["rubric_cross_check"] * 3,
         "perturbation",
         *["rubric_assessment"] * 3,
     ]
-    assert len(state["calls"]) == 16
+    assert len(state["calls"]) == 15
     shown = {one.prompt: one.shown for one in made_set.provenance}
     assert shown["must_right_natural"] == ("image", "caption")
     assert shown["easy_wrong"] == ("caption", "responses")

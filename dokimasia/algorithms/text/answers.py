@@ -31,6 +31,14 @@ _BETWEEN_ITEMS = re.compile(
 )
 _LONGEST_ITEM = 6
 _LONGEST_CONTAINING = 25
+_SAYING = frozenset(
+    ["answer", "final", "correct", "right", "image", "picture", "photo", "shown", "shows", "show", "see", "here", "i"]
+)
+_WRAPPED = re.compile(
+    r"(?:(?:so|thus|therefore|hence)[, ]\s{0,3})?(?:the\s)?(?:(?:correct|right|final|best)\s)?(?:answer|option|choice)\s"
+    r"(?:is|would be)\s{0,3}:?\s{0,3}(.*)|i\s(?:choose|pick|select|would choose)\s(.*)|\$?\\boxed\{(?:\\text\{)?([^{}]*)\}?\}\$?",
+    re.DOTALL | re.IGNORECASE,
+)
 # fmt: off
 _DOUBTFUL = frozenset({
     "but", "cannot", "could", "either", "except", "if", "impossible", "instead", "may", "maybe", "might", "neither", "never",
@@ -61,7 +69,7 @@ def accepted_answer(
     choices: Sequence[str] = (),
     *,
     tolerance: float = RELATIVE_TOLERANCE,
-    contains: bool = False,
+    question: str | None = None,
 ) -> Comparison:
     """Compare an answer with all accepted answers by rule.
 
@@ -75,11 +83,11 @@ def accepted_answer(
         The texts of the options in order (A, B, ...), if the question has options.
     tolerance : float
         How far two numbers may lie apart, relative to the larger one.
-    contains : bool
-        Whether, where no other rule applies, an answer of at most 25 words counts as the same if it holds an
+    question : str, optional
+        Given, an answer of at most 25 words, of which no other rule decides, counts as the same if it holds an
         alternative's words one after another, and is compared by its number if it holds one alone and the alternative
-        is a number. It does neither where it asks, doubts or denies (`not`, `or`, ...), where a number stands beside
-        words that make another of it (`million`, `less than`, ...), or where it names another option, too.
+        is a number. What else it says has to be words of the question, or words without content: "dark red" is not
+        "red". It decides nothing where it asks, doubts or denies (`not`, `or`, ...), or names another option, too.
 
     Returns
     -------
@@ -94,10 +102,10 @@ def accepted_answer(
     Comparison(verdict='unsure', rule='none')
     >>> accepted_answer("flour and eggs", [["eggs", "flour"]])
     Comparison(verdict='same', rule='list')
-    >>> accepted_answer("There are 5 tomatoes.", [["5"]], contains=True)
+    >>> accepted_answer("There are 5 tomatoes.", [["5"]], question="How many tomatoes?")
     Comparison(verdict='same', rule='contains')
     """
-    found = [_with_parts(answer, parts, choices, tolerance, contains) for parts in accepted if parts]
+    found = [_with_parts(answer, parts, choices, tolerance, question) for parts in accepted if parts]
     same = next((one for one in found if one.verdict == "same"), None)
     if same is not None:
         return same
@@ -148,6 +156,7 @@ def same_answer(
     >>> same_answer("a canine", "a dog")
     Comparison(verdict='unsure', rule='none')
     """
+    answer = _unwrapped(answer)
     if not _bare(reference):
         return Comparison("unsure", "empty")
     if not _bare(answer):
@@ -173,7 +182,7 @@ def same_answer(
 
 
 def _with_parts(
-    answer: str, parts: Sequence[str], choices: Sequence[str], tolerance: float, contains: bool
+    answer: str, parts: Sequence[str], choices: Sequence[str], tolerance: float, question: str | None
 ) -> Comparison:
     """Compare an answer with one alternative."""
     if len(parts) == 1:
@@ -183,12 +192,18 @@ def _with_parts(
         left = [part for part in parts if not any(_same(item, part, tolerance) for item in items)]
         whole = len(items) == len(parts) and not left
         found = Comparison("same", "list") if whole else Comparison("unsure", "none")
-    if contains and found.verdict == "unsure":
+    if question is not None and found.verdict == "unsure" and _in_words_of(question, answer, parts):
         if all(_contains(answer, part, choices) for part in parts):
             return Comparison("same", "contains")
         if len(parts) == 1:
             return _only_number(answer, parts[0], tolerance)
     return found
+
+
+def _in_words_of(question: str, answer: str, parts: Sequence[str]) -> bool:
+    """Return whether all that an answer says beside numbers and the wanted words are words of the question, or say nothing."""
+    known = {word for part in parts for word in words(part)}.union(words(question), FUNCTION_WORDS, _SAYING)
+    return all(word in known or _quantity(word) is not None for word in words(answer))
 
 
 def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
@@ -249,6 +264,12 @@ def _listed(mine: Sequence[str], theirs: Sequence[str], tolerance: float) -> Ver
 class _Quantity(NamedTuple):
     value: float
     unit: str
+
+
+def _unwrapped(text: str) -> str:
+    """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
+    found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
+    return next((one for one in found.groups() if one), text) if found else text
 
 
 def _bare(text: str) -> str:

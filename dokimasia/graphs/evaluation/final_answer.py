@@ -22,7 +22,9 @@ def by_rule(
     found = {"response": id, "answer": answer[:KEPT], "stated": stated}
     if not sample.accepted:
         return FinalAnswer(verdict="unknown", rule="no reference", **found)
-    match = accepted_answer(answer, sample.accepted, sample.choices, tolerance=tolerance, contains=contains)
+    match = accepted_answer(
+        answer, sample.accepted, sample.choices, tolerance=tolerance, question=sample.prompt if contains else None
+    )
     if match.verdict == "unsure":
         return None
     return FinalAnswer(verdict="right" if match.verdict == "same" else "wrong", rule=match.rule, **found)

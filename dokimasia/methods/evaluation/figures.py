@@ -75,7 +75,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
                 "rule": None if final is None else final.rule,
                 "final_answer": None if final is None else final.answer,
                 "final_stated": None if final is None else final.stated,
-                "criteria_stated": None if judgement is None else list(map(int, judgement.spoken_to)),
+                "criteria_stated": None if judgement is None else list(map(int, judgement.stated)) or None,
                 "criteria_scores": None if judgement is None else list(judgement.scores),
                 "weights": None if criteria is None else list(criteria.weights),
                 **answer_cells(judge, response, None if judgement is None else judgement.provenance),

@@ -184,7 +184,9 @@ class EvaluationWork:
             criteria = await store.get(CriteriaSet, criteria_id)
             share, spoken = spoken_to(judgement.scores, judgement.spoken_to, criteria.weights)
             ended = {**ended, "score": judgement.score}
-            judged |= {"judgement_id": ended["judgement"], "stated": share, "stated_score": spoken}
+            judged["judgement_id"] = ended["judgement"]
+            if judgement.stated:
+                judged |= {"stated": share, "stated_score": spoken}
         return self._row(
             sample,
             item,

@@ -93,7 +93,13 @@ def _right(data: ReportData) -> list[Cell]:
     place = figures.pointer("models", best, "accuracy")
     cell = _as_pieces(figures.share_of(shares[best], place))
     often = " answers right in " if len(shares) == 1 else " answers right most often: "
-    return [(Span(best, "strong"), often, *cell, ".")]
+    bounds = shares[best]["bounds"]
+    left = ""
+    if shares[best]["n"] < shares[best]["answers"]:
+        left = (
+            f" of the decided ones; of all {shares[best]['answers']} it is {bounds['low']:.0%} to {bounds['high']:.0%}"
+        )
+    return [(Span(best, "strong"), often, *cell, f"{left}.")]
 
 
 def _lead(data: ReportData, best: str) -> list[Cell]:

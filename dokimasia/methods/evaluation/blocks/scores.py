@@ -123,7 +123,8 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
         "counts 1, as published; how much it speaks to, and how it scores on that, stands beside it. "
     )
     made = (
-        f"Scores 1 to 5, higher is better. {summary['preparation']['calls']:,} calls of the judge made the criteria. "
+        "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
+        f"weight that answers speak to. {summary['preparation']['calls']:,} calls of the judge made the criteria. "
     )
     warned = [Paragraph(text, "warning") for text in (_silence(summary),) if text]
     return [
@@ -143,7 +144,7 @@ def _silence(summary: Mapping[str, Any]) -> str:
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
         "fall for what they do not say, right or wrong: compare them by right answers, and on the criteria that both models "
-        "speak to."
+        "speak to (dokimasia diff RUN RUN --models A,B)."
     )
 
 
