@@ -279,7 +279,7 @@ async def test_a_budget_that_ends_at_the_verdict_leaves_the_answer_open(
     part = await evaluate(short, settings=settings, transports={"sim": watched()})
     assert not part.complete
     (row,) = answers_of(settings, part.run)
-    assert (row.failure, row.verdict, row.score) == ("budget", None, None)
+    assert (row.failure, row.verdict, row.score) == ("budget", "unknown", None)
     rest = watched()
     done = await goes_on(settings, part.run, rest)
     assert prompts_of(rest) == {"equivalence": 1}
