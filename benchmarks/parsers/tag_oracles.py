@@ -10,12 +10,14 @@ from dokimasia.domain.rubric import RubricAssessment
 
 SHOWN = 3
 GROUPS = (2, 1)
+_AROUND = r"[\s\[\]*`\u200b\ufeff]*"
+"""What may stand around a value between tags: space, emphasis, the brackets of the form, signs that do not show."""
 
 
 def check_density(text: str, density: Density) -> None:
     """Both ratings lie between 1 and 10 and stand between tags of a score."""
     for score in (density.visual_complexity, density.informativeness):
-        stated = re.search(rf"score\s*>\s*[+]?0*{score}\s*<", said(text), re.IGNORECASE)
+        stated = re.search(rf"score\s*>{_AROUND}[+]?0*{score}{_AROUND}<", said(text), re.IGNORECASE)
         _require(1 <= score <= 10 and stated is not None, f"no score says {score}")
 
 
@@ -26,7 +28,9 @@ def check_domain(text: str, domain: str) -> None:
 
 def check_vote(text: str, number: int) -> None:
     """The number is that of a candidate and stands between the tags of a vote."""
-    stated = re.search(rf"best_candidate_id\s*>\s*(candidate\s*)?#?0*{number}\.?\s*<", said(text), re.IGNORECASE)
+    stated = re.search(
+        rf"best_candidate_id\s*>{_AROUND}(candidate{_AROUND})?#?0*{number}\.?{_AROUND}<", said(text), re.IGNORECASE
+    )
     _require(1 <= number <= SHOWN and stated is not None, "no such vote stands there")
 
 
@@ -46,11 +50,11 @@ def check_ballot(text: str, ballot: Ballot) -> None:
 
 
 def check_review(text: str, review: Comparison) -> None:
-    """The ranking names every candidate once, what was written stands in the text, and one is kept or rewritten."""
+    """The ranking names every candidate once, what was written stands in the text, and either it or the best one stays."""
     _require(sorted(review.ranking) == list(range(1, SHOWN + 1)), "the ranking is none")
-    kept = review.keep is not None and re.search(rf"keep\s*>[^<]*{review.keep}[^<]*<", said(text), re.IGNORECASE)
-    _require(bool(review.rewrite) != bool(kept), "there is neither a rewrite nor what is kept, or both")
-    _check_written(text, review.critiques, review.critiques)
+    _require(bool(review.rewrite) is (review.keep is None), "there is not one of rewrite and kept candidate")
+    _require(review.keep in (None, review.ranking[0]), "what is kept is not the best")
+    _check_written(text, (*review.critiques, review.rewrite), review.critiques)
 
 
 def _check_written(text: str, written: tuple[str, ...], critiques: tuple[str, ...]) -> None:

@@ -5,9 +5,9 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-_THREE = (
-    "<analysis><candidate_1_critique>misses the date</candidate_1_critique><candidate_2_critique>right</candidate_2_critique>"
-    "<candidate_3_critique>no\nsky</candidate_3_critique></analysis>"
+_ANALYSIS = (
+    "<analysis><candidate_1_critique>no\nsky</candidate_1_critique><candidate_2_critique>right</candidate_2_critique>"
+    "<candidate_3_critique>a [sic]</candidate_3_critique></analysis>"
 )
 
 REPLIES: dict[str, tuple[str, ...]] = {
@@ -19,15 +19,12 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "<think>1 | score: [2]\nno, better</think>\n1 | score: [4]\n2 | score: [4]\n3 | score: [4]",
         "| 1 | <A><B> | score: [3] |\n| 2 | <A><C> | score: [4] |\n| 3 | <D> | score: [1] |",
         "<A><B> | score: [4] | Weight 3\n<A><C> | score: [5] | Weight 2\n<D> | score: [1] | Weight 5",
-        "1 | score: [not stated]\n2 | score: [1]\n3 | score: [Not-stated] | Weight 2",
     ),
     "score objects": (
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}',
         '```json\n{"scores": [\n {"n": 3, "score": 2, "why": "half"},\n {"n": 1, "score": 5},\n {"n": 2, "score": 3},\n]}\n```',
         'So be it: {"reasoning": "a [1] and {2}", "scores": [{"score": 1, "n": 2}, {"score": 2, "n": 1}, {"score": 3, "n": 3}]}',
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 1}, {"n": 3, "score": 5}]}\n1 | score: [4]\n2 | score: [1]',
-        '{"scores": [{"n": 1, "stated": false, "score": 1}, {"n": 2, "stated": true, "score": 1},'
-        ' {"n": 3, "stated": false, "score": null}]}',
     ),
     "criteria": (
         '[{"question": "How many birds?", "ground_truth": "Three", "weight": 4, "anchor": "whole image"},'
@@ -71,13 +68,13 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "<image_evaluation><visual_complexity><reasoning>full, <score>1</score>?</reasoning><score>8</score>"
         "</visual_complexity><informativeness><reasoning>a page</reasoning><score> 10 </score></informativeness>",
         "A chart, by its axes.\n\n<domain>data</domain>",
-        "<voting_result><analysis><candidate_1_critique>It says <best_candidate_id>1</best_candidate_id>."
-        "</candidate_1_critique><candidate_2_critique>right</candidate_2_critique><candidate_3_critique>no sky"
-        "</candidate_3_critique></analysis>"
-        "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
-        f"<review_result>{_THREE}<ranking>2, 3, 1</ranking>"
+        "<voting_result>"
+        + _ANALYSIS.replace("right", "It says <best_candidate_id>1</best_candidate_id>.")
+        + "<best_candidate_id>Candidate 2</best_candidate_id><rationale>it is right</rationale></voting_result>",
+        f"<review_result>{_ANALYSIS}<ranking>2, 3, 1</ranking>"
         "<rewrite>\nA page with <b>two</b> words.\n</rewrite></review_result>",
-        f"<review_result>{_THREE}<ranking>3, 1, 2</ranking><keep>3</keep></review_result>",
+        f"```xml\n<review_result>{_ANALYSIS}<ranking>1. Candidate 3\n2. Candidate 1\n3. Candidate 2</ranking>"
+        "<keep>[3]</keep></review_result>\n```",
     ),
 }
 """Replies that some parser can use, by the form that they have."""
@@ -151,8 +148,6 @@ PIECES = (
         "1 | score: [5]\n",
         "\n2 | score: [2]",
         "3 | score: [1] [2]",
-        "not stated",
-        "2 | score: [not stated]\n",
         "Weight 3",
     ),
     *("<A>", "<A><B>", "<A><C> | score: [5]", "<D>", "criterion 2 ", "no. 3", "/5", " of ", " or 4"),
@@ -161,8 +156,6 @@ PIECES = (
         '"n": true',
         '"score": 5',
         '"score": "4"',
-        '"stated": false',
-        '"stated": true',
         '{"n": 2, "score": 2}',
         '{"scores": []}',
         '"scores": [',

@@ -208,7 +208,7 @@ def _critiques(reply: str, n: int) -> tuple[str, ...]:
             found[number] = written(reply[opening.end() : closing.start()])
     missing = [number for number in range(1, n + 1) if not found.get(number)]
     if missing:
-        raise UnparsableReply(f"the critique of candidate {listed(missing)} is missing, not closed, or empty")
+        raise UnparsableReply(f"there is no critique of candidate {listed(missing)} (missing, not closed, or empty)")
     return tuple(found[number] for number in range(1, n + 1))
 
 

@@ -13,7 +13,7 @@ from dokimasia.prompts.fence import read_fences
 
 OPENINGS = {"peer_review": "You are one of several reviewers", "peer_vote": "You vote for the best"}
 
-NO_CRITIQUE = "the critique of candidate {} is missing, not closed, or empty"
+NO_CRITIQUE = "there is no critique of candidate {} (missing, not closed, or empty)"
 NO_REASON = "<rationale> is missing, not closed, or empty"
 NOT_CLOSED = "<rewrite> is not closed: there is no </rewrite>"
 REFUSED = {

@@ -46,8 +46,8 @@ def test_all_faults_of_a_vote_are_named_at_once() -> None:
     with pytest.raises(UnparsableReply) as refused:
         parse_ballot(ballot(7, analysis, "[why it is better than the others]"), 3)
     assert refused.value.reason == (
-        "the critique of candidate 3 is missing, not closed, or empty; the vote is for candidate 7, but the candidates are "
-        "1 to 3; <rationale> is missing, not closed, or empty"
+        "there is no critique of candidate 3 (missing, not closed, or empty); the vote is for candidate 7, but the candidates "
+        "are 1 to 3; <rationale> is missing, not closed, or empty"
     )
 
 
@@ -116,7 +116,7 @@ def test_all_faults_of_a_review_are_named_at_once() -> None:
     with pytest.raises(UnparsableReply) as refused:
         parse_peer_review(review("2, 1", "x", TWO).replace("</rewrite>", ""), 3)
     assert refused.value.reason == (
-        "the critique of candidate 3 is missing, not closed, or empty; the ranking '2, 1' does not name each of the "
+        "there is no critique of candidate 3 (missing, not closed, or empty); the ranking '2, 1' does not name each of the "
         "candidates 1 to 3 once; <rewrite> is not closed: there is no </rewrite>"
     )
 
@@ -154,7 +154,7 @@ def test_a_rewrite_speaks_of_the_image_alone() -> None:
         (review("1, 2", "", keep="the first"), "not the number"),
         (review("1, 2", "", keep=2), "puts candidate 1 first"),
         (review("2. Candidate 1\n1. Candidate 2", "x"), "not the number"),
-        (review("2, 1", "x", CRITIQUES.replace("no", " ")), "the critique of candidate 2"),
+        (review("2, 1", "x", CRITIQUES.replace("no", " ")), "no critique of candidate 2"),
         (review("1, 2", "x").replace("</rewrite>", ""), "not closed"),
         (review("1, 2", "x").replace("<rewrite>", ""), "neither a text in <rewrite>"),
         (review("1, 2", "<rewrite>x"), "more than once"),

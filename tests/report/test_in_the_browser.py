@@ -99,7 +99,7 @@ def test_every_section(full: Finished, tmp_path: Path, capsys: pytest.CaptureFix
         assert check_charts(seen.page) == 5
         sections = seen.page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
         assert sections == [
-            *("overview", "scores", "differences", "categories", "coverage", "repeats"),
+            *("overview", "scores", "differences", "categories", "coverage", "criteria", "repeats"),
             *("blind", "cost", "samples", "skipped", "provenance"),
         ]
         assert seen.page.locator(".list li").first.locator(".bad").count() == 1

@@ -51,6 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for verb in (
         ("tree", "grow", source, "--judge", "sim/judge"),
         ("refine", source, "--models", "sim/weak", "--strategy", "self"),
+        ("modes", source, "--judge", "sim/judge"),
         ("filter", described, "--judge", "sim/judge", "--thresholds", "all=5,5"),
         ("review", described, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c"),
         ("rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty"),

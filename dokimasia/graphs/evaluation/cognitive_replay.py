@@ -222,8 +222,9 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
         return await _failed(failure("reference_contradicted", reason), context)
     problem = (
-        "Its final answer contradicts the reference answer. Look at the image again. The reasoning has to lead to "
-        "what the reference answer says."
+        "Its final answer contradicts the reference answer. Look at the image again. If something was overlooked, correct "
+        "it, so that the reasoning leads to what the reference answer says. If the image still shows otherwise, keep the "
+        "answer, and say in the steps what speaks against the reference answer."
     )
     text = f"<reasoning>\n{chain.reasoning}\n</reasoning>\n<answer>\n{chain.answer}\n</answer>"
     place = state.get("chain_at", 0)

@@ -5,13 +5,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions
 from dokimasia.runs.plans import DataPlan
 from dokimasia.runs.requests import DataRequest, Models, Option
 
 Rule = Literal["unanimous", "majority"]
-Protocol = Literal["ours", "published"]
 
 
 class ReviewRequest(DataRequest):

@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import Rule, Verdict
-from dokimasia.methods.review.request import Protocol
 from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
 
 
