@@ -71,7 +71,13 @@ def test_the_page_shows_it_too(verb: Verb, tmp_path: Path) -> None:
     for name in ("page.html", "page.md"):
         assert verb("report", "last", "-o", name)[0] == 0
         text = (tmp_path / name).read_text()
-        for words in ("not stated", "spoken to", "Length of answers against their score", "by rule: choice"):
+        for words in (
+            "not stated",
+            "spoken to",
+            "Length of answers against their score",
+            "by rule: choice",
+            "--ask show",
+        ):
             assert words in text, (name, words)
     page = (tmp_path / "page.html").read_text()
     assert '<td class="good">right</td>' in page

@@ -19,7 +19,9 @@ from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.methods.tree import grow_tree
 from dokimasia.prompts import recognise
 from dokimasia.report.data import ReportData
+from dokimasia.report.document import render_document
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.observer import Progress, Silent
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
@@ -148,8 +150,6 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
     assert both["difference"]["low"] <= 0 <= both["difference"]["high"]
     assert 0 < both["criteria"] < 100
     assert pair["stated"]["p_value"] < 0.001
-    from dokimasia.report.document import render_document
-
     text = render_document(data)
     warned = text.index("Their scores fall for what they do not say")
     assert warned < text.index("## Differences between models") < text.index("Go by right answers")
@@ -158,7 +158,13 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
 async def test_rules_alone_ask_the_candidates_alone(settings: Settings, request_of: Requests, world: Path) -> None:
     """Without a judge each answer is asked for and decided by rule, or fails as `undecided`; the same answers cost nothing."""
     transport = watched()
-    result = await evaluate(request_of(judge=None), settings=settings, transports={"sim": transport})
+    heard = Progress()
+
+    class Ear(Silent):
+        def progressed(self, progress: Progress) -> None:
+            heard.items, heard.done = progress.items, progress.done
+
+    result = await evaluate(request_of(judge=None), settings=settings, transports={"sim": transport}, observer=Ear())
     assert result.complete
     assert prompts_of(transport) == {"candidate": 28}
     summary = result.summary
@@ -178,6 +184,7 @@ async def test_rules_alone_ask_the_candidates_alone(settings: Settings, request_
         assert (model["score"], model["bounds"], model["n_scored"]) == (None, None, 0)
         assert model["failed_answers"] == ({"undecided": mine["unknown"]} if mine["unknown"] else {})
     assert sum(model["failed_answers"].get("undecided", 0) for model in summary["models"].values()) > 0
+    assert (heard.items, heard.done) == (28, 28), "each answer is an item, and no criteria are waited for"
     judged = watched()
     await evaluate(request_of(judge="sim/judge"), settings=settings, transports={"sim": judged})
     assert prompts_of(judged)["candidate"] == 0, "with a judge the same answers are scored, and not asked for again"
