@@ -151,8 +151,20 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
     assert 0 < both["criteria"] < 100
     assert pair["stated"]["p_value"] < 0.001
     text = render_document(data)
-    warned = text.index("Their scores fall for what they do not say")
-    assert warned < text.index("## Differences between models") < text.index("Go by right answers")
+    places = [
+        text.index(words)
+        for words in (
+            "so that the difference that comes next also says how much each says",
+            "It is ahead of **sim/terse**",
+            "Their scores fall for what they do not say",
+            "| model | right |",
+            "## Differences between models",
+            "Go by right answers",
+            "| first | second | right answers |",
+            "| higher | lower | paired | difference |",
+        )
+    ]
+    assert places == sorted(places), "silence is named before any score, and before any difference"
 
 
 async def test_rules_alone_ask_the_candidates_alone(settings: Settings, request_of: Requests, world: Path) -> None:
