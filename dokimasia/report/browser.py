@@ -231,10 +231,11 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
     )
     rows = "\n".join(_row(answer, len(criteria)) for answer in answers)
     title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
+    last = f'<th scope="col"{" class=number" if view["judge"] else ""}>{"score" if view["judge"] else "failure"}</th>'
     yield (
         f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="region" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
-        f'<th scope="col">answer</th>{head}<th scope="col" class="number">score</th></tr></thead>\n<tbody>\n{rows}\n'
+        f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"
     )
     texts = "\n".join(_answer(answer, clip) for answer in answers if answer["response"])

@@ -170,6 +170,15 @@ async def test_as_published_there_is_no_second_look_to_fork_from(
         await forked(settings, parent, "judge_criteria", judge=OTHER)
 
 
+async def test_a_fork_keeps_how_the_question_was_put(settings: Settings, request_of: Requests) -> None:
+    """Forked, a run goes on as published with the bare question, under the prompts of that way alone."""
+    parent = await evaluate(request_of(protocol="published", limit=3), settings=settings)
+    child, _ = await forked(settings, parent, "score", judge=OTHER)
+    plans: list[Any] = [run_of(settings, one.run).options["plan"] for one in (parent, child)]
+    assert plans[1]["prompts"] == plans[0]["prompts"]
+    assert (child.summary["protocol"], child.summary["ask"]) == ("published", "plain")
+
+
 async def test_another_candidate_answers_under_the_old_criteria(
     settings: Settings, request_of: Requests, finished: Finished
 ) -> None:

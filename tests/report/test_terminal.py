@@ -64,6 +64,20 @@ def test_a_table_fits(width: int, there: str) -> None:
     assert "…" not in said
 
 
+def test_a_figure_of_two_words_keeps_its_room() -> None:
+    """What stands under a figure is not cut, and the rows keep their names, where a table is too wide by little."""
+    columns = [
+        Column("model", numeric=False),
+        *(Column(name) for name in ("compare", "count", "infer", "read", "relate")),
+    ]
+    cells = [(Span("4.20", "strong"), Span(" 3.8–4.5 (10)", "muted")) for _ in columns[1:]]
+    said = drawn([Table(columns, [["sim/talkative", *cells]], "Scores")], width=76)
+    assert max(map(len, said.splitlines())) <= 76
+    assert said.count("3.8–4.5 (10)") == 5
+    assert "sim/talkative" in said
+    assert "…" not in said
+
+
 def test_each_place_draws_its_own() -> None:
     """Blocks and columns of the page alone are left out; a section of nothing else has no title."""
     table = Table([Column("shown", numeric=False), Column("hidden", only="page")], [["a", "b"]], "A table")

@@ -80,14 +80,14 @@ def section(data: ReportData) -> Section | None:
 def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return what comes before any difference in score: who says more, who is right, and the score on what both say."""
     blocks: list[Block] = []
-    apart = [pair for pair in pairs if "stated" in pair and _apart(pair["stated"])]
-    if apart:
+    found = [pair for pair in pairs if "stated" in pair and apart(pair["stated"])]
+    if found:
         named = "; ".join(
             f"{pair['better']} {figures.share(pair['stated']['second']).text}, {pair['worse']} "
             f"{figures.share(pair['stated']['first']).text}"
-            for pair in apart[:NAMED]
+            for pair in found[:NAMED]
         )
-        more = f"; and {len(apart) - NAMED} more pairs" if len(apart) > NAMED else ""
+        more = f"; and {len(found) - NAMED} more pairs" if len(found) > NAMED else ""
         blocks.append(
             Paragraph(
                 "These models do not speak to as much of the criteria's weight, or one of them to less than "
@@ -108,7 +108,8 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
     return blocks
 
 
-def _apart(stated: Mapping[str, Any]) -> bool:
+def apart(stated: Mapping[str, Any]) -> bool:
+    """Return whether two models do not speak to as much, or one of them to too little, for their scores to be compared."""
     sure = stated["adjusted"] is not None and stated["adjusted"] <= figures.SURE
     return sure or min(stated["first"], stated["second"]) < figures.SPEAKING
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.differences import apart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Cell, Facts, Section, Span
 from dokimasia.report.data import ReportData
@@ -108,9 +109,16 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
     if pair is None:
         return []
     gap = pair["difference"]
+    silence: list[Cell] = []
+    if "stated" in pair and apart(pair["stated"]):
+        shares = [figures.share(pair["stated"][side]) for side in ("second", "first")]
+        whose = (Span(best, "strong"), " speaks to ", shares[0], " of the criteria's weight and ")
+        said = " to ", shares[1], ", so that the difference that comes next also says how much each says."
+        silence.append((*whose, Span(pair["worse"], "strong"), *said))
     sure = pair["adjusted"] is not None and pair["adjusted"] <= figures.SURE
     opening = "It is ahead of " if sure else "It cannot be told apart from "
     return [
+        *silence,
         (
             opening,
             Span(pair["worse"], "strong"),
@@ -123,7 +131,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             "; adjusted p ",
             _p_text(pair["adjusted"]),
             ").",
-        )
+        ),
     ]
 
 

@@ -23,7 +23,7 @@ def section(data: ReportData) -> Section:
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
     failing = judged and any(model["n_scored"] < model["n"] for model in models.values())
-    blocks: list[Block] = []
+    blocks: list[Block] = [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
     if points:
         blocks.append(
             Chart(
@@ -126,9 +126,7 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
         "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
         f"weight that answers speak to. {summary['preparation']['calls']:,} calls of the judge made the criteria. "
     )
-    warned = [Paragraph(text, "warning") for text in (_silence(summary),) if text]
     return [
-        *warned,
         Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
         Only("terminal", (Paragraph(right + bare + made + INTERVALS, "note"),)),
     ]
