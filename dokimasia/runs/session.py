@@ -10,7 +10,7 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.endpoints.capabilities import with_capabilities
-from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import Estimate, SampleSize, size_of
 from dokimasia.runs.method import Accepted
@@ -116,15 +116,7 @@ class Session:
         Raises:
             ConfigError: it is not known.
         """
-        spec = resolve_model(self.settings, name)
-        if spec.ref.model.startswith("sim/") and spec.api_base is None:
-            from dokimasia.simulation.profiles import find_profile
-
-            try:
-                find_profile(spec.ref.model)
-            except NotFound as unknown:
-                raise ConfigError(str(unknown)) from None
-        return with_known_price(spec)
+        return with_known_price(resolve_model(self.settings, name))
 
     def judge(self, name: str) -> ModelSpec:
         """Return a judge by name, with its capabilities settled, which decide how it is asked.
