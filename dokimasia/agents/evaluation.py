@@ -158,4 +158,4 @@ def score_checkpoints(
 
 def _told_of_all(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
     """Read the scores of a judge that was not asked to tell silence from error."""
-    return [Checkpoint(score, stated=True) for score in parse_checkpoint_scores(text, expected)]
+    return [Checkpoint(score, stated=None) for score in parse_checkpoint_scores(text, expected)]

@@ -102,16 +102,20 @@ class FinalAnswer(Value):
 
 
 class Checkpoint(NamedTuple):
-    """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1)."""
+    """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1).
+
+    `stated` is None where the judge was not asked to tell silence from error.
+    """
 
     score: int
-    stated: bool
+    stated: bool | None
 
 
 class CheckpointScores(Value):
     """One judge's scores of one response (ATOM, section 3.3): integers 1 to 5, in the order of the criteria.
 
-    `stated` says of each criterion whether the response speaks of it; where it does not, the score is 1.
+    `stated` says of each criterion whether the response speaks of it; where it does not, the score is 1. It is empty where
+    the judge was not asked.
     """
 
     response: str

@@ -241,7 +241,7 @@ def test_the_level_is_an_option() -> None:
     request = GrowthRequest(judge="J", run="last", level="parent")
     assert "--level parent" in request.command
     with pytest.raises(ValueError, match="level"):
-        GrowthRequest(judge="J", run="last", level="leaf")  # type: ignore[arg-type]
+        GrowthRequest.model_validate({"judge": "J", "run": "last", "level": "leaf"})
 
 
 async def test_parents_are_judged_beside_leaves(settings: Settings) -> None:

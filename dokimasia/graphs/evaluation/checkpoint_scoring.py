@@ -107,9 +107,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             item = {**with_calls(item, final.calls), "final": await context.store.put(final)}
             if final.failure == "budget":
                 return {**item, **failed_update(failure("budget", "the judge may not be paid for any more"))}
-        judgement = judgement_of(
-            asked, item["response"], state["criteria"], criteria, published=context.options.published
-        )
+        judgement = judgement_of(asked, item["response"], state["criteria"], criteria)
         if judgement is None:
             return {**item, **failed_update(asked.failure)}
         return {**item, "judgement": await context.store.put(judgement)}

@@ -13,21 +13,17 @@ def judgement_of(
     response: str,
     criteria_id: str,
     criteria: CriteriaSet,
-    *,
-    published: bool = False,
 ) -> CheckpointScores | None:
-    """Return the judgement of a response by its id; None where the judge gave no scores.
-
-    As `published` the judge was not asked to tell silence from error, and the judgement says nothing of it.
-    """
+    """Return the judgement of a response by its id; None where the judge gave no scores."""
     if asked.value is None or asked.provenance is None:
         return None
     scores = tuple(one.score for one in asked.value)
+    stated = tuple(one.stated for one in asked.value if one.stated is not None)
     return CheckpointScores(
         response=response,
         criteria=criteria_id,
         scores=scores,
-        stated=() if published else tuple(one.stated for one in asked.value),
+        stated=stated,
         score=weighted_score(scores, criteria.weights),
         provenance=asked.provenance,
     )
