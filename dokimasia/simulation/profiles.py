@@ -296,7 +296,6 @@ _PANEL = (
         for stance, letter in enumerate("abc")
     ),
     PanelProfile(name="sim/panel-keeper", telling=0.8, false_facts=0.16, detects_false=0.95, keeps=0.5, stance=0),
-    PanelProfile(name="sim/panel-even", telling=1.0, detects_false=1.0, keeps=1.0, ties=True, stance=0),
     PanelProfile(name="sim/panel-talker", telling=0.8, false_facts=0.16, detects_false=0.95, talks=0.4, stance=1),
     PanelProfile(
         name="sim/panel-careless",

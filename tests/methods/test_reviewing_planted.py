@@ -120,6 +120,17 @@ def test_golden_captions_have_fewer_false_facts_and_no_fewer_true_ones(seeing, s
     assert true.low >= 0
 
 
+def test_members_who_name_ties_agree_more_often_and_no_worse(folders, seeing) -> None:
+    """Who says that another text is as true and as complete agrees on more images, and golden captions stay as true."""
+    known = {name: profiles()[name].model_copy(update={"ties": True}) for name in PANEL}
+    tied = _reviewed(folders[0], 0, PANEL, known=known)
+    plain = seeing[0]
+    assert len(tied.golden) > len(plain.golden)
+    false, true = _gains(tied, _best(tied, PANEL), 0)
+    assert false.high < 0
+    assert true.low >= 0
+
+
 def test_reviewers_who_look_at_nothing_gain_nothing(folders) -> None:
     """Golden captions of a panel planted to detect nothing are as a member's drafts: 95 % intervals contain 0.
 
