@@ -13,8 +13,8 @@ from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.criterion import Criterion
 from dokimasia.domain.failure_modes import Mode, ModeKind, Note
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.mode_lists import NewMode, Sorting, parse_changes, parse_sorting
-from dokimasia.parsing.modes import Assignments, Notes, parse_assignments, parse_notes
+from dokimasia.parsing.failure_modes.lists import NewMode, Sorting, parse_changes, parse_sorting
+from dokimasia.parsing.failure_modes.notes import Assignments, Notes, parse_assignments, parse_notes
 from dokimasia.prompts import lines_text
 
 NO_MODES = "none yet"

@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.proposals import capability_name
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
+from dokimasia.parsing.trees.proposals import capability_name
 
 _KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
