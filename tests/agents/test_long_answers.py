@@ -1,5 +1,7 @@
 """An answer that is too long for a judge is cut, the prompt says so, and what is kept beside the judgement, too."""
 
+from typing import Any
+
 import pytest
 
 from dokimasia.agents.answers import FIRST, LAST
@@ -17,7 +19,7 @@ CRITERIA = CriteriaSet(criteria=(Criterion(question="Total?", ground_truth="12",
 LONG = "word " * 6_200_000 + "Final answer: 12"
 
 
-def asks(answer: str) -> list[Ask[object]]:
+def asks(answer: str) -> list[Ask[Any]]:
     """Return every question about one answer that a judge is asked."""
     rubrics = RubricSet(sample_id="s")
     return [
