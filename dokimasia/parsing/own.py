@@ -22,6 +22,7 @@ _QUOTED = re.compile(r" {0,3}>")
 _STRUCK = re.compile(r"~~(?!~)(?:[^~\n]|\n(?!\s{0,99}\n)|~(?!~)){1,2000}~~(?!~)")
 _END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
+_INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
 _TALK = """
@@ -51,7 +52,7 @@ def own(text: str) -> str:
 
 def is_empty_talk(text: str) -> bool:
     """Return whether a text is blank, signs, or a heading that says nothing of its own (`The scores:`)."""
-    if len(text) > 2_000:
+    if not text.strip() or len(text) > 2_000:
         return not text.strip()
     plain = text.translate(DECORATION).replace(LEFT_OUT, " ")
     words = [word.casefold() for word in _WORD.findall(plain)]
@@ -79,7 +80,7 @@ def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: 
     behind = re.compile(tail, re.IGNORECASE | re.ASCII)
     for place, match in enumerate(found):
         begin = found[place - 1].end() if place else max(0, match.start() - 2_000)
-        before = sentence_before(said[begin : match.start()])
+        before = sentence_before(_INTRODUCED.sub(": ", said[begin : match.start()]))
         if (is_doubtful(before) if lead is None else lead.search(before)) or before[-1:].isalnum():
             raise UnparsableReply(
                 f"'{short(before)}' stands before {match[0]}: write it on a line of its own, and plainly"
@@ -112,7 +113,7 @@ def split_lines(pattern: re.Pattern[str], said: str) -> tuple[list[str], list[st
     """
     found: list[str] = []
     rest: list[str] = []
-    for line in said.split("\n"):
+    for line in filter(None, said.split("\n")):
         (found if pattern.search(line.translate(DECORATION)) else rest).append(line[:MAX_LINE])
         if len(found) > MAX_MATCHES:
             raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")

@@ -34,7 +34,7 @@ def parse_vote(text: str, n: int) -> int:
     _check(n)
     said = without(own(text), "analysis")
     stated = only(tagged(said, "best_candidate_id"), "<best_candidate_id>")
-    nothing_beside(said, "best_candidate_id", aside=("rationale",))
+    nothing_beside(said, "best_candidate_id", aside=("equally_good", "rationale"))
     return _number(stated, n, "the vote")
 
 
@@ -198,7 +198,7 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
 
 def _equal(text: str, n: int) -> tuple[int, ...]:
     """Return the candidates that are as good as the best; none where that is not said."""
-    stated = [bare(one) for one in tagged(without(spoken(text), "analysis"), "equally_good") if written(one)]
+    stated = [bare(one) for one in tagged(without(own(text), "analysis"), "equally_good") if written(one)]
     names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
     if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
         return ()
