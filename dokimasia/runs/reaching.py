@@ -84,11 +84,6 @@ class ReachingGateway(ModelGateway):
         finally:
             self._asking -= 1
 
-    async def drain(self) -> None:
-        """Start no new request, and let nobody wait who is held back."""
-        self._release(*self._held)
-        await super().drain()
-
     def _hopeless(self, name: str, last: TransportError | None) -> bool:
         """Whether a failure holds of every call: also an account that is used up; 403 and 404 only of a model that has not
         answered once, since some providers refuse single prompts so."""
@@ -113,19 +108,18 @@ class ReachingGateway(ModelGateway):
         if len(held) >= FEW:
             self._stop.fail(problem)
         waiting, asked = held[-1], -1
-        while not waiting.done():
-            if self._asked == asked and self._asking == sum(map(len, self._held.values())):
+        while not (waiting.done() or self._stop.asked):
+            if self._asked == asked and self._asking <= sum(map(len, self._held.values())):
                 self._stop.fail(problem)
             asked = self._asked
             await asyncio.wait([waiting], timeout=LOOK)
         if self._stop.asked:
             raise Interrupted(f"{name}: stopped before the call was answered")
 
-    def _release(self, *names: str) -> None:
-        for name in names:
-            for one in self._held.pop(name, ()):
-                if not one.done():
-                    one.set_result(None)
+    def _release(self, name: str) -> None:
+        for one in self._held.pop(name, ()):
+            if not one.done():
+                one.set_result(None)
 
 
 async def watch_home(home: Home, stop: Stop) -> None:

@@ -140,6 +140,27 @@ def test_spending_and_thresholds(verb: Verb, world: Path) -> None:
     assert verb("resume", "last", "--min-score", "4.99")[0] == 2, "no run is unfinished"
 
 
+@pytest.mark.parametrize("step", ["score", "extract_criteria"])
+def test_a_fork_whose_judge_is_slow(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Stopped by a limit and resumed it is done, never stays running, and comes to what one that was not stopped does."""
+    monkeypatch.chdir(tmp_path)
+    asked = ("--judge", "sim/judge-noisy", "--models", "sim/strong,sim/weak", "--limit", "3")
+    assert verb("evaluate", world, *asked, "--name", "base")[0] == 0
+    with running_server(latency=0.5) as url:
+        Path("dokimasia.toml").write_text(CONFIG.format(url=url))
+        fork = ("fork", "base", "--from", step, "--judge", "J", "--json")
+        assert verb(*fork, "--max-calls", "2")[0] == 4
+        assert statuses(verb) == ["interrupted", "done"]
+        code, resumed, said = verb("resume", "last", "--json")
+        assert code == 0, said
+        assert statuses(verb) == ["done", "done"]
+        again, whole, _ = verb(*fork)
+        assert (again, whole) == (0, resumed)
+    assert json.loads(resumed)["judge"] == "J"
+
+
 def test_last_is_the_newest_run_that_the_verb_can_use(verb: Verb, world: Path) -> None:
     """A newer run of another kind, or one that is finished or not, is passed over."""
     asked = ("evaluate", world, "--judge", "sim/judge", "--models", "sim/weak,sim/strong")

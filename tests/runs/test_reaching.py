@@ -69,19 +69,17 @@ async def test_one_candidate_of_two(settings: Settings, request_: EvaluationRequ
     assert failed == ["sim/weak"] * 7
 
 
+@pytest.mark.parametrize("first", [1, 9])
 @pytest.mark.parametrize(("kind", "status"), [("connection", None), ("auth", 403), ("not_found", 404)])
 async def test_a_failure_between_answers_is_the_item_s_own(
-    settings: Settings, request_: EvaluationRequest, kind: AttemptKind, status: int | None
+    settings: Settings, request_: EvaluationRequest, kind: AttemptKind, status: int | None, first: int
 ) -> None:
     """Where a model answers other calls, one that failed stays a failed item, whichever came first."""
-    for first in (1, 9):
-        fail = Failing("sim/judge", kind, first, first, status)
-        done = await evaluate(
-            request_.model_copy(update={"seed": first}), settings=settings, transports=transports(fail)
-        )
-        assert done.complete
-        with Home.open(settings.home, write=False) as home:
-            assert result_failures(home, done.run).get("api_error", 0) >= 1
+    fail = Failing("sim/judge", kind, first, first, status)
+    done = await evaluate(request_, settings=settings, transports=transports(fail))
+    assert done.complete
+    with Home.open(settings.home, write=False) as home:
+        assert result_failures(home, done.run) == {"api_error": 3}, "criteria, and the scores of both answers"
 
 
 async def test_a_run_too_short_for_a_few_calls(settings: Settings, request_: EvaluationRequest) -> None:
