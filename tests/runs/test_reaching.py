@@ -31,7 +31,8 @@ class Failing:
     """Fails the calls to a model from the nth to the mth on, in the order in which they are sent."""
 
     def __init__(self, model: str, kind: AttemptKind, first: int, last: int = 10**9, status: int | None = None) -> None:
-        self._model, self._kind, self._status = model, kind, status
+        self._model, self._status = model, status
+        self._kind: AttemptKind = kind
         self._range, self._seen = range(first, last + 1), 0
 
     def __call__(self, call: ModelCall) -> TransportError | None:
