@@ -145,7 +145,7 @@ class ModelGateway:
                 self._forget(flight)
                 flight.task.cancel()
         if isinstance(outcome, CallFailed):
-            raise CallFailed(outcome.kind, outcome.reason)
+            raise CallFailed(outcome.kind, outcome.reason, last=outcome.last)
         if isinstance(outcome, Interrupted):
             raise _interrupted(call)
         return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
@@ -332,7 +332,8 @@ class ModelGateway:
         status = "" if failure.status is None else f" (status {failure.status})"
         reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
         self._tell("gave_up", flight, reason=reason, number=tries)
-        return CallFailed("context_overflow" if failure.kind == "context_overflow" else "api_error", reason)
+        kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
+        return CallFailed(kind, reason, last=failure)
 
     def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
         model = flight.call.model

@@ -130,6 +130,12 @@ def load_litellm() -> ModuleType:
     return litellm
 
 
+def missing_keys(model: str) -> list[str]:
+    """Return the environment variables that a model's provider needs and that are not set, as far as LiteLLM knows."""
+    found = load_litellm().validate_environment(model)
+    return [] if found["keys_in_environment"] else sorted(found["missing_keys"])
+
+
 def _report(response: Any) -> None:
     """Hand on the headers that LiteLLM keeps beside a reply, under the names that the endpoint gave them."""
     hidden = getattr(response, "_hidden_params", None)
