@@ -14,10 +14,8 @@ from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
+from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
 from dokimasia.gateway.images import EncodedImages
-
-MAX_REPLY_BYTES = 32 * 1024 * 1024
-"""A longer reply is cut off and is none."""
 
 KEEP_ALIVE = 4.0
 """Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
@@ -71,8 +69,7 @@ class DirectTransport:
         status, given, answer = await self._post(url, body, headers(api_key), spec.timeout)
         report_headers(given)
         if answer is None:
-            message = f"the endpoint's reply is longer than {self._max_reply_bytes} bytes"
-            raise TransportError("broken_envelope", message, retryable=False, status=status)
+            raise too_long(self._max_reply_bytes, status)
         if not 200 <= status < 300:
             raise of_status(status, given, answer, url=url, api_key=api_key)
         data = read_object(answer)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.errors import AttemptKind, TransportError
-from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.failures import (
     BODY_MESSAGES,
     LONGEST_MESSAGE,
@@ -58,8 +57,6 @@ def classify(error: BaseException, *, api_key: str | None) -> TransportError:
     """
     chain = list(_chain(error))
     response = _response(chain)
-    if response is not None:
-        report_headers(response.headers)
     status = None if response is None else int(response.status_code)
     kind, retryable = _by_cause(chain) if status is None else _by_status(status, chain)
     if status is None and (kind in BODY_MESSAGES or kind == "not_json" or _found_in_body(chain) is not None):

@@ -1,0 +1,84 @@
+"""One hostile reply over one transport, in a process that does nothing else: `once TRANSPORT URL TIMES`, prints JSON."""
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any, cast
+
+from benchmarks.figures import peak_rss_mb, rss_mb
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
+from dokimasia.domain.sample import TextPart
+from dokimasia.errors import CallFailed
+from dokimasia.gateway.direct.transport import DirectTransport
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.litellm.transport import LiteLLMTransport
+from dokimasia.gateway.retry import RetryPolicy
+from dokimasia.storage.memory import MemoryLedger
+
+SECONDS = 15.0
+"""What a request may take."""
+
+MOST = 5 * 2**30
+"""Bytes of addresses: a transport without a limit runs into this one and not into the machine's."""
+
+
+async def _outcomes(transport: str, url: str, times: int) -> dict[str, Any]:
+    """Send an ordinary call first, so that loading and connections are not measured; then the hostile ones."""
+    made = {"direct": DirectTransport, "litellm": LiteLLMTransport}[transport]()
+    specs = {
+        name: ModelSpec(
+            ref=ModelRef(name=name, model="openai/m", endpoint=name),
+            api_base=base,
+            transport="http",
+            timeout=SECONDS,
+            input_price=1.0,
+            output_price=1.0,
+        )
+        for name, base in (("plain", f"{url.rsplit('/', 1)[0]}/0/v1"), ("hostile", f"{url}/v1"))
+    }
+    gateway = ModelGateway(
+        ledger=MemoryLedger(),
+        blobs=cast("Any", None),  # no call shows an image
+        transports={"http": made},
+        specs=specs,
+        policy=RetryPolicy(max_tries=1),
+    )
+
+    def call(name: str, repeat: int) -> Chat:
+        parts = (TextPart(text="How many?"),)
+        return Chat(model=specs[name].ref, messages=(Message(role="user", parts=parts),), repeat=repeat)
+
+    await gateway.ask(call("plain", 0))
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before, started = rss_mb(), time.perf_counter()
+    outcomes: list[str] = []
+    for repeat in range(times):
+        try:
+            async with asyncio.timeout(3 * SECONDS):
+                outcomes.append(_told((await gateway.ask(call("hostile", repeat))).reply))
+        except CallFailed as failure:
+            outcomes.append("failed: " + failure.reason.removeprefix("hostile: ").partition(" after ")[0])
+        except TimeoutError:
+            outcomes.append("STALLED")
+        except BaseException as error:
+            outcomes.append(f"RAISED {type(error).__name__}")
+    seconds, peak = time.perf_counter() - started, peak_rss_mb() - before
+    stats = gateway.stats()
+    if stats.input_tokens >= 2**63:
+        outcomes.append("SUM OVER 64 BITS")
+    return {"outcome": "; ".join(dict.fromkeys(outcomes)), "seconds": seconds, "peak_mb": peak}
+
+
+def _told(reply: Any) -> str:
+    assert isinstance(reply, ChatReply)
+    tokens = "unknown" if reply.usage.input_tokens is None else f"{reply.usage.input_tokens:.3g}"
+    said = reply.text if len(reply.text) < 12 else f"{len(reply.text):,} characters"
+    return f"answer: {said} ({reply.finish_reason}, {tokens} tokens in)"
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
+    print(json.dumps(asyncio.run(_outcomes(sys.argv[1], sys.argv[2], int(sys.argv[3])))))
