@@ -57,9 +57,15 @@ def _figures(transport: str, rows: Sequence[dict[str, Any]]) -> list[Figure]:
     return [
         Figure(f"{transport}: replies that do harm", wrong, f"of {len(rows)}", 0, "exactly", must=True),
         Figure(
-            f"{transport}: most memory of one", max(row[f"{transport}_peak_mb"] for row in rows), "MB", MOST_MB, "at most"
+            f"{transport}: most memory of one",
+            max(row[f"{transport}_peak_mb"] for row in rows),
+            "MB",
+            MOST_MB,
+            "at most",
         ),
-        Figure(f"{transport}: most time of one", max(row[f"{transport}_s"] for row in rows), "s", MOST_SECONDS, "at most"),
+        Figure(
+            f"{transport}: most time of one", max(row[f"{transport}_s"] for row in rows), "s", MOST_SECONDS, "at most"
+        ),
     ]
 
 

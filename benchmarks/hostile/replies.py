@@ -39,7 +39,9 @@ def _dumped(content: Any = "hello", **fields: Any) -> bytes:
 
 
 def _counted(tokens: str) -> bytes:
-    return _dumped(usage={"prompt_tokens": 0, "completion_tokens": 3}).replace(b"_tokens\": 0", f'_tokens": {tokens}'.encode())
+    return _dumped(usage={"prompt_tokens": 0, "completion_tokens": 3}).replace(
+        b'_tokens": 0', f'_tokens": {tokens}'.encode()
+    )
 
 
 def _said(headers: dict[str, str], **fields: Any) -> Hostile:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from dokimasia.domain.call import ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
 from dokimasia.domain.identity import Value
 from dokimasia.errors import TransportError
+from dokimasia.log import forms_of
 
 V = TypeVar("V", bound=Value)
 Redact = Callable[[str], str]
@@ -18,12 +19,13 @@ MESSAGE_LENGTH = 400
 
 
 def redactor(keys: Iterable[str], redact: Redact) -> Redact:
-    """Return a function that replaces every given key in a text and then applies `redact`."""
-    secrets = sorted({key for key in keys if len(key) >= SHORTEST_KEY}, key=len, reverse=True)
+    """Return a function that replaces every given key in a text, in any of its forms, and then applies `redact`."""
+    known = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
+    forms = sorted(known, key=lambda form: (-len(form), form))
 
     def clean(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "[key]")
+        for form in forms:
+            text = text.replace(form, "[key]")
         return redact(text)
 
     return clean

@@ -3,9 +3,11 @@
 import email.utils
 import re
 import time
+from functools import lru_cache
 from typing import Any
 
 from dokimasia.errors import AttemptKind, TransportError
+from dokimasia.log import forms_of
 
 Verdict = tuple[AttemptKind, bool]
 """A failure's kind, and whether the same request may succeed later."""
@@ -129,11 +131,16 @@ def retry_after(headers: Any, *, now: float | None = None) -> float | None:
     return max(0.0, moment - (time.time() if now is None else now))
 
 
+@lru_cache(maxsize=64)
+def _forms(api_key: str | None) -> tuple[str, ...]:
+    return tuple(sorted(forms_of(api_key), key=len, reverse=True)) if api_key else ()
+
+
 def scrub(text: str, api_key: str | None = None) -> str:
-    """Return the text's beginning without the given key and without anything that looks like one.
+    """Return the text's beginning without the given key, in any of its forms, and without anything that looks like one.
 
     The key is taken out before the text is cut: a cut must not leave half of it, which nothing would recognise.
     """
-    if api_key:
-        text = text.replace(api_key, "[key]")
+    for form in _forms(api_key):
+        text = text.replace(form, "[key]")
     return _KEY_LIKE.sub("[key]", text[:LONGEST_SAID])

@@ -11,17 +11,17 @@ from typing import Any
 
 from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
-from dokimasia.errors import CallFailed, ConfigError, DokimasiaError, Interrupted, ToolFailure, TransportError
-from dokimasia.gateway.allowance import listening
+from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.envelope import check_envelope, clean_reply, redactor, shorten
+from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of, estimate_usage
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
+from dokimasia.gateway.sending import send_once
 
 
 @dataclass
@@ -267,7 +267,7 @@ class ModelGateway:
             reservation.sent()
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
-            result = await self._send(flight.call, route)
+            result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             report = _report(result)
             if route.limiter.release(slot, report):
                 route.pacing.refused()
@@ -292,34 +292,6 @@ class ModelGateway:
             return 0, None
         forecast = estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), cost_of(forecast, route.price)
-
-    async def _send(self, call: ModelCall, route: Route) -> ModelReply | TransportError:
-        failure: TransportError | None = None
-        try:
-            with listening(route.pacing.heard):
-                async with asyncio.timeout(route.spec.timeout):
-                    reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=self._blobs)
-            failure = check_envelope(call, reply)
-            if failure is None:
-                return clean_reply(reply, self._clean)
-        except TransportError as error:
-            failure = error
-        except TimeoutError:
-            failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
-        except DokimasiaError:
-            raise
-        except Exception as error:  # a transport's bug, or a reply that it was not made for: this call's failure alone
-            said = f"the transport failed in an unforeseen way: {type(error).__name__}: {error}"
-            failure = TransportError("unknown", said, retryable=True)
-        # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
-        # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
-        return TransportError(
-            failure.kind,
-            shorten(self._clean(str(failure))),
-            retryable=failure.retryable,
-            status=failure.status,
-            retry_after=failure.retry_after,
-        )
 
     async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
@@ -355,7 +327,9 @@ class ModelGateway:
         """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.reached():
-                self._limit_changed(route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again")
+                self._limit_changed(
+                    route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
+                )
             return
         if not route.breaker.refused(result):
             return

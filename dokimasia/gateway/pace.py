@@ -31,10 +31,10 @@ class Pacing:
 
     What the configuration says is kept. Beside it, an endpoint that states what it takes (`read_allowance`) is believed
     at every reply, but no request waits for it longer than `LONGEST_ASKED`; where such a request is answered all the same,
-    the headers are believed no more. An endpoint that states nothing and refuses again within a minute of an earlier refusal, when the
-    limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at which requests
-    succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without a refusal,
-    and is forgotten at four times its beginning.
+    the headers are believed no more. An endpoint that states nothing and refuses again within a minute of an earlier
+    refusal, when the limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at
+    which requests succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without
+    a refusal, and is forgotten at four times its beginning.
     """
 
     def __init__(

@@ -46,7 +46,10 @@ class Route:
         the model at a time is on its way from the one to the other, so that none piles up with its pace behind it.
         """
         if not self.pacing.limited:
-            return await self.limiter.acquire()
+            slot = await self.limiter.acquire()
+            if not self.pacing.limited:
+                return slot
+            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
         self.pacing.waiting += 1
         try:
             async with self.pacing.turn:

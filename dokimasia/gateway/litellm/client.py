@@ -14,10 +14,17 @@ import httpx
 
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.failures import MAX_REPLY_BYTES
-from dokimasia.gateway.litellm.received import Received, note
+from dokimasia.gateway.litellm.received import Received, take
 
 KEEP_ALIVE = 4.0
 """Seconds that an idle connection is kept; see the direct transport."""
+
+STAND_IN = (
+    b'{"id": "-", "object": "chat.completion", "created": 0, "model": "-", "choices": [{"index": 0, "finish_reason": "stop", '
+    b'"message": {"role": "assistant", "content": "-"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+)
+"""What LiteLLM is given of a response that is read already. Its own reading takes a minute for some megabytes of choices,
+in which nothing else has its turn."""
 
 _UNUSABLE = frozenset(("content-encoding", "content-length", "transfer-encoding", "set-cookie", "location"))
 """Headers that say nothing true of a body that is read already, or that nobody may follow."""
@@ -38,7 +45,7 @@ class LimitedTransport(httpx.AsyncBaseTransport):
         """Send the request once and return its response with the body read.
 
         Raises:
-            httpx.TransportError: no response, or one whose body is too long or cannot be decoded.
+            httpx.TransportError: no response, or one whose body cannot be decoded.
         """
         request.headers["accept-encoding"] = "identity"
         try:
@@ -49,12 +56,14 @@ class LimitedTransport(httpx.AsyncBaseTransport):
         try:
             body = await self._body(response)
         except httpx.RemoteProtocolError as error:
-            raise httpx.ReadError(f"the connection broke in the middle of the reply: {error}", request=request) from error
+            raise httpx.ReadError(
+                f"the connection broke in the middle of the reply: {error}", request=request
+            ) from error
         finally:
             await response.aclose()
-        note(Received(response.status_code, response.headers, body, str(request.url)))
-        if body is None:
-            raise httpx.ReadError(f"the reply is longer than {self.most} bytes", request=request)
+        known = take(Received(response.status_code, response.headers, body, str(request.url)))
+        if known or body is None:
+            return httpx.Response(200, headers={"content-type": "application/json"}, content=STAND_IN, request=request)
         kept = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _UNUSABLE]
         return httpx.Response(response.status_code, headers=kept, content=body, request=request)
 
@@ -80,7 +89,7 @@ class LimitedTransport(httpx.AsyncBaseTransport):
         """Return the decoded body, or None if it is too long; no more of it is decoded than is kept."""
         coding = response.headers.get("content-encoding", "").strip().lower()
         if coding not in ("", "identity", "gzip", "x-gzip", "deflate"):
-            raise httpx.DecodingError(f"the reply is coded as {coding[:40]!r}, which was not asked for")
+            raise httpx.ReadError(f"the reply is coded as {coding[:40]!r}, which was not asked for")
         inflate = None if coding in ("", "identity") else zlib.decompressobj(47)
         chunks: list[bytes] = []
         left = self.most
@@ -88,7 +97,7 @@ class LimitedTransport(httpx.AsyncBaseTransport):
             try:
                 chunk = raw if inflate is None else inflate.decompress(raw, left + 1)
             except zlib.error as error:
-                raise httpx.DecodingError(f"the reply is not what its coding says: {error}") from error
+                raise httpx.ReadError(f"the reply is not what its coding says: {error}") from error
             left -= len(chunk)
             if left < 0:
                 return None

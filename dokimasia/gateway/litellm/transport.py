@@ -16,7 +16,7 @@ from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify
-from dokimasia.gateway.litellm.received import own_reading, receiving
+from dokimasia.gateway.litellm.received import Reading, reading
 from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
 
 _OFFLINE = {
@@ -78,19 +78,18 @@ class LiteLLMTransport:
             send, read = litellm.aembedding, embedding_reply
         response: Any = None
         failure: TransportError | None = None
-        with receiving() as received:
+        received = Reading(call, api_key=api_key)
+        with reading(received):
             try:
                 response = await _unlogged(send, arguments)
             except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
-                failure = classify(error, api_key=api_key)
-        if received:
-            report_headers(received[-1].headers)
-            reply = own_reading(received[-1], call, api_key=api_key, failed=failure is not None)
-            if reply is not None:
-                return reply
-        if failure is not None:
-            raise failure  # outside the handler: the original error, which can hold the key, is not its context
-        return read(response)
+                failure = received.unreadable() or classify(error, api_key=api_key)
+        if received.last is not None:
+            report_headers(received.last.headers)
+        outcome = received.outcome or failure or read(response)
+        if isinstance(outcome, TransportError):
+            raise outcome  # outside the handler: the original error, which can hold the key, is not its context
+        return outcome
 
     async def aclose(self) -> None:
         """Close LiteLLM's connections, if no other transport uses them."""
