@@ -92,6 +92,14 @@ def take(received: Received) -> bool:
     return one is not None and one.take(received)
 
 
+def take_failure(failure: TransportError) -> bool:
+    """Hand a failure to get any response to whoever reads this call's; return whether there is one."""
+    one = _reading.get()
+    if one is not None:
+        one.last, one.outcome = None, failure
+    return one is not None
+
+
 def _holds_vectors(data: dict[str, Any]) -> bool:
     items = data.get("data")
     return isinstance(items, list) and all(isinstance(item, dict) and "embedding" in item for item in items)

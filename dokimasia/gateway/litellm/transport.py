@@ -101,7 +101,7 @@ class LiteLLMTransport:
         if _open_transports == 0:
             await self._litellm.close_litellm_async_clients()
             self._litellm.in_memory_llm_clients_cache.flush_cache()
-            await _client().CONNECTIONS.close_connections()
+            await _client().CONNECTIONS.connections.aclose()
 
     async def _load(self) -> ModuleType:
         global _open_transports
