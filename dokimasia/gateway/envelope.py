@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from dokimasia.domain.call import ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
+from dokimasia.domain.call import MOST_TOKENS, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
 from dokimasia.domain.identity import Value
 from dokimasia.errors import TransportError
 from dokimasia.log import forms_of
@@ -52,9 +52,11 @@ def _cleaned(value: V, clean: Redact, *names: str) -> V:
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
-    """Return what is wrong with a reply's envelope, or None: its kind, and the number and lengths of its vectors."""
+    """Return what is wrong with a reply's envelope, or None: its kind, its usage, the number and lengths of its vectors."""
     if reply.kind != call.kind:
         return _broken(f"a reply of kind {reply.kind} to a call of kind {call.kind}")
+    if max(reply.usage.input_tokens or 0, reply.usage.output_tokens or 0) > MOST_TOKENS:
+        return _broken(f"a usage of more than {MOST_TOKENS} tokens")
     if isinstance(call, Embedding) and isinstance(reply, EmbeddingReply):
         if len(reply.vectors) != len(call.texts):
             return _broken(f"{len(reply.vectors)} vectors for {len(call.texts)} texts")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from dokimasia.domain.call import EmbeddingReply, FinishReason, Usage
+from dokimasia.domain.call import MOST_TOKENS, EmbeddingReply, FinishReason, Usage
 from dokimasia.errors import TransportError
 
 _OWN_WORDS: dict[str, FinishReason] = {
@@ -23,9 +23,6 @@ _OTHER_WORDS: dict[str, FinishReason] = {
     "tool_use": "tool_calls",
 }
 """Words of other formats that some endpoints pass on."""
-
-MOST_TOKENS = 10**9
-"""Tokens of one call; what claims more is no count, and is unknown."""
 
 LONGEST_WORD = 100
 """Characters of an endpoint's own word for how a reply ended."""

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from dokimasia.domain.call import ChatReply, Embedding, Usage
+from dokimasia.domain.call import MOST_TOKENS, ChatReply, Embedding, Usage
 from dokimasia.errors import CallFailed, TransportError
 from dokimasia.gateway.direct.transport import DirectTransport
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, retry_after, verdict_of_code
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
-from dokimasia.gateway.reported import MOST_TOKENS, usage_of
+from dokimasia.gateway.reported import usage_of
 
 NINES = "9" * 5000
 
@@ -178,6 +178,21 @@ async def test_what_nobody_expected_is_one_calls_failure(
         await gateway.ask(acts.call())
     assert set(ledger.kinds) == {"unknown"}
     assert (await gateway.ask(acts.call(repeat=1))).reply.text == "fine"
+
+
+async def test_a_count_of_another_transport_is_bounded_too(ledger: Any, blobs: Any, acts: Any, fake_time: Any) -> None:
+    """A plug-in's transport that reports tokens which no call can have fails its call."""
+    reply = ChatReply(text="x", finish_reason="stop", usage=Usage(input_tokens=2**63 - 1, output_tokens=1))
+    gateway = ModelGateway(
+        ledger=ledger,
+        blobs=blobs,
+        transports={"fake": CountingTransport(lambda _: reply)},
+        specs={"m": acts.spec()},
+        sleep=fake_time.sleep,
+        clock=fake_time.clock,
+    )
+    with pytest.raises(CallFailed, match="broken_envelope"):
+        await gateway.ask(acts.call())
 
 
 async def test_an_errors_text_can_be_stored(server: Any, ledger: Any, blobs: Any, acts: Any, key: str) -> None:
