@@ -91,5 +91,6 @@ def storable(value: object) -> str:
 
 
 def _count(value: object) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value <= MOST_TOKENS else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
