@@ -55,9 +55,9 @@ def test_scores_are_those_of_the_summary(full: Finished) -> None:
         assert f"{100 * model['accuracy']['share']:.0f} %" in line
         assert f"{model['accuracy']['k']}/{model['accuracy']['n']}" in line
         assert f"{score['low']:.2f} – {score['high']:.2f}" in line
-        if any(one["n_scored"] < one["n"] for one in models.values()):
+        if any(one["answers_scored"] < one["answers"] for one in models.values()):
             assert f"{bounds['low']:.2f} – {bounds['high']:.2f}" in line
-        assert f"{model['n_scored']}/{model['n']}" in line
+        assert f"{model['answers_scored']}/{model['answers']}" in line
 
 
 def test_what_data_and_models_wrote_is_no_markup(hostile: Finished) -> None:
