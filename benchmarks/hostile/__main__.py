@@ -2,14 +2,20 @@
 
 import argparse
 import json
+import subprocess
+import sys
+import threading
 import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.command import BenchmarkFailed, Options, in_process_of_its_own, run_benchmark, say
+from benchmarks.command import ROOT, Options, run_benchmark, say
 from benchmarks.figures import Figure, Report
 from benchmarks.hostile.replies import KINDS, Hostile
 from benchmarks.hostile.server import running_server
+
+LONGEST = 180.0
+"""Seconds for one kind of reply, the loading of LiteLLM included; then its process is killed."""
 
 TRANSPORTS = ("direct", "litellm")
 QUICK = ("an ordinary reply", "10^30 tokens", "a redirect (307)", "a gzip bomb of 6 GiB")
@@ -17,39 +23,73 @@ MOST_MB, MOST_SECONDS = 400, 20
 """What one reply may take at most: 32 MiB of body make several copies of themselves on their way to an answer."""
 
 
+class Child:
+    """A process that asks over one transport; one that dies of a reply is made anew for the next."""
+
+    def __init__(self, transport: str) -> None:
+        self._command = [sys.executable, "-m", "benchmarks.hostile.child", transport]
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, url: str, times: int) -> dict[str, Any]:
+        """Return what became of the replies: `outcome`, `seconds`, `peak_mb`."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{url} {times}\n")
+        process.stdin.flush()
+        watch = threading.Timer(LONGEST, process.kill)
+        watch.start()
+        line = process.stdout.readline()
+        watch.cancel()
+        if line:
+            return json.loads(line)
+        self.close()
+        return {"outcome": "DIED", "seconds": LONGEST, "peak_mb": 5000.0}
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+
 def measure(options: Options) -> Report:
-    """Ask for every kind over each transport, each in a process of its own."""
+    """Ask for every kind over each transport, each transport in a process of its own."""
     chosen = options.kinds or (QUICK if options.quick else tuple(KINDS))
     rows: list[dict[str, Any]] = []
+    children = {transport: Child(transport) for transport in TRANSPORTS}
     with running_server() as url:
         for number, (name, reply) in enumerate(KINDS.items()):
             if name not in chosen:
                 continue
             say(name)
             row: dict[str, Any] = {"reply": name}
-            for transport in TRANSPORTS:
-                found = _one(transport, f"{url}/{number}", reply)
+            for transport, child in children.items():
+                found = _one(child, f"{url}/{number}", reply)
                 row |= {f"{transport}_{what}": value for what, value in found.items()}
             rows.append(row)
+        for child in children.values():
+            child.close()
     figures = [figure for transport in TRANSPORTS for figure in _figures(transport, rows)]
     alike = sum(row["direct_outcome"] == row["litellm_outcome"] for row in rows)
     figures.append(Figure("the same outcome over both", alike, f"of {len(rows)}"))
     return Report("hostile", tuple(figures), tuple(rows))
 
 
-def _one(transport: str, url: str, reply: Hostile) -> dict[str, Any]:
+def _one(child: Child, url: str, reply: Hostile) -> dict[str, Any]:
     before = _seen(url)
-    try:
-        found = in_process_of_its_own("benchmarks.hostile.once", transport, url, reply.times, limit=120)
-    except BenchmarkFailed as error:
-        found = {"outcome": f"DIED: {str(error).splitlines()[-1][:60]}", "seconds": 120.0, "peak_mb": 5000.0}
+    found = child.ask(url, reply.times)
     seen = {what: count - before[what] for what, count in _seen(url).items()}
     broken = [f"ASKED ELSEWHERE {seen['elsewhere']} TIMES"] if seen["elsewhere"] else []
     broken += [f"COOKIE SENT {seen['cookies']} TIMES"] if seen["cookies"] else []
     if reply.safe != "either" and not found["outcome"].startswith(reply.safe):
         broken.append(f"NOT {reply.safe.upper()}")
-    found["outcome"] = "; ".join([found["outcome"], *broken])
-    return {"outcome": found["outcome"], "s": round(found["seconds"], 2), "peak_mb": round(found["peak_mb"])}
+    outcome = "; ".join([found["outcome"], *broken])
+    return {"outcome": outcome, "s": round(found["seconds"], 2), "peak_mb": round(found["peak_mb"])}
 
 
 def _figures(transport: str, rows: Sequence[dict[str, Any]]) -> list[Figure]:

@@ -16,7 +16,7 @@ NINES = "9" * 5000
 class Hostile:
     """One reply: status, headers, and a body of bytes or of pieces without end; `times` it is asked for.
 
-    `safe` is what must become of it: `answer`, `failed`, or either. `elsewhere`: nothing may be asked at another address.
+    `safe` is what must become of it: `answer`, `failed`, or either. `abort_after`: bytes after which the connection ends.
     """
 
     body: bytes | Chunks = b""
@@ -92,7 +92,7 @@ KINDS: dict[str, Hostile] = {
     "2^64-1 tokens": Hostile(_counted(str(2**64 - 1)), safe="answer"),
     "2^63-1 tokens, three times": Hostile(_counted(str(2**63 - 1)), safe="answer", times=3),
     "10^400 tokens": Hostile(_counted("1" + "0" * 400), safe="answer"),
-    "5,000 digits of tokens": Hostile(_counted(NINES)),
+    "5,000 digits of tokens": Hostile(_counted(NINES), safe="answer"),
     "-5 tokens": Hostile(_counted("-5"), safe="answer"),
     "tokens in words": Hostile(_counted('"ten"'), safe="answer"),
     "usage as a list": Hostile(_dumped(usage=[1, 2]), safe="answer"),
@@ -126,7 +126,7 @@ KINDS: dict[str, Hostile] = {
     "a null finish reason": Hostile(_dumped(finish_reason=None), safe="answer"),
     "a finish reason of 1 MiB": Hostile(_dumped(finish_reason="x" * MIB), safe="answer"),
     "null choices": Hostile(b'{"id": "x", "choices": null}', safe="failed"),
-    "a million choices": Hostile(
+    "300,000 choices": Hostile(
         json.dumps(completion() | {"choices": completion()["choices"] * 300_000}).encode(), safe="answer"
     ),
     "200,000 brackets": Hostile(_nested(), safe="failed"),

@@ -27,6 +27,13 @@ async def test_a_count_beyond_any_call_is_unknown(send: Any, server: Any, acts: 
     assert await send() == ChatReply(text="x", finish_reason="stop", usage=Usage(output_tokens=3))
 
 
+async def test_a_count_that_python_does_not_read_leaves_the_answer(send: Any, server: Any, acts: Any) -> None:
+    """Thousands of digits for the tokens of a reply do not cost the reply, which is paid for."""
+    body = json.dumps(acts.completion("x", usage={"prompt_tokens": 0, "completion_tokens": 3}))
+    server.acts = [acts.raw(body.replace('"prompt_tokens": 0', f'"prompt_tokens": {NINES}').encode())]
+    assert await send() == ChatReply(text="x", finish_reason="stop", usage=Usage(output_tokens=3))
+
+
 def test_the_largest_count_is_a_count() -> None:
     """The bound itself is reported as it stands."""
     assert usage_of(MOST_TOKENS, MOST_TOKENS) == Usage(input_tokens=MOST_TOKENS, output_tokens=MOST_TOKENS)

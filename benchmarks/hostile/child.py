@@ -1,4 +1,4 @@
-"""One hostile reply over one transport, in a process that does nothing else: `once TRANSPORT URL TIMES`, prints JSON."""
+"""The process that asks for hostile replies over one transport: `child TRANSPORT`, one line in and one line out a reply."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
+from dokimasia.domain.ports import Transport
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.direct.transport import DirectTransport
@@ -28,9 +29,17 @@ MOST = 5 * 2**30
 """Bytes of addresses: a transport without a limit runs into this one and not into the machine's."""
 
 
-async def _outcomes(transport: str, url: str, times: int) -> dict[str, Any]:
-    """Send an ordinary call first, so that loading and connections are not measured; then the hostile ones."""
+async def _serve(transport: str) -> None:
+    """Answer each line of standard input, an address and how often it is asked, by one line of JSON."""
     made = {"direct": DirectTransport, "litellm": LiteLLMTransport}[transport]()
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        url, times = line.split()
+        print(json.dumps(await _outcomes(made, url, int(times))), flush=True)
+    await made.aclose()
+
+
+async def _outcomes(transport: Transport, url: str, times: int) -> dict[str, Any]:
+    """Send an ordinary call first, so that loading and connections are not measured; then the hostile ones."""
     specs = {
         name: ModelSpec(
             ref=ModelRef(name=name, model="openai/m", endpoint=name),
@@ -45,7 +54,7 @@ async def _outcomes(transport: str, url: str, times: int) -> dict[str, Any]:
     gateway = ModelGateway(
         ledger=MemoryLedger(),
         blobs=cast("Any", None),  # no call shows an image
-        transports={"http": made},
+        transports={"http": transport},
         specs=specs,
         policy=RetryPolicy(max_tries=1),
         sleep=lambda seconds: asyncio.sleep(seconds / SPEED),
@@ -90,4 +99,4 @@ def _told(reply: Any) -> str:
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST))
-    print(json.dumps(asyncio.run(_outcomes(sys.argv[1], sys.argv[2], int(sys.argv[3])))))
+    asyncio.run(_serve(sys.argv[1]))
