@@ -39,7 +39,7 @@ async def from_run(folder: Path, run: str) -> None:
         table = validity_of(home, evaluation, baselines=False, resamples=10)
     for row in found["weak"]:
         print(f"  weak: {row['name']}, {row['mean']:.0f} of 100, {row['difference']:+.0f} against the rest")
-    tree = table["taxonomies"][0]["leave_sample_out"]
+    tree = table["taxonomies"][0]["leave_image_out"]
     print(f"leaves predict scores better by {tree['delta']:.2f} points (p = {tree['null']['p_value']:.3f})")
 
 

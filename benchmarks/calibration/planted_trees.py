@@ -7,7 +7,7 @@ the seeds 1,000 to 3,999, which were drawn to find out why, that figure is 0.60,
 
 from random import Random
 
-from benchmarks.calibration.trials import Seed, trial
+from benchmarks.calibration.trials import Seed, tested, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.simulation.tree.lexicon import made_up, parent_of
@@ -48,17 +48,17 @@ def planted_tree(seed: int) -> Seed:
             "score at a category without weakness": trial(found[category].interval, BASE * MET + (1 - BASE) * MISSED),
         },
         {
-            "validity of the planted tree, null world": permutation_null(
-                {"m": even}, planted, sample_of, seed=seed
-            ).p_value,
-            "validity of a tree mapped with noise, null world": permutation_null(
-                {"m": even}, noisy, sample_of, leave_sample_out=True, seed=seed
-            ).p_value,
-            "weakness of one category of the planted tree, null world": next(
-                one.p_value for one in null if one.node == category
+            "validity of the planted tree, null world": tested(
+                permutation_null({"m": even}, planted, sample_of, seed=seed).p_value
             ),
-            "planted tree, weakness or strength of any node": min(one.q_value for one in null),
-            "tree mapped with noise, weakness or strength of any node": min(one.q_value for one in spoilt),
+            "validity of a tree mapped with noise, null world": tested(
+                permutation_null({"m": even}, noisy, sample_of, leave_cluster_out=True, seed=seed).p_value
+            ),
+            "weakness of one category of the planted tree, null world": tested(
+                next(one.p_value for one in null if one.node == category)
+            ),
+            "planted tree, weakness or strength of any node": min(tested(one.q_value) for one in null),
+            "tree mapped with noise, weakness or strength of any node": min(tested(one.q_value) for one in spoilt),
         },
     )
 

@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from benchmarks.calibration.trials import Seed, trial
+from benchmarks.calibration.trials import Seed, tested, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
 from dokimasia.algorithms.trees.weakness import node_findings
 
@@ -36,7 +36,7 @@ def taxonomy(seed: int) -> Seed:
     leaf_of = {one: paths[leaf] for one, leaf in zip(criteria, chosen.tolist(), strict=True)}
     scores = {f"m{model}": _scores(generator, criteria, index) for model in range(MODELS)}
     published = permutation_null(scores, leaf_of, sample_of, seed=seed)
-    apart = permutation_null(scores, leaf_of, sample_of, leave_sample_out=True, seed=seed)
+    apart = permutation_null(scores, leaf_of, sample_of, leave_cluster_out=True, seed=seed)
     single = permutation_null(scores, leaf_of, {one: one for one in criteria}, seed=seed)
     tree = assign(add_all(new_tree("AB"), paths), leaf_of)
     found = {one.node: one for one in node_findings(tree, scores["m0"], sample_of, seed=seed, permutations=1000)}
@@ -46,11 +46,11 @@ def taxonomy(seed: int) -> Seed:
             for name in (LOOKED_AT, "<A>")
         },
         {
-            "validity of leaves, null world": published.p_value,
-            "validity of leaves without the sample's own, null world": apart.p_value,
-            "validity of leaves, single criteria exchanged, unclustered": single.p_value,
-            "weakness of one category, null world": found["<A>"].p_value,
-            "weakness or strength of any node": min(one.q_value for one in found.values()),
+            "validity of leaves, null world": tested(published.p_value),
+            "validity of leaves without the sample's own, null world": tested(apart.p_value),
+            "validity of leaves, single criteria exchanged, unclustered": tested(single.p_value),
+            "weakness of one category, null world": tested(found["<A>"].p_value),
+            "weakness or strength of any node": min(tested(one.q_value) for one in found.values()),
         },
     )
 

@@ -30,3 +30,14 @@ def trial(interval: Interval | Mapping[str, float], planted: float) -> Trial:
     if isinstance(interval, Interval):
         return Trial(interval.low, interval.high, planted)
     return Trial(interval["low"], interval["high"], planted)
+
+
+def tested(p_value: float | None) -> float:
+    """Return a p-value of a world in which there always is one.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if p_value is None:
+        raise ValueError("a calibrated world has exchanges enough for a p-value")
+    return p_value

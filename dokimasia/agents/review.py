@@ -34,11 +34,22 @@ def review_candidates(
     )
 
 
-def vote_for_best(sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST) -> Ask[Ballot]:
-    """A member writes critiques of candidates, shown in this order beside the image, and votes (C.3)."""
+def vote_for_best(
+    sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
+) -> Ask[Ballot]:
+    """A member writes critiques of candidates, shown in this order beside the image, and votes (C.3).
+
+    As published it votes for one; else it may say that others are as good.
+    """
     inputs, shown = _shown(texts, request)
-    parse = partial(parse_ballot, n=len(texts))
-    return Ask("peer_vote", inputs, shown, parse, images=sample.images, count=len(texts))
+    return Ask(
+        "peer_vote_published" if published else "peer_vote",
+        inputs,
+        shown,
+        partial(parse_ballot, n=len(texts)),
+        images=sample.images,
+        count=len(texts),
+    )
 
 
 def _shown(texts: Sequence[str], request: str) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -90,7 +90,7 @@ def _weak(found: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
             difference = figures.signed_text(row["difference"], 0)
             rows.append([name, row["name"], measured, str(row["n"]), difference, f"{here:.2f}, {elsewhere:.2f}"])
         if not one["weak"]:
-            none = Span(f"none is significant among {one['looked_at']}", "muted")
+            none = Span(one["reason"] or f"none is significant among {one['looked_at']}", "muted")
             rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
     titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
     columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]

@@ -52,10 +52,14 @@ class Comparison(Value):
 
 
 class Ballot(Value):
-    """What a voter says of candidates numbered from 1: a critique of each, the number of the best, and why."""
+    """What a voter says of candidates numbered from 1: a critique of each, the number of the best, and why.
+
+    `equal` are the numbers of others that it takes for as good.
+    """
 
     critiques: tuple[str, ...]
     best: int = Field(ge=1)
+    equal: tuple[int, ...] = ()
     rationale: str = ""
 
 
@@ -97,7 +101,7 @@ class PeerReview(Value):
 class PeerVote(Value):
     """One reviewer's vote after one cycle, over candidates as it saw them: `choice` is the id of the one it chose.
 
-    `place` is the number under which it saw that one, from 1.
+    `place` is the number under which it saw that one, from 1; `equal` are the ids of others that it takes for as good.
     """
 
     sample: str
@@ -107,6 +111,7 @@ class PeerVote(Value):
     critiques: tuple[str, ...]
     place: int = Field(ge=1)
     choice: str
+    equal: tuple[str, ...] = ()
     rationale: str
     provenance: Provenance
 
@@ -200,17 +205,24 @@ class ReviewOptions(GraphOptions):
     published: bool = False
 
 
-def agreed(choices: dict[str, str], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
+def agreed(choices: dict[str, tuple[str, ...]], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
     """Return what votes agree on and how, or None where they are divided or fewer than two.
 
     Args:
-        choices: the text that each voter chose whose vote can be used.
-        rule: `majority` also accepts, after the last cycle, what more than half of the votes chose.
+        choices: the text that each voter chose whose vote can be used, and those that it takes for as good.
+        rule: `majority` also accepts, after the last cycle, what more than half of the voters take for the best, alone or
+            among others.
         last: whether no cycle follows.
+
+    Returns:
+        The text that most voters take for the best, alone or among others; of several that one which most chose, then
+        the one that was named first.
     """
     if len(choices) < MIN_VOTES:
         return None
-    text, votes = Counter(choices.values()).most_common(1)[0]
+    supported = Counter(text for voted in choices.values() for text in dict.fromkeys(voted))
+    chosen = Counter(voted[0] for voted in choices.values())
+    text, votes = max(supported.items(), key=lambda one: (one[1], chosen[one[0]]))
     if votes == len(choices):
         return text, "unanimous"
     if rule == "majority" and last and 2 * votes > len(choices):

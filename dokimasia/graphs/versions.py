@@ -11,7 +11,7 @@ VERSIONS: dict[str, int] = {
     "fingerprinting": 1,
     "mode_coding": 1,
     "mode_making": 1,
-    "peer_review": 3,
+    "peer_review": 4,
     "refinement": 3,
     "rubric_audit": 2,
     "rubric_making": 2,

@@ -14,7 +14,7 @@ _NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]
 _CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
 _REWRITE = re.compile(r"<\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
 _END = re.compile(r"<\s{0,9}/\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
-_BETWEEN = re.compile(r"[,;>\n]")
+_BETWEEN = re.compile(r"[,;>\n]| and ")
 
 
 def parse_vote(text: str, n: int) -> int:
@@ -36,21 +36,26 @@ def parse_vote(text: str, n: int) -> int:
 
 
 def parse_ballot(text: str, n: int) -> Ballot:
-    """Return a vote with a critique of each candidate and the reason.
+    """Return a vote with a critique of each candidate, those that are as good, and the reason.
+
+    `<equally_good>1, 3</equally_good>` names others that are as good as the best; without it, or with `none`, there are
+    none.
 
     Raises:
-        UnparsableReply: as `parse_vote`; or a critique or the reason is missing, or still the form's placeholder. All that
-            is wrong is named at once.
+        UnparsableReply: as `parse_vote`; or a critique or the reason is missing, or still the form's placeholder; or what
+            is as good is no list of candidates' numbers. All that is wrong is named at once.
         ValueError: no candidate was shown.
     """
     _check(n)
     faults: list[str] = []
     critiques = tried(faults, _critiques, spoken(text), n)
     best = tried(faults, parse_vote, text, n)
+    equal = tried(faults, _equal, text, n)
     rationale = tried(faults, _rationale, text)
-    if critiques is None or best is None or rationale is None:
+    if critiques is None or best is None or equal is None or rationale is None:
         raise UnparsableReply("; ".join(faults))
-    return Ballot(critiques=critiques, best=best, rationale=rationale)
+    others = tuple(one for one in dict.fromkeys(equal) if one != best)
+    return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
 def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> Comparison:
@@ -184,6 +189,15 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
     if sorted(numbers) != list(range(1, n + 1)):
         raise UnparsableReply(f"the ranking '{short(stated)}' does not name each of the candidates 1 to {n} once")
     return numbers
+
+
+def _equal(text: str, n: int) -> tuple[int, ...]:
+    """Return the candidates that are as good as the best; none where that is not said."""
+    stated = [bare(one) for one in tagged(without(spoken(text), "analysis"), "equally_good") if written(one)]
+    names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
+    if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
+        return ()
+    return tuple(_number(name, n, "what is equally good") for name in names if name.strip())
 
 
 def _rationale(text: str) -> str:

@@ -14,7 +14,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
 from dokimasia.simulation.reading import read_json
 
-PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "density", "domain")
+PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "peer_vote_published", "density", "domain")
 """The prompts that are answered here."""
 
 SPARSE_SHARE = 0.15
@@ -62,9 +62,9 @@ def reply(
         text = text.replace(picture.domain, "other") if slip else text
     else:
         candidates = read_candidates(inputs["candidates"], picture)
-        if prompt == "peer_review_published":
-            member = member.model_copy(update={"keeps": 0.0})
-        text = _compared(member, candidates, picture, draws, slip, voting=prompt == "peer_vote")
+        if prompt.endswith("_published"):
+            member = member.model_copy(update={"keeps": 0.0, "ties": False})
+        text = _compared(member, candidates, picture, draws, slip, voting=prompt.startswith("peer_vote"))
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
@@ -159,10 +159,12 @@ def _compared(
     analysis = "<analysis>\n" + "\n".join(critiques) + "\n</analysis>"
     if voting:
         best = len(candidates) + 4 if slip == "out_of_range" else vote(member, candidates, picture, draws) + 1
+        equal = [] if slip else equally_good(member, candidates, best - 1)
+        also = f"<equally_good>{', '.join(map(str, equal)) or 'none'}</equally_good>\n" if member.ties else ""
         why = "It says more that is true, and less that is not."
         return (
             f"<voting_result>\n{analysis}\n<best_candidate_id>{best}</best_candidate_id>\n"
-            f"<rationale>{why}</rationale>\n</voting_result>"
+            f"{also}<rationale>{why}</rationale>\n</voting_result>"
         )
     ranking = [number + 1 for number in _ranked(candidates, looks=_looks(member, draws))]
     if slip == "one_short":
@@ -178,6 +180,14 @@ def _compared(
         given = f"<rewrite>\n{text}\n</rewrite>"
     order = ", ".join(map(str, ranking))
     return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{given}\n</review_result>"
+
+
+def equally_good(member: PanelProfile, candidates: Sequence[Read], best: int) -> list[int]:
+    """Return the numbers, from 1, of other candidates that are as true and as complete, for a member that says so."""
+    if not member.ties:
+        return []
+    merit = candidates[best].false, candidates[best].true
+    return [at + 1 for at, one in enumerate(candidates) if at != best and (one.false, one.true) == merit]
 
 
 def _critique(one: Read, picture: Depicted) -> str:

@@ -173,7 +173,8 @@ class PanelProfile(_Profile):
     each vote, that it looks at all and does not go by how the texts read. `false_alarm` is the rate at which a true
     statement that it looked at is struck out.
     In place of a rewrite it keeps the text that it ranks first with probability `keeps`; else its rewrite begins with talk
-    about candidates or itself with probability `talks`, drawn anew when it is sent back.
+    about candidates or itself with probability `talks`, drawn anew when it is sent back. With `ties` its vote names other
+    texts that are as true and as complete as equally good.
     A vote goes to its own text with probability `self_preference`, else to the one shown first with probability
     `position_bias`, whatever they say. Of facts that are disputed it holds the reading number `stance` (modulo their
     number); without a stance its name decides. `slips` are rates of replies of no use, which exclude each other.
@@ -185,6 +186,7 @@ class PanelProfile(_Profile):
     false_alarm: float = Rate
     keeps: float = Rate
     talks: float = Rate
+    ties: bool = False
     self_preference: float = Rate
     position_bias: float = Rate
     stance: int | None = None

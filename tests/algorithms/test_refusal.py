@@ -64,7 +64,7 @@ def test_the_rule_counts_by_size() -> None:
     means = np.array([5.0, 5.0, 1.0, 1.0])
     assert not refusal(Clusters(means, np.ones(4)), (1.0, 5.0))
     sizes = np.array([1.0, 1.0, 97.0, 1.0])
-    assert "of which 0.1 lie apart" in refusal(Clusters(means * sizes, sizes), (1.0, 5.0))
+    assert "of which 0.0 lie apart" in refusal(Clusters(means * sizes, sizes), (1.0, 5.0))
 
 
 def test_a_reason_travels_with_its_interval() -> None:

@@ -77,9 +77,11 @@ def test_leaves_that_matter_are_beyond_chance(apart: bool) -> None:
     """Where leaves matter, delta lies beyond the 99th percentile of the null, in each of ten worlds."""
     for seed in range(10):
         scores, leaf_of, sample_of = world(seed, effect=10)
-        null = permutation_null(scores, leaf_of, sample_of, leave_sample_out=apart, seed=seed)
+        null = permutation_null(scores, leaf_of, sample_of, leave_cluster_out=apart, seed=seed)
         assert null.validity == pytest.approx(validity(scores, leaf_of, sample_of if apart else None))
+        assert null.validity.delta is not None
         assert null.validity.delta > null.percentile(99)
+        assert null.p_value is not None
         assert null.p_value <= 0.01
 
 
@@ -93,6 +95,7 @@ def test_p_values_are_uniform_where_leaves_say_nothing() -> None:
         ours.append(permutation_null(scores, leaf_of, sample_of, seed=seed).p_value)
         single.append(permutation_null(scores, leaf_of, {one: one for one in leaf_of}, seed=seed).p_value)
     assert stats.kstest(ours, "uniform").pvalue > 0.01
+    assert None not in [*ours, *single]
     assert sum(p <= 0.05 for p in ours) <= 31 * 200 // 400
     assert sum(p <= 0.05 for p in single) > 31 * 200 // 400
 
@@ -118,8 +121,9 @@ def test_the_order_of_arrival_changes_nothing() -> None:
 
 
 def test_a_sample_of_its_own_size_keeps_its_leaves() -> None:
-    """Where no two samples have equal numbers of criteria nothing can be exchanged, and the p-value says so."""
+    """Where no two samples have equal numbers of criteria nothing can be exchanged: no p-value, and why."""
     leaf_of = {f"{sample}#{at}": at % 2 for sample in range(1, 5) for at in range(sample)}
     scores = {"m": {name: 100.0 * leaf for name, leaf in leaf_of.items()}}
     null = permutation_null(scores, leaf_of, {name: name[0] for name in leaf_of}, seed=0)
-    assert (null.p_value, null.exchanged) == (1.0, 0.0)
+    assert (null.p_value, null.exchanged) == (None, 0.0)
+    assert "in 1 way (at least 200 are needed)" in null.reason

@@ -128,6 +128,48 @@ def test_a_world_without_weaknesses_rarely_cries_wolf() -> None:
     assert alarms <= 31 * 60 // 400
 
 
+def shared_images(seed: int) -> tuple[dict[str, str], dict[str, float], dict[str, str], dict[str, str]]:
+    """Draw 20 images of 6 questions of 2 criteria: an image has a theme and a difficulty, which have nothing to do with it."""
+    generator = np.random.default_rng(seed)
+    leaf_of: dict[str, str] = {}
+    scores: dict[str, float] = {}
+    for image in range(20):
+        theme, shared = int(generator.integers(len(PATHS))), generator.normal()
+        for question in range(6):
+            for at in range(2):
+                name = f"i{image:02d}q{question}#{at}"
+                leaf_of[name] = PATHS[theme]
+                scores[name] = float(np.clip(60 + 20 * shared + 8 * generator.normal(), 0, 100))
+    return leaf_of, scores, {one: one[:5] for one in leaf_of}, {one: one[:3] for one in leaf_of}
+
+
+def test_questions_that_share_images_are_exchanged_with_them() -> None:
+    """Whole images exchanged keep the promise where questions share them; whole samples would mark nodes in most worlds."""
+    by_sample = by_image = 0
+    for seed in range(40):
+        leaf_of, scores, sample_of, image_of = shared_images(seed)
+        tree = assign(add_all(new_tree("ABC"), PATHS), leaf_of)
+        for clusters in (sample_of, image_of):
+            marked = any(
+                one.verdict in ("weak", "strong")
+                for one in node_findings(tree, scores, clusters, seed=seed, permutations=1000)
+            )
+            by_sample += marked and clusters is sample_of
+            by_image += marked and clusters is image_of
+    assert by_image <= 31 * 40 // 400
+    assert by_sample > 20
+
+
+def test_too_few_images_of_one_size_leave_nodes_untested() -> None:
+    """Where images have different numbers of criteria nothing can be exchanged: no p-value, no mark, and the reason."""
+    leaf_of = {f"{image}#{at}": PATHS[at % 3] for image in range(1, 9) for at in range(image)}
+    scores = {one: 100.0 if leaf == PATHS[0] else 0.0 for one, leaf in leaf_of.items()}
+    tree = assign(add_all(new_tree("ABC"), PATHS), leaf_of)
+    found = node_findings(tree, scores, {one: one.partition("#")[0] for one in leaf_of}, seed=0)
+    assert {(one.p_value, one.q_value, one.verdict) for one in found} == {(None, None, "untested")}
+    assert all("in 1 way (at least 200 are needed)" in one.reason for one in found)
+
+
 def test_small_nodes_and_repeated_ones_are_not_looked_at() -> None:
     """A node with few criteria, one with all, and a parent that is its only child's equal have no finding."""
     paths = ["<A><P><X>", "<A><Q><Y>", "<A><Q><Z>"]

@@ -121,6 +121,29 @@ def vain(member: str, texts: list[str]) -> str:
     return next(text for text in texts if member in text)
 
 
+def evenly(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+    """Members who vote for their own text and find that of the second equally good."""
+    if not prompt.startswith("peer_vote"):
+        return each_for(vain)(member, prompt.removesuffix("_published"), inputs, before)
+    texts = texts_of(inputs)
+    numbers = [texts.index(next(text for text in texts if name in text)) + 1 for name in (member, PANEL[1])]
+    return voted(len(texts), numbers[0]).replace(
+        "<rationale>", f"<equally_good>Candidate {numbers[1]}</equally_good><rationale>"
+    )
+
+
+def test_a_text_that_all_find_best_or_equally_good_is_agreed_on(tmp_path: Path, settings: Settings) -> None:
+    """Votes go to three texts, and one of these is as good as the best to all: it is golden, and the record says why."""
+    data = write_images(tmp_path)
+    result = review(settings, data, Panel(evenly), cycles=1)
+    (item,) = items_of(settings, result)
+    assert item["record"]["verdict"] == "accepted"
+    assert (item["golden"]["author"], item["golden"]["votes"]) == (PANEL[1], 3)
+    assert item["record"]["reason"] == "votes 1, 1, 1 after cycle 1, 2 more find it equally good"
+    (item,) = items_of(settings, review(settings, data, Panel(evenly), cycles=1, protocol="published"))
+    assert item["record"]["verdict"] == "discarded", "as published a vote names one"
+
+
 def test_agreed(tmp_path: Path, settings: Settings) -> None:
     """A unanimous vote ends the review after one cycle, and its text is golden, with the origin of every sentence."""
     data, panel = write_images(tmp_path), Panel(each_for(agreeable))

@@ -1,15 +1,21 @@
 """A tree's figures, a model's weak nodes, and two mappings compared with each other: on data whose answer is plain."""
 
+import json
 import random
+from pathlib import Path
 
 import networkx as nx
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.algorithms.trees.places import leaf_mapping, members_below
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.agreement import mapping_comparison
-from dokimasia.methods.tree.reading.view import Measured, tree_view
+from dokimasia.methods.tree.reading.view import Measured, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import evident_findings, model_findings
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run
 
 PATHS = [f"<{'AB'[leaf % 2]}><P{leaf % 4}><L{leaf}>" for leaf in range(8)]
 WEAK = PATHS[3]
@@ -110,3 +116,22 @@ def test_two_mappings_are_held_against_each_other() -> None:
     assert (same["hit_rate"]["share"], same["kappa"]["value"], same["disagreements"]) == (1.0, 1.0, [])
     with pytest.raises(ValueError, match="in common"):
         mapping_comparison(first, {"other": PATHS[0]})
+
+
+async def test_criteria_of_one_image_are_one_cluster(
+    settings: Settings, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """Questions about the same image are clustered together, however many samples they are."""
+    planted: Path = request.getfixturevalue("world")
+    lines = [json.loads(line) for line in planted.read_text().splitlines()[:4]]
+    data = tmp_path / "shared.jsonl"
+    pictures = [str(planted.parent / lines[at // 2 * 3]["image"]) for at in range(4)]
+    data.write_text(
+        "".join(json.dumps({**one, "image": picture}) + "\n" for one, picture in zip(lines, pictures, strict=True))
+    )
+    done = await evaluate(EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",)), settings=settings)
+    with Home.open(settings.home, write=False) as home:
+        measured = measured_of(home, get_run(home, done.run))
+    clusters = {sample: measured.cluster_of[one] for one, sample in measured.sample_of.items()}
+    assert clusters.keys() == {one["id"] for one in lines}
+    assert [len({clusters[one["id"]] for one in pair}) for pair in (lines[:2], lines[2:], lines)] == [1, 1, 2]

@@ -199,3 +199,29 @@ def test_never_more_than_the_text_states(text: str, n: int) -> None:
         return
     assert 1 <= number <= n
     assert str(number) in text
+
+
+@pytest.mark.parametrize(
+    ("said", "equal"),
+    [
+        ("", ()),
+        ("<equally_good>none</equally_good>", ()),
+        ("<equally_good>None.</equally_good>", ()),
+        ("<equally_good>[the numbers of others that are as faithful, or: none]</equally_good>", ()),
+        ("<equally_good></equally_good>", ()),
+        ("<equally_good>1, 3</equally_good>", (1, 3)),
+        ("<equally_good>Candidate 3 and candidate 2</equally_good>", (3,)),
+        ("<equally_good>2</equally_good>", ()),
+        ("<equally_good>4</equally_good>", None),
+        ("<equally_good>perhaps the first</equally_good>", None),
+    ],
+)
+def test_others_may_be_as_good(said: str, equal: tuple[int, ...] | None) -> None:
+    """A vote may name others that are as good as the best; what is no list of other candidates is a fault."""
+    critiques = "".join(f"<candidate_{at}_critique>so so</candidate_{at}_critique>" for at in (1, 2, 3))
+    reply = f"{critiques}<best_candidate_id>2</best_candidate_id>{said}<rationale>it is true</rationale>"
+    if equal is None:
+        with pytest.raises(UnparsableReply, match="equally good"):
+            parse_ballot(reply, 3)
+    else:
+        assert parse_ballot(reply, 3).equal == equal

@@ -1,1 +1,1 @@
-"""Intervals held to their level in worlds drawn with numpy alone: nothing is shared with the package but what is tested."""
+"""Worlds drawn by numpy alone, so that no mistake of the package is repeated by what checks it."""

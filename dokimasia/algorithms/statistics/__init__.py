@@ -12,6 +12,7 @@ from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson, ra
 
 __all__ = [
     "Interval",
+    "adjusted",
     "bootstrap_interval",
     "clopper_pearson",
     "correlation_interval",
@@ -69,3 +70,15 @@ def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = 
 
     adjusted = stats.false_discovery_control(array, method="bh" if dependence == "positive" else "by")
     return tuple(float(value) for value in adjusted)
+
+
+def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values adjusted as by `false_discovery_rate`; None, a test that was not made, stays where it is.
+
+    Examples
+    --------
+    >>> adjusted([0.04, None, 0.01])
+    [0.04, None, 0.02]
+    """
+    known = iter(false_discovery_rate([one for one in p_values if one is not None]))
+    return [None if one is None else next(known) for one in p_values]

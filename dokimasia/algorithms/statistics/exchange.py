@@ -1,6 +1,8 @@
-"""Chance that respects samples: what belongs to a sample's criteria moves as a whole, between samples of equal size."""
+"""Chance that respects clusters: what belongs to a cluster's criteria moves as a whole, between clusters of equal size."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from math import exp, inf, lgamma
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,23 +11,26 @@ from dokimasia.algorithms.statistics.clusters import number_clusters
 
 Whole = NDArray[np.intp]
 
+FEWEST_EXCHANGES = 200
+"""With fewer distinct exchanges there is no p-value."""
+
 
 class Exchange:
-    """Criteria in an order in which exchanges between samples with equal numbers of them are cheap.
+    """Criteria in an order in which exchanges between clusters with equal numbers of them are cheap.
 
     Parameters
     ----------
-    samples : sequence of hashable
-        Each criterion's sample.
+    clusters : sequence of hashable
+        Each criterion's cluster, such as its image.
 
     Attributes
     ----------
     order : array of int
-        The criteria's positions, smallest samples first; a sample's criteria stand together, in the order given.
-    sample : array of int
-        The sample of each criterion in that order, numbered from 0.
+        The criteria's positions, smallest clusters first; a cluster's criteria stand together, in the order given.
+    cluster : array of int
+        The cluster of each criterion in that order, numbered from 0.
     start : array of int
-        The place in that order at which each criterion's sample begins.
+        The place in that order at which each criterion's cluster begins.
 
     Examples
     --------
@@ -36,22 +41,52 @@ class Exchange:
     [(0, 1, 2, 3, 4), (0, 3, 4, 1, 2)]
     """
 
-    def __init__(self, samples: Sequence[Hashable]) -> None:
-        number = number_clusters(samples, len(samples))
+    def __init__(self, clusters: Sequence[Hashable]) -> None:
+        number = number_clusters(clusters, len(clusters))
         count = np.bincount(number).astype(np.intp)
         self.order: Whole = np.lexsort((number, count[number])).astype(np.intp)
         ordered = number[self.order]
         first = np.flatnonzero(np.diff(ordered, prepend=-1)).astype(np.intp)
         sizes = np.diff(first, append=len(ordered)).astype(np.intp)
-        self.sample: Whole = np.repeat(np.arange(len(sizes), dtype=np.intp), sizes)
-        self.start: Whole = first[self.sample]
+        self.cluster: Whole = np.repeat(np.arange(len(sizes), dtype=np.intp), sizes)
+        self.start: Whole = first[self.cluster]
         strata = (first[sizes == size, None] + np.arange(size, dtype=np.intp) for size in np.unique(sizes).tolist())
         self._strata: list[Whole] = [stratum for stratum in strata if len(stratum) > 1]
 
     @property
     def share(self) -> float:
-        """The share of criteria that can be moved: those of samples whose size another sample has too."""
+        """The share of criteria that can be moved: those of clusters whose size another cluster has too."""
         return sum(stratum.size for stratum in self._strata) / len(self.order) if len(self.order) else 0.0
+
+    def distinct(self, leaf: Whole) -> float:
+        """Return in how many different ways the exchanges can hand out the leaves, the one seen among them.
+
+        Parameters
+        ----------
+        leaf : array of int
+            The leaf of each criterion, in the order.
+
+        Examples
+        --------
+        >>> exchange = Exchange(["a", "b", "c", "c"])
+        >>> exchange.distinct(np.array([0, 1, 0, 1])), exchange.distinct(np.array([0, 0, 0, 1]))
+        (2, 1)
+        """
+        ways = 0.0
+        for stratum in self._strata:
+            alike = Counter(map(bytes, leaf[stratum])).values()
+            ways += lgamma(len(stratum) + 1) - sum(lgamma(count + 1) for count in alike)
+        return round(exp(ways)) if ways < 30 else inf
+
+    def untested(self, leaf: Whole) -> str:
+        """Return why there is no p-value, in words for readers; empty where there are exchanges enough."""
+        ways = self.distinct(leaf)
+        if ways >= FEWEST_EXCHANGES:
+            return ""
+        return (
+            f"no p-value: whole images with equal numbers of criteria can exchange their leaves in {ways:,} "
+            f"{'way' if ways == 1 else 'different ways'} (at least {FEWEST_EXCHANGES} are needed)"
+        )
 
     def draw(self, permutations: int, *, seed: int) -> Iterator[Whole]:
         """Yield for each permutation where each criterion's leaf comes from, in the order; one array, filled anew."""

@@ -30,15 +30,17 @@ class Validity(NamedTuple):
 class Null(NamedTuple):
     """A taxonomy's validity beside what the same leaves bring when chance hands them to the samples.
 
-    `p_value` is (1 + number of permutations at or above the taxonomy's delta) / (1 + number of permutations); `deltas`
-    are those of the permutations, in ascending order; `exchanged` is the share of criteria that could be moved, since a
-    sample whose number of criteria no other has keeps its leaves.
+    `p_value` is (1 + number of permutations at or above the taxonomy's delta) / (1 + number of permutations); with fewer
+    than 200 distinct exchanges it is None, and `reason` says so. `deltas` are those of the permutations, in ascending
+    order; `exchanged` is the share of criteria that could be moved, since a cluster whose number of criteria no other
+    has keeps its leaves.
     """
 
     validity: Validity
-    p_value: float
+    p_value: float | None
     deltas: tuple[float, ...]
     exchanged: float
+    reason: str = ""
 
     def percentile(self, percent: float) -> float:
         """Return the delta below which this share of the permutations lies, 0 to 100."""
@@ -46,7 +48,7 @@ class Null(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """Scores by model and criterion, in the order of `exchange`: a sample's criteria stand together."""
+    """Scores by model and criterion, in the order of `exchange`: a cluster's criteria stand together."""
 
     scores: Floats
     known: Floats
@@ -96,32 +98,34 @@ def validity(
     """
     table = _tabulate(scores_by_model, leaf_of, sample_of)
     own = sample_of is not None
-    return _measure(table, table.leaf, _groups(table) if own else None, _global_errors(table, leave_sample_out=own))
+    return _measure(table, table.leaf, _groups(table) if own else None, _global_errors(table, leave_cluster_out=own))
 
 
 def permutation_null(
     scores_by_model: Scores,
     leaf_of: Mapping[str, Hashable],
-    sample_of: Mapping[str, Hashable],
+    cluster_of: Mapping[str, Hashable],
     *,
-    leave_sample_out: bool = False,
+    leave_cluster_out: bool = False,
     permutations: int = PERMUTATIONS,
     seed: int,
 ) -> Null:
     """Return a taxonomy's validity and how often chance would bring as much.
 
-    A permutation exchanges the leaves of whole samples between samples with equal numbers of criteria, the same for all
-    models. Exchanging single criteria would ignore that those of a sample share a response and a theme, and find
-    something far too often. Since random leaves are noisier than the global mean, the deltas lie below 0.
+    A permutation exchanges the leaves of whole clusters between clusters with equal numbers of criteria, the same for
+    all models. A cluster is all that is asked about one image: exchanging samples or single criteria would ignore that
+    they share an image, a theme and, within a sample, a response, and find something far too often. Since random
+    leaves are noisier than the global mean, the deltas lie below 0.
 
     Parameters
     ----------
     scores_by_model, leaf_of : mapping
         As `validity`.
-    sample_of : mapping of str to hashable
-        Criterion to sample. The criteria of a sample are taken in the order of their ids.
-    leave_sample_out : bool
-        Whether predictions leave out the criteria of the same sample, as `validity` does when it is given `sample_of`.
+    cluster_of : mapping of str to hashable
+        Criterion to cluster. The criteria of a cluster are taken in the order of their ids.
+    leave_cluster_out : bool
+        Whether predictions leave out the criteria of the same cluster, as `validity` does when it is given clusters
+        for samples.
     permutations : int
         At least 1; 200 or more for a p-value that is to be read.
     seed : int
@@ -148,29 +152,31 @@ def permutation_null(
     >>> criteria = list(scores["m"])
     >>> by_theme = {one: "easy" if one.endswith("1") else "hard" for one in criteria}
     >>> null = permutation_null(scores, by_theme, {one: one[:-2] for one in criteria}, seed=0)
-    >>> null.validity.delta > 50, null.p_value
-    (True, 1.0)
+    >>> null.validity.delta > 50, null.p_value, null.exchanged
+    (True, None, 1.0)
 
     Every sample has the same leaves in the same order here, so that exchanging them changes nothing.
     """
     if permutations < 1:
         raise ValueError(f"a null distribution needs at least one permutation: {permutations}")
-    table = _tabulate(scores_by_model, leaf_of, sample_of)
+    table = _tabulate(scores_by_model, leaf_of, cluster_of)
     groups = _groups(table)
-    errors = _global_errors(table, leave_sample_out=leave_sample_out)
-    observed = _measure(table, table.leaf, groups if leave_sample_out else None, errors)
+    errors = _global_errors(table, leave_cluster_out=leave_cluster_out)
+    observed = _measure(table, table.leaf, groups if leave_cluster_out else None, errors)
     if observed.delta is None:
         raise ValueError("no leaf holds two scored criteria: there is nothing to predict")
     start = table.exchange.start
     place = groups - start
     deltas = np.empty(permutations)
     for at, source in enumerate(table.exchange.draw(permutations, seed=seed)):
-        moved = start + place[source] if leave_sample_out else None
+        moved = start + place[source] if leave_cluster_out else None
         drawn = _measure(table, table.leaf[source], moved, errors).delta
         deltas[at] = -np.inf if drawn is None else drawn
     tolerance = _ROUNDING * max(1.0, abs(observed.delta))
     above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
-    return Null(observed, (1 + above) / (1 + permutations), tuple(np.sort(deltas).tolist()), table.exchange.share)
+    reason = table.exchange.untested(table.leaf)
+    p_value = None if reason else (1 + above) / (1 + permutations)
+    return Null(observed, p_value, tuple(np.sort(deltas).tolist()), table.exchange.share, reason)
 
 
 def _tabulate(
@@ -195,20 +201,20 @@ def _tabulate(
 
 
 def _groups(table: _Table) -> Whole:
-    """Return for each criterion the position of the first one of the same sample and leaf."""
-    keys = table.exchange.sample * table.leaves + table.leaf
+    """Return for each criterion the position of the first one of the same cluster and leaf."""
+    keys = table.exchange.cluster * table.leaves + table.leaf
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     return first[inverse].astype(np.intp)
 
 
-def _global_errors(table: _Table, *, leave_sample_out: bool) -> Floats:
+def _global_errors(table: _Table, *, leave_cluster_out: bool) -> Floats:
     """Return the error of predicting each score by the mean of all other criteria; NaN where there are none."""
-    sample = table.exchange.sample
+    cluster = table.exchange.cluster
     rows: list[Floats] = []
     for scores, known in zip(table.scores, table.known, strict=True):
-        if leave_sample_out:
-            own = np.bincount(sample, scores)[sample]
-            own_count = np.bincount(sample, known)[sample]
+        if leave_cluster_out:
+            own = np.bincount(cluster, scores)[cluster]
+            own_count = np.bincount(cluster, known)[cluster]
         else:
             own, own_count = scores, known
         rest = known.sum() - own_count

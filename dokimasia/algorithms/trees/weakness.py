@@ -2,14 +2,14 @@
 # networkx ships no types; what is read from a tree here is given its type at once.
 """Where a model is weak and strong: results summed up a tree, tested against chance, and EvalTree's published descent."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, clopper_pearson, false_discovery_rate
+from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.statistics.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 _AT_ONCE = 256
 _ROUNDING = 1e-9
 
-Verdict = Literal["weak", "strong", "unclear"]
+Verdict = Literal["weak", "strong", "unclear", "untested"]
 
 
 class NodeTotal(NamedTuple):
@@ -38,20 +38,22 @@ class NodeFinding(NamedTuple):
     """A model's score at a node and whether it differs from the model's score elsewhere.
 
     `mean`, `interval` and `difference` (mean here minus mean over all other criteria) are in points of the scores,
-    higher is better; `n` criteria come from `samples` samples. `p_value` is two-sided; `q_value` is adjusted for all
-    nodes looked at. A node is weak or strong where `q_value` is at or below the limit.
+    higher is better; `n` criteria come from `clusters` clusters. `p_value` is two-sided; `q_value` is adjusted for all
+    nodes looked at. A node is weak or strong where `q_value` is at or below the limit. With fewer than 200 distinct
+    exchanges both are None, the node is untested, and `reason` says so.
     """
 
     node: str
     layer: int
     n: int
-    samples: int
+    clusters: int
     mean: float
     interval: Interval
     difference: float
-    p_value: float
-    q_value: float
+    p_value: float | None
+    q_value: float | None
     verdict: Verdict
+    reason: str = ""
 
 
 def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
@@ -95,7 +97,7 @@ def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
 def node_findings(
     tree: "Tree",
     scores: Mapping[str, float],
-    sample_of: Mapping[str, Hashable],
+    cluster_of: Mapping[str, Hashable],
     *,
     seed: int,
     min_support: int = 5,
@@ -106,8 +108,8 @@ def node_findings(
 ) -> tuple[NodeFinding, ...]:
     """Return at which nodes one model is weaker or stronger than elsewhere.
 
-    Whether a difference may be chance is asked as `permutation_null` does: the leaves of whole samples are exchanged
-    between samples with equal numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini
+    Whether a difference may be chance is asked as `permutation_null` does: the leaves of whole clusters are exchanged
+    between clusters with equal numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini
     and Hochberg; nodes that contain each other go together).
 
     Parameters
@@ -116,8 +118,9 @@ def node_findings(
         A capability tree whose criteria are mapped.
     scores : mapping of str to float
         The model's score of each criterion, 0 to 100 unless `bounds` says otherwise; what is missing is left out.
-    sample_of : mapping of str to hashable
-        Criterion to sample: scores of one sample belong together. A criterion without a sample is left out.
+    cluster_of : mapping of str to hashable
+        Criterion to cluster, all that is asked about one image: its scores belong together. A criterion without a
+        cluster is left out.
     seed : int
         Of permutations and intervals. The order of the criteria does not matter.
     min_support : int
@@ -153,39 +156,46 @@ def node_findings(
     <A><B><Counting> 20.0 -70.0 weak
     <A><B><Adding> 90.0 70.0 strong
     """
-    order, holders, holder_of = _scored(tree, scores, sample_of)
+    order, holders, holder_of = _scored(tree, scores, cluster_of)
     values = np.array([scores[one] for one in order], dtype=np.float64)
     if not order:
         return ()
     if not np.isfinite(values).all() or values.min() < bounds[0] or values.max() > bounds[1]:
         raise ValueError(f"a score is not within {bounds[0]:g} to {bounds[1]:g}")
-    samples = [sample_of[one] for one in order]
+    cluster = [cluster_of[one] for one in order]
     below = _looked_at(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
     if not below:
         return ()
     contains = np.array(list(below.values()), dtype=np.float64)
     drawn = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(below) / limit)))
-    p_values = _p_values(values, holder_of, samples, contains, seed=seed, permutations=drawn)
+    exchange = Exchange(cluster)
+    reason = exchange.untested(holder_of[exchange.order])
+    p_values: Sequence[float | None] = [None] * len(below)
+    if not reason:
+        p_values = _p_values(values, holder_of, exchange, contains, seed=seed, permutations=drawn)
     findings: list[NodeFinding] = []
-    q_values = false_discovery_rate(p_values)
+    q_values = adjusted(p_values)
     for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
         node, inside = row[0], row[1][holder_of]
         here = np.flatnonzero(inside)
-        mine, clusters = values[here], [samples[at] for at in here]
+        mine, clusters = values[here], [cluster[at] for at in here]
         mean, difference = float(mine.mean()), float(mine.mean() - values[~inside].mean())
-        found: Verdict = "unclear" if q_value > limit else "weak" if difference < 0 else "strong"
+        found: Verdict = "weak" if difference < 0 else "strong"
+        if q_value is None or q_value > limit:
+            found = "untested" if q_value is None else "unclear"
         findings.append(
             NodeFinding(
                 node=node,
                 layer=tree.nodes[node]["layer"],
                 n=len(here),
-                samples=len(set(clusters)),
+                clusters=len(set(clusters)),
                 mean=mean,
                 interval=bootstrap_interval(mine.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds),
                 difference=difference,
                 p_value=p_value,
                 q_value=q_value,
                 verdict=found,
+                reason=reason,
             )
         )
     return tuple(sorted(findings, key=lambda one: (one.mean, one.node)))
@@ -263,13 +273,13 @@ def _downwards(tree: "Tree") -> list[Any]:
 
 
 def _scored(
-    tree: "Tree", scores: Mapping[str, float], sample_of: Mapping[str, Hashable]
+    tree: "Tree", scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
 ) -> tuple[list[str], list[str], NDArray[np.intp]]:
     """Return the scored criteria, the nodes that hold any, and for each criterion which of these holds it."""
     holders: list[str] = []
     place: dict[str, int] = {}
     for node in sorted(_downwards(tree)):
-        held = [one for one in tree.nodes[node].get("members", ()) if one in scores and one in sample_of]
+        held = [one for one in tree.nodes[node].get("members", ()) if one in scores and one in cluster_of]
         twice = next((one for one in held if one in place), None)
         if twice is not None:
             raise ValueError(f"the criterion {twice} is held by {holders[place[twice]]} and by {node}")
@@ -305,14 +315,13 @@ def _looked_at(
 def _p_values(
     values: NDArray[np.float64],
     holder_of: NDArray[np.intp],
-    samples: list[Hashable],
+    exchange: Exchange,
     contains: NDArray[np.float64],
     *,
     seed: int,
     permutations: int,
 ) -> list[float]:
     """Return each node's two-sided p-value: how often exchanged leaves bring a sum as far out as the one seen."""
-    exchange = Exchange(samples)
     values, holder_of = values[exchange.order] - values.mean(), holder_of[exchange.order]
     held = contains.shape[1]
     observed = contains @ np.bincount(holder_of, values, minlength=held)

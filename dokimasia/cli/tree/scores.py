@@ -1,6 +1,6 @@
 """`dokimasia tree validity` and `weaknesses`: whether a tree predicts scores, and where a model is weak on it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ def validity(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show how well the leaves of RUN's tree predict scores: ATOM's Table 3, with a null and the sample left out.
+    """Show how well the leaves of RUN's tree predict scores: ATOM's Table 3, with a null and the image left out.
 
     A criterion's score is predicted by a model's mean over all other criteria (MAE_G), and over the others of its leaf
     (MAE_I); their difference is the gain. Printed as published, and leaving out criteria of the same sample.
@@ -68,17 +68,27 @@ def _print_validity(found: Mapping[str, Any]) -> None:
     )
     for kind, title in (
         ("published", "as published (each criterion left out alone)"),
-        ("leave_sample_out", "leaving out the criterion's whole sample"),
+        ("leave_image_out", "leaving out all criteria of the same image"),
     ):
         out.print(_table(found["taxonomies"], kind, title))
     for one in found["taxonomies"]:
         out.print(f"[dim]{escape(one['name'])}: {escape(one['about'])}[/dim]")
+    for reason in dict.fromkeys(_reasons(found["taxonomies"])):
+        out.print(escape(reason))
     out.print(
         "[dim]MAE_G, MAE_I: error when predicting by all other criteria, and by those of the leaf, in points of 100; "
-        "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole samples exchange their leaves "
+        "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole images exchange their leaves "
         f"({found['permutations']} times), and the p-value. halves: 5th to 95th percentile of Δ in {found['resamples']} "
-        "random halves of the samples; above: the share of them in which this one is better than the tree.[/dim]"
+        "random halves of the images; above: the share of them in which this one is better than the tree.[/dim]"
     )
+
+
+def _reasons(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield for each grouping without a p-value why there is none."""
+    for one in rows:
+        null = one["leave_image_out"]["null"]
+        if null is not None and null["reason"]:
+            yield f"{one['name']}: {null['reason']}"
 
 
 def _of(found: Mapping[str, Any]) -> str:
@@ -98,7 +108,8 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
         if figures["delta"] is None:
             table.add_row(name, str(one["leaves"]), str(figures["n"]), *["–"] * 7)
             continue
-        sure = null is not None and null["p_value"] <= 0.05
+        p_value = None if null is None else null["p_value"]
+        sure = p_value is not None and p_value <= 0.05
         style = "bold green" if sure and figures["delta"] > 0 else "bold"
         table.add_row(
             name,
@@ -108,7 +119,7 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
             f"{figures['mae_intra']:.2f}",
             f"[{style}]{figures['delta']:+.2f}[/{style}]",
             "–" if null is None or null["p99"] is None else f"{null['p99']:+.2f}",
-            "–" if null is None else f"{null['p_value']:.3f}",
+            "–" if p_value is None else f"{p_value:.3f}",
             "–" if stable is None else f"{stable['low']:+.2f} – {stable['high']:+.2f}",
             "–" if stable is None or stable["above_first"] is None else f"{stable['above_first']:.0%}",
         )
@@ -145,7 +156,7 @@ def weaknesses(settings: "Settings", run: str, model: str, tree: str | None, as_
     """Show where a model of RUN is weak and strong on the capability tree.
 
     A node is compared with all the model's other criteria: its difference must be more than chance brings when the
-    capabilities of whole samples are exchanged, corrected for all nodes looked at.
+    capabilities of whole images are exchanged, corrected for all nodes looked at.
     """
     from dokimasia.methods.tree.reading.figures import weaknesses_of
     from dokimasia.methods.tree.reading.trees import evaluation_of
@@ -170,6 +181,9 @@ def _print_weaknesses(found: Mapping[str, Any]) -> None:
     )
     if found["unplaced"]:
         out.print(f"[red]without a place in the tree: {escape(counted(found['unplaced']))}[/red]")
+    if found.get("reason"):
+        out.print(f"none of {found['looked_at']} nodes was tested: {escape(found['reason'])}")
+        return
     for kind, colour in (("weak", "red"), ("strong", "green")):
         if not found[kind]:
             out.print(f"\nno [bold]{kind}[/bold] node among {found['looked_at']} looked at")
@@ -204,7 +218,7 @@ def _legend(found: Mapping[str, Any]) -> str:
         return (
             f"{found['looked_at']} nodes with at least {found['min_support']} scored criteria were looked at; of what is "
             f"listed at most {found['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
-            "clustered by samples, each for itself."
+            "clustered by images, each for itself."
         )
     own = "" if found["threshold_given"] else ", the model's own share"
     return (

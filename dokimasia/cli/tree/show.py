@@ -91,7 +91,7 @@ def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everythi
     out.print(_table(nodes, shown))
     if shown:
         out.print(
-            "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by samples; "
+            "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by images; "
             "many nodes are shown, and some differ by chance alone: see dokimasia tree weaknesses[/dim]"
         )
     elif found["models"]:

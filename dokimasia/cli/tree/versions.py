@@ -156,10 +156,10 @@ def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> N
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        one, ours, sample_of = mapping_from(home, first)
+        one, ours, cluster_of = mapping_from(home, first)
         other, theirs, more = mapping_from(home, second)
     try:
-        compared = mapping_comparison(ours, theirs, {**more, **sample_of})
+        compared = mapping_comparison(ours, theirs, {**more, **cluster_of})
     except ValueError as error:
         raise InputError(f"{one} and {other} have no criterion in common: nothing can be compared") from error
     found = {"first": one, "second": other, **compared}
@@ -181,7 +181,7 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
         table.add_column(justify=justify)
     hit, kappa, groups = found["hit_rate"], found["kappa"], found["groups"]
     table.add_row(
-        "the same leaf", f"{hit['share']:.1%}", f"95 % {hit['low']:.1%} – {hit['high']:.1%}, clustered by samples"
+        "the same leaf", f"{hit['share']:.1%}", f"95 % {hit['low']:.1%} – {hit['high']:.1%}, clustered by images"
     )
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")

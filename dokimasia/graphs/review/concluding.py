@@ -26,8 +26,9 @@ from dokimasia.graphs.context import Context, own_options
 class Seat(TypedDict, total=False):
     """One member's part in the present cycle: ids of its candidate, its comparison, what stands for it after that, its vote.
 
-    `standing` is the candidate that it wrote or kept, or still its own where its turn was lost; `choice` is the id of the
-    candidate that it voted for, `lost` that of a turn that came to nothing; `failed` says that no reply came.
+    `standing` is the candidate that it wrote or kept, or still its own where its turn was lost; `choice` is the id of
+    the candidate that it voted for, `equal` are those of others that it takes for as good, `lost` is that of a turn
+    that came to nothing; `failed` says that no reply came.
     """
 
     member: str
@@ -36,6 +37,7 @@ class Seat(TypedDict, total=False):
     standing: str
     vote: str
     choice: str
+    equal: list[str]
     lost: str
     failed: FailureKind
     calls: list[str]
@@ -80,7 +82,7 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
     choices = [seat["choice"] for seat in state["seats"] if "choice" in seat]
     golden: str | None = None
     if verdict == "accepted":
-        golden = await context.store.put(_golden(state, options, sample, candidates, choices))
+        golden = await context.store.put(_golden(state, options, sample, candidates))
     missing = _missing(lost) if verdict == "incomplete" else []
     record = ReviewRecord(
         sample=sample.digest,
@@ -88,7 +90,7 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
         rule=options.accept,
         verdict=verdict,
         cycles=state["cycle"] if state.get("reviews") else 0,
-        reason=_reason(state, verdict, missing, choices),
+        reason=_reason(state, verdict, missing),
         candidates=tuple(state.get("candidates", [])),
         reviews=tuple(state.get("reviews", [])),
         votes=tuple(state.get("votes", [])),
@@ -112,15 +114,25 @@ def _missing(lost: Sequence[LostTurn]) -> list[LostTurn]:
     return sorted(last, key=lambda one: one.failure not in NOT_HEARD)
 
 
-def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn], choices: Sequence[str]) -> str:
+def _supporters(state: State) -> int:
+    """Return how many members take the chosen text for the best, alone or among others."""
+    chosen = state.get("chosen", "")
+    return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
+
+
+def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
     if missing:
         return "; ".join(f"{one.member} failed: {one.reason}" for one in missing)[:500]
+    choices = [seat["choice"] for seat in state["seats"] if "choice" in seat]
     after = f"after cycle {state['cycle']}"
     if not choices:
         return f"one text {after}: nothing was left to vote on"
     votes = ", ".join(str(count) for _, count in Counter(choices).most_common())
     lost = len(state["seats"]) - len(choices)
-    text = f"votes {votes} {after}" if verdict == "accepted" else f"still divided {after}: votes {votes}"
+    text = f"still divided {after}: votes {votes}"
+    if verdict == "accepted":
+        others = _supporters(state) - choices.count(state["chosen"])
+        text = f"votes {votes} {after}" + (f", {others} more find it equally good" if others else "")
     return f"{text}, {lost} lost" if lost else text
 
 
@@ -129,9 +141,9 @@ def _golden(
     options: ReviewOptions,
     sample: Sample,
     candidates: Mapping[str, Candidate],
-    choices: Sequence[str],
 ) -> GoldenCaption:
     chosen = candidates[state["chosen"]]
+    voted = sum("choice" in seat for seat in state["seats"])
     texts = {id: Text(one.text, one.sources) for id, one in candidates.items()}
     origins = [
         Origin(
@@ -153,7 +165,7 @@ def _golden(
         cycle=state["cycle"],
         agreement=state.get("agreement") or "unanimous",
         panel=options.panel,
-        votes=choices.count(state["chosen"]),
-        lost=len(options.panel) - len(choices) if choices else 0,
+        votes=_supporters(state),
+        lost=len(options.panel) - voted if voted else 0,
         origins=tuple(origins),
     )

@@ -133,14 +133,16 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def vote(state: State, runtime: Runtime[Context]) -> State:
-    """Have every member vote for the best of the candidates."""
+    """Have every member vote for the best of the candidates, and say which others are as good."""
     context = runtime.context
+    options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
     pool = await _pool(state["seats"], context, "standing")
 
     async def one(seat: Seat) -> Seat:
         shown = _ordered(pool, state, seat, context, sample, "vote")
-        what = vote_for_best(sample, [pool[id].text for id in shown], request=_options(context).request)
+        texts = [pool[id].text for id in shown]
+        what = vote_for_best(sample, texts, request=options.request, published=options.published)
         asked = await context.ask(what, model=seat["member"])
         seat = await _heard(seat, asked, sample, context, cycle=state["cycle"], part="vote")
         if asked.value is None or asked.provenance is None:
@@ -153,10 +155,12 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
             critiques=asked.value.critiques,
             place=asked.value.best,
             choice=shown[asked.value.best - 1],
+            equal=() if options.published else tuple(shown[number - 1] for number in asked.value.equal),
             rationale=asked.value.rationale,
             provenance=asked.provenance,
         )
-        return {**seat, "choice": given.choice, "vote": await context.store.put(given)}
+        vote = await context.store.put(given)
+        return {**seat, "choice": given.choice, "equal": list(given.equal), "vote": vote}
 
     seats = await gathered(map(one, state["seats"]))
     return {
@@ -169,7 +173,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 async def tally(state: State, runtime: Runtime[Context]) -> State:
     """Count the votes by text: accept, go into the next cycle with what each member wrote or kept, or end divided."""
     options = _options(runtime.context)
-    choices = {seat["member"]: seat["choice"] for seat in state["seats"] if "choice" in seat}
+    choices = {seat["member"]: (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat}
     held = _of("standing", state["seats"])
     if state["settled"] and not choices and len(held) >= MIN_VOTES:
         return {"verdict": "accepted", "chosen": held[0], "agreement": "unanimous"}

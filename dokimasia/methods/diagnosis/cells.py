@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, false_discovery_rate, rate_interval
+from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.measured import LIMIT, Material
@@ -65,7 +65,7 @@ def points_of(material: Material, model: str, criteria: Iterable[str]) -> Figure
     """Return a model's mean over those of some criteria that have a score, with its interval."""
     scores = material.scores(model)
     scored = [one for one in criteria if one in scores]
-    clusters = material.samples_of(scored)
+    clusters = material.clusters_of(scored)
     return mean_of([scores[one] for one in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
 
 
@@ -96,10 +96,8 @@ def value_of(figure: Figure, otherwise: float) -> float:
 def judged(drafts: Iterable[Draft]) -> list[AssetRow]:
     """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
     listed = list(drafts)
-    adjusted = iter(false_discovery_rate([one.p_value for one in listed if one.p_value is not None]))
     rows: list[AssetRow] = []
-    for row, gap, p_value in listed:
-        q_value = None if p_value is None else next(adjusted)
+    for (row, gap, _), q_value in zip(listed, adjusted([one.p_value for one in listed]), strict=True):
         mark = mark_of(gap, q_value, down="worse", up="better")
         rows.append(row.model_copy(update={"cells": (*row.cells, gap, number(q_value), text(mark)), "mark": mark}))
     return rows

@@ -4,7 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
@@ -54,7 +54,7 @@ def verdicts_of(material: Material, *, permutations: int | None = None) -> Verdi
         model: node_findings(
             material.tree,
             material.scores(model),
-            material.measured.sample_of,
+            material.measured.cluster_of,
             seed=material.seed,
             min_support=MIN_SUPPORT,
             limit=LIMIT,
@@ -64,9 +64,9 @@ def verdicts_of(material: Material, *, permutations: int | None = None) -> Verdi
         for model in material.models
     }
     listed = [(model, one) for model, findings in found.items() for one in findings]
-    adjusted = false_discovery_rate([one.p_value for _, one in listed])
+    q_values = adjusted([one.p_value for _, one in listed])
     verdicts: dict[str, dict[str, NodeFinding]] = {model: {} for model in material.models}
-    for (model, one), q_value in zip(listed, adjusted, strict=True):
+    for (model, one), q_value in zip(listed, q_values, strict=True):
         verdicts[model][one.node] = one._replace(q_value=q_value)
     return verdicts
 
@@ -77,6 +77,7 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
     held, leaves, placed = members_below(material.tree), leaves_in_order(material), sorted(mapping_of(material.tree))
     for model, slug in slugs_of(material.models).items():
         said = verdicts.get(model, {})
+        untested = next((one.reason for one in said.values() if one.reason), "")
         rows = {
             node: _node_row(material, model, node, held[node], placed, said.get(node))
             for node in dict.fromkeys((*leaves, *said))
@@ -86,7 +87,7 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"leaves/{slug}",
                 title=f"{model}: every {material.leaf}",
-                sentence=_leaves_sentence(material, model, low_first),
+                sentence=_leaves_sentence(material, model, low_first, untested),
                 columns=_node_columns(material.leaf),
                 rows=tuple(low_first),
                 model=model,
@@ -99,7 +100,7 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
             Asset(
                 id=f"nodes/{slug}",
                 title=f"{model}: weak and strong nodes",
-                sentence=_nodes_sentence(model, len(weak), len(strong), len(said)),
+                sentence=_nodes_sentence(model, len(weak), len(strong), len(said), untested),
                 columns=_node_columns("node"),
                 rows=(*weak, *strong),
                 model=model,
@@ -108,10 +109,12 @@ def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
     return tables
 
 
-def _nodes_sentence(model: str, weak: int, strong: int, looked: int) -> str:
+def _nodes_sentence(model: str, weak: int, strong: int, looked: int, untested: str) -> str:
     among = f"{looked} nodes of {model} with at least {MIN_SUPPORT} scored criteria"
     if not looked:
         return f"No node of {model} has {MIN_SUPPORT} scored criteria or more, so none was tested."
+    if untested:
+        return f"None of {among} was tested: {untested}."
     if not weak and not strong:
         return f"No significant weakness or strength was found among {among}: what differs there may be chance."
     return (
@@ -174,7 +177,7 @@ def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], cou
         title=title,
         sentence=(
             f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}, each "
-            "with its own 95 % interval, clustered by samples; nothing here is corrected for being many. The last column "
+            "with its own 95 % interval, clustered by images; nothing here is corrected for being many. The last column "
             "counts the criteria of all models together."
         ),
         columns=(
@@ -194,7 +197,7 @@ def contrasts(material: Material) -> Asset:
     known = {one for each in (*scores.values(), *failed) for one in each}
     for leaf in leaves_in_order(material):
         shared = [one for one in held[leaf] if all(one in scores[model] for model in material.models)]
-        clusters = material.samples_of(shared)
+        clusters = material.clusters_of(shared)
         for model in material.models:
             others = [name for name in material.models if name != model]
             gaps = [scores[model][one] - sum(scores[name][one] for name in others) / len(others) for one in shared]
@@ -224,7 +227,7 @@ def contrasts(material: Material) -> Asset:
                 if better or worse
                 else f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
             )
-            + f", on criteria that all have a score for; sign flips of whole samples, at most {LIMIT:.0%} of the marks expected "
+            + f", on criteria that all have a score for; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
             "to be false."
         ),
         columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
@@ -264,7 +267,7 @@ def _node_row(
 ) -> AssetRow:
     """Return what a model has at a node, against all criteria placed elsewhere; what was not looked at has no mark."""
     scores, inside = material.scores(model), set(criteria)
-    samples = material.samples_of(one for one in criteria if one in scores)
+    samples = {material.measured.sample_of.get(one, one) for one in criteria if one in scores}
     n, asked = _counts(material, model, criteria)
     mean = points_of(material, model, criteria)
     rest = points_of(material, model, (one for one in placed if one not in inside))
@@ -273,7 +276,7 @@ def _node_row(
     mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
         key=node,
-        cells=(text(name_of(node)), mean, contrast, number(q_value), text(mark), number(len(set(samples)))),
+        cells=(text(name_of(node)), mean, contrast, number(q_value), text(mark), number(len(samples))),
         n=n,
         held=asked,
         mark=mark,
@@ -288,18 +291,20 @@ def _counts(material: Material, model: str, criteria: Sequence[str]) -> tuple[in
     return sum(one in scores for one in criteria), sum(one in scores or one in failed for one in criteria)
 
 
-def _leaves_sentence(material: Material, model: str, rows: Sequence[AssetRow]) -> str:
+def _leaves_sentence(material: Material, model: str, rows: Sequence[AssetRow], untested: str) -> str:
     scores = material.scores(model)
     known = [scores[one] for one in mapping_of(material.tree) if one in scores]
     mean = f"mean {rounded(sum(known) / len(known)):.1f} of 100 over {len(known)} criteria" if known else "no score"
     left = len(scores) - len(known)
     if left:
         mean += f" (of its {len(scores)} with a score {left} have no place in the tree and count in the table of models alone)"
+    if untested:
+        return f"{model}: {mean} on {material.counted(len(rows))}. None is marked: {untested}."
     weak = [str(row.cells[0].value) for row in rows if row.mark == "weak"]
     named = f"below it, beyond chance: {', '.join(weak)}" if weak else "none is below it beyond chance"
     return (
         f"{model}: {mean} on {material.counted(len(rows))}; {named}. Marked by exchange of "
-        f"whole samples' {material.leaves}, corrected for all nodes of all models (at most {LIMIT:.0%} false), where "
+        f"whole images' {material.leaves}, corrected for all nodes of all models (at most {LIMIT:.0%} false), where "
         "the difference's own interval agrees."
     )
 

@@ -152,6 +152,7 @@ def _measured(home: Home, run: Run) -> Measured:
         scores={name: each for name, each in found.scores.items() if ARM not in name},
         failures={name: each for name, each in found.failures.items() if ARM not in name},
         sample_of=found.sample_of,
+        cluster_of=found.cluster_of,
     )
     if not any(measured.scores.values()):
         raise InputError(

@@ -88,9 +88,9 @@ class Material:
         """Return a model's scores by criterion."""
         return self.measured.scores.get(model, {})
 
-    def samples_of(self, criteria: Iterable[str]) -> list[str]:
-        """Return the sample of each criterion."""
-        return [self.measured.sample_of.get(one, one) for one in criteria]
+    def clusters_of(self, criteria: Iterable[str]) -> list[str]:
+        """Return the cluster of each criterion: one for all that is asked about the same image."""
+        return [self.measured.cluster_of.get(one, one) for one in criteria]
 
     def counted(self, count: int) -> str:
         """Return so many groups in words."""

@@ -83,6 +83,7 @@ def restricted(material: Material, samples: frozenset[str]) -> Material:
                 name: {one: each[one] for one in each if one in kept} for name, each in measured.failures.items()
             },
             sample_of={one: sample for one, sample in measured.sample_of.items() if one in kept},
+            cluster_of={one: cluster for one, cluster in measured.cluster_of.items() if one in kept},
         ),
         answers=[one for one in material.answers if one.sample_id in samples],
         coded=None if material.coded is None else material.coded.among(samples),

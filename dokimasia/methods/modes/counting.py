@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.modes import Kappa, kappa_of
-from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
+from dokimasia.algorithms.statistics import adjusted, bootstrap_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.modes.coded import CodedAtom
 from dokimasia.runs.reading.rates import rounded, share
@@ -89,8 +89,11 @@ def contrasts(atoms: Iterable[CodedAtom], modes: Sequence[str], models: Sequence
     """
     known = [one for one in atoms if one.failed and one.coding is not None]
     drafts = [_contrast(known, model, mode, models, seed) for model in models for mode in modes if len(models) > 1]
-    adjusted = iter(false_discovery_rate([one.p_value for one in drafts if one.p_value is not None]))
-    return [one if one.p_value is None else _marked(one._replace(adjusted=rounded(next(adjusted)))) for one in drafts]
+    q_values = adjusted([one.p_value for one in drafts])
+    return [
+        one if q_value is None else _marked(one._replace(adjusted=rounded(q_value)))
+        for one, q_value in zip(drafts, q_values, strict=True)
+    ]
 
 
 def _contrast(known: Sequence[CodedAtom], model: str, mode: str, models: Sequence[str], seed: int) -> Contrast:

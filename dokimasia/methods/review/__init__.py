@@ -39,7 +39,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
     if len({spec.ref.name for spec in panel}) < len(panel):
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
     found = await asyncio.to_thread(session.entries, request, images=True)
-    comparing = "peer_review_published" if request.protocol == "published" else "peer_review"
+    as_asked = "_published" if request.protocol == "published" else ""
     plan = ReviewPlan(
         data=found.hash,
         limit=request.limit,
@@ -49,7 +49,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         accept=request.accept,
         request=request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST,
         protocol=request.protocol,
-        prompts=prompts_used(session.library, ("describe", comparing, "peer_vote", "repair")),
+        prompts=prompts_used(session.library, ("describe", f"peer_review{as_asked}", f"peer_vote{as_asked}", "repair")),
     )
     return found.accepted(plan, expected(plan, found.sizes_of_images, samples=len(found.known)))
 

@@ -218,7 +218,9 @@ def sample(item: Mapping[str, Any]) -> Iterator[Block]:
             yield Paragraph(Span(f"{value['reviewer']} compares, cycle {value['cycle']}: {ranked}{kept}", "strong"))
             yield Bullets(_critiques(value, texts))
         elif one["type"] == "PeerVote":
+            equal = ", ".join(texts[id]["author"] for id in value["equal"])
             chosen = f"for {texts[value['choice']]['author']} (shown as {value['place']})"
+            chosen += f", with {equal} equally good" if equal else ""
             yield Paragraph(Span(f"{value['voter']} votes, cycle {value['cycle']}: {chosen}", "strong"))
             yield Bullets([*_critiques(value, texts), Span(value["rationale"], "muted")])
         elif one["type"] == "LostTurn":

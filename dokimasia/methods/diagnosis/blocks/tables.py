@@ -110,7 +110,7 @@ def _marked(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
         Column("against the rest", meaning="mean here minus mean of the model's other criteria"),
         Column("95 % interval"),
         Column(
-            "adjusted p", meaning="exchange of whole samples' leaves; Benjamini and Hochberg over all models and nodes"
+            "adjusted p", meaning="exchange of whole images' leaves; Benjamini and Hochberg over all models and nodes"
         ),
         Column("criteria", meaning="scored, of those that were asked"),
     )

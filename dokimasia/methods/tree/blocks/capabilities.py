@@ -71,6 +71,7 @@ def _findings(tree: Mapping[str, Any], models: Sequence[str]) -> list[Block]:
     """Return the weak and strong nodes of all models in one table."""
     rows: list[list[Cell]] = []
     quiet: list[str] = []
+    untested: dict[str, list[str]] = {}
     looked = 0
     for name in models:
         found = tree["findings"].get(name)
@@ -78,7 +79,9 @@ def _findings(tree: Mapping[str, Any], models: Sequence[str]) -> list[Block]:
             continue
         looked = max(looked, found["looked_at"])
         rows += [_finding(name, kind, one) for kind in ("weak", "strong") for one in found[kind]]
-        if not found["weak"] and not found["strong"]:
+        if found["reason"]:
+            untested[found["reason"]] = [*untested.get(found["reason"], ()), name]
+        elif not found["weak"] and not found["strong"]:
             quiet.append(name)
     blocks: list[Block] = []
     if rows:
@@ -87,11 +90,11 @@ def _findings(tree: Mapping[str, Any], models: Sequence[str]) -> list[Block]:
             Column("", numeric=False),
             Column("node", numeric=False),
             Column("score", meaning="mean over scored criteria, 0 to 100"),
-            Column("95 % interval", meaning="bootstrap, clustered by samples"),
+            Column("95 % interval", meaning="bootstrap, clustered by images"),
             Column("against the rest", meaning="mean here minus mean of all other criteria"),
             Column("criteria", meaning="scored, of those that were asked"),
             Column(
-                "adjusted p", meaning="exchange of whole samples' leaves; Benjamini and Hochberg over a model's nodes"
+                "adjusted p", meaning="exchange of whole images' leaves; Benjamini and Hochberg over a model's nodes"
             ),
         )
         blocks.append(Table(columns, rows, "Weak and strong nodes of each model"))
@@ -103,6 +106,9 @@ def _findings(tree: Mapping[str, Any], models: Sequence[str]) -> list[Block]:
                 "note",
             )
         )
+    blocks += [
+        Paragraph(f"No node of {', '.join(names)} was tested: {reason}.", "note") for reason, names in untested.items()
+    ]
     return blocks
 
 

@@ -17,14 +17,14 @@ MOST_LEFT_OUT = 200
 
 
 def mapping_comparison(
-    first: Mapping[str, str | None], second: Mapping[str, str | None], sample_of: Mapping[str, str] | None = None
+    first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Return how far two mappings agree, ready for JSON.
 
     Args:
         first: criterion to leaf, None for a criterion that was looked at and not placed.
         second: the same, of another judge, version or person.
-        sample_of: criterion to sample, so that intervals respect that a sample's criteria belong together.
+        cluster_of: criterion to cluster, so that intervals respect that what is asked about one image belongs together.
 
     Returns:
         n (criteria in both), only_first, only_second, hit_rate {share, low, high} (the same leaf; 95 %), kappa {value,
@@ -38,7 +38,7 @@ def mapping_comparison(
     agreed, groups = mapping_agreement(first, second), cluster_agreement(first, second)
     both = sorted(first.keys() & second.keys())
     pairs = [(first[one], second[one]) for one in both]
-    clusters = [(sample_of or {}).get(one, one) for one in both]
+    clusters = [(cluster_of or {}).get(one, one) for one in both]
     share = rate_interval([one == other for one, other in pairs], clusters=clusters, level=LEVEL)
     return {
         "n": agreed.n,

@@ -107,7 +107,7 @@ def weaknesses_of(
         found = model_findings(
             loaded.tree, measured, name, seed=chosen, min_support=min_support, limit=limit, examples=examples
         )
-    for kind in ("weak", "strong", "unclear"):
+    for kind in ("weak", "strong", "unclear", "untested"):
         for row in found.get(kind, ()):
             for one in row["examples"]:
                 known = loaded.criteria.get(one["criterion"])

@@ -156,7 +156,7 @@ def read_mapping(path: Path) -> dict[str, str | None]:
 
 
 def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dict[str, str]]:
-    """Return a mapping that a version's name or a CSV file means: what it is called, criterion to leaf, and to sample.
+    """Return a mapping that a version's name or a CSV file means: what it is called, criterion to leaf, and to cluster.
 
     Raises:
         NotFound, DataError: there is no such version or file.
@@ -167,7 +167,7 @@ def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dic
     loaded = load_tree(home, text)
     mapping: dict[str, str | None] = {one.criterion: one.leaf for one in loaded.placements}
     mapping |= leaf_mapping(loaded.tree)
-    return loaded.name, mapping, {key: one.sample_id for key, one in loaded.criteria.items()}
+    return loaded.name, mapping, {key: one.cluster or one.sample_id for key, one in loaded.criteria.items()}
 
 
 async def _keep(

@@ -14,7 +14,7 @@ from dokimasia.domain.capability import ROOT
 from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores
+from dokimasia.storage.runs import Run, judgement_scores, run_samples
 from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
 if TYPE_CHECKING:
@@ -33,12 +33,18 @@ class Measured:
     Attributes:
         scores: model (as it is shown) to criterion to score, 0 to 100, the mean over the scored repeats.
         failures: model to criterion to the kind of failure, for those that have no score at all.
-        sample_of: criterion to sample; the scores of one sample's criteria belong together.
+        sample_of: criterion to sample.
+        cluster_of: criterion to the cluster of its sample; the scores of all that is asked about one image belong
+            together. By default each sample is a cluster of its own.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     failures: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     sample_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    cluster_of: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cluster_of", self.cluster_of or self.sample_of)
 
 
 def measured_of(home: Home, run: Run) -> Measured:
@@ -69,7 +75,9 @@ def measured_of(home: Home, run: Run) -> Measured:
         name: {key: kind for key, kind in kinds.items() if key not in means.get(name, {})}
         for name, kinds in failed.items()
     }
-    return Measured(scores=means, failures=failures, sample_of=sample_of)
+    clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
+    cluster_of = {key: clusters.get(sample) or sample for key, sample in sample_of.items()}
+    return Measured(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
 
 
 def tree_view(
@@ -89,7 +97,7 @@ def tree_view(
         many nodes were merged or folded into it), scores {model: {n, held, samples, mean, low, high, bounds {low, high},
         failures {kind: n}} or None}}. Scores are 0 to 100, higher is better; `held` are the criteria below that the
         run asked about, `n` those with a score, `bounds` what the mean would be if those without had 0 and 100; the
-        interval is a 95 % bootstrap clustered by samples.
+        interval is a 95 % bootstrap clustered by images.
     """
     below = members_below(tree)
     nodes = [
@@ -151,7 +159,7 @@ def _score(measured: Measured, model: str, criteria: Sequence[str], seed: int) -
     if not found["n"]:
         return {**found, "low": None, "high": None}
     scores = {one: score for one in criteria if (score := measured.scores[model].get(one)) is not None}
-    clusters = [measured.sample_of.get(one, one) for one in scores]
+    clusters = [measured.cluster_of.get(one, one) for one in scores]
     interval = bootstrap_interval(
         list(scores.values()), clusters=clusters, level=LEVEL, seed=seed, bounds=(WORST, BEST)
     )

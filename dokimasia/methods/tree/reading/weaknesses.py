@@ -46,19 +46,20 @@ def model_findings(
         examples: how many criteria of each weak node with the lowest scores (of each strong one with the highest).
 
     Returns:
-        method "fdr", limit, level, min_support, overall {n, held, samples, mean, bounds, failures}, looked_at, and weak, strong
-        and unclear: lists of {node, name, layer, n, held, samples, mean, low, high, bounds {low, high}, difference (mean
-        here minus mean elsewhere, in points), p_value, q_value, failures {kind: n}, examples [{criterion, sample,
-        score}]}, the lowest mean first (of strong nodes the highest).
+        method "fdr", limit, level, min_support, overall {n, held, samples, mean, bounds, failures}, looked_at, reason
+        (why no node has a p-value; else empty), and weak, strong, unclear and untested: lists of {node, name, layer, n,
+        held, samples, mean, low, high, bounds {low, high}, difference (mean here minus mean elsewhere, in points),
+        p_value, q_value, failures {kind: n}, examples [{criterion, sample, score}]}, the lowest mean first (of strong
+        nodes the highest).
     """
     scores = measured.scores.get(model, {})
     below = members_below(tree)
     found = node_findings(
-        tree, scores, measured.sample_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
+        tree, scores, measured.cluster_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
     )
     rows = {
         verdict: [_finding(one, measured, model, below[one.node], examples) for one in found if one.verdict == verdict]
-        for verdict in ("weak", "strong", "unclear")
+        for verdict in ("weak", "strong", "unclear", "untested")
     }
     return {
         "method": "fdr",
@@ -67,6 +68,7 @@ def model_findings(
         "min_support": min_support,
         "overall": tally(measured, model, below[ROOT]),
         "looked_at": len(found),
+        "reason": next((one.reason for one in found if one.reason), ""),
         **rows,
         "strong": rows["strong"][::-1],
     }
@@ -139,8 +141,8 @@ def _finding(
         "low": rounded(one.interval.low),
         "high": rounded(one.interval.high),
         "difference": rounded(one.difference),
-        "p_value": rounded(one.p_value),
-        "q_value": rounded(one.q_value),
+        "p_value": None if one.p_value is None else rounded(one.p_value),
+        "q_value": None if one.q_value is None else rounded(one.q_value),
         "examples": _examples(measured, model, criteria, examples, highest=one.verdict == "strong"),
     }
 
