@@ -66,10 +66,12 @@ def again(drawn: Drawn, generator: Generator, *, likeness: float) -> Floats:
 
 def scores(behind: Floats, level: Level) -> Floats:
     """Return scores from 1 to 5 that come as often as the level says."""
-    return 1.0 + np.searchsorted(_cuts(level.scores), behind)
+    return 1.0 + np.searchsorted(_cuts(level.scores), behind).astype(np.float64)
 
 
-def rubrics(behind: Floats, level: Level, generator: Generator, *, harder: float = 0.0) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def rubrics(
+    behind: Floats, level: Level, generator: Generator, *, harder: float = 0.0
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return for each sample whether each rubric holds; half of what decides it is the sample's own."""
     noise = generator.normal(size=(len(behind), RUBRICS))
     return (behind[:, None] + noise) / math.sqrt(2) < NormalDist().inv_cdf(level.rubric) - harder

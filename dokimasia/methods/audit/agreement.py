@@ -11,7 +11,7 @@ from dokimasia.algorithms.statistics import correlation_interval, kendall, pears
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
-from dokimasia.runs.reading.rates import deviation, mean, mean_interval, rounded, spread
+from dokimasia.runs.reading.rates import deviation, limits, mean, mean_interval, rounded, spread
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
@@ -179,10 +179,10 @@ def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: S
         if value is not None:
             found[name] = {"value": value, "low": None, "high": None}
             try:
-                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters)
+                interval = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
                 continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
-            found[name] |= {"low": rounded(low), "high": rounded(high)}
+            found[name] |= limits(interval)
     return found
 
 
