@@ -38,9 +38,11 @@ def test_all_at_the_end_keep_the_interval_of_what_was_never_seen() -> None:
     assert found == (pytest.approx(5 - 4 * 0.2646, abs=1e-3), 5)
 
 
-def test_one_cluster_has_no_interval() -> None:
-    """One image says nothing of others, whatever is computed from it."""
-    assert bootstrap_interval([3.0, 4.0], clusters="aa", seed=0, bounds=(1.0, 5.0)).reason == ONE_CLUSTER
+def test_one_cluster_has_the_whole_scale() -> None:
+    """One image says nothing of others: its interval is the scale, and where that has no ends there is none."""
+    whole = bootstrap_interval([3.0, 4.0], clusters="aa", seed=0, bounds=(1.0, 5.0))
+    assert (whole, whole.reason) == ((1, 5), "")
+    assert bootstrap_interval([3.0, 4.0], clusters="aa", seed=0).reason == ONE_CLUSTER
     assert jackknife_interval(lambda use: float(len(use)), 3, clusters="aaa").reason == ONE_CLUSTER
 
 

@@ -66,7 +66,7 @@ def again(drawn: Drawn, generator: Generator, *, likeness: float) -> Floats:
 
 def scores(behind: Floats, level: Level) -> Floats:
     """Return scores from 1 to 5 that come as often as the level says."""
-    return 1.0 + np.searchsorted(_cuts(level.scores), behind).astype(np.float64)
+    return 1.0 + np.asarray(np.searchsorted(_cuts(level.scores), behind), dtype=np.float64)
 
 
 def rubrics(

@@ -80,7 +80,7 @@ def bootstrap_interval(
 
     *Too little spread* to hold the level is told by `refusal`, from the number and sizes of the clusters and how far they
     lie apart on the scale: there is no interval then, and its reason says why. Without bounds that cannot be told.
-    *One cluster* says nothing of how clusters differ: there is no interval.
+    *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds there is none.
     *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it reaches as
     far as the clusters that were never seen may: with p the largest share of other clusters that is compatible with
     none among G (Clopper and Pearson), from mean - p (mean - low) to mean + p (high - mean).
@@ -106,7 +106,7 @@ def bootstrap_interval(
     check_level(level)
     count, mean = grouped.number, grouped.mean
     if count == 1:
-        return Interval(low, high, ONE_CLUSTER)
+        return Interval(low, high, "" if bounds else ONE_CLUSTER)
     if grouped.alike:
         if bounds is None:
             return Interval(mean, mean)
@@ -206,8 +206,8 @@ def jackknife_interval(
     Interval
         The figure, plus and minus Student's t times the jackknife's standard error, farther on the side to which the
         clusters lean (see Notes), cut at the bounds. Where there is none, its `reason` says why, and its limits are the
-        bounds, or infinite: for one cluster, for clusters without which the figure is always the same, and, with bounds,
-        where `refusal` finds too little spread.
+        bounds, or infinite: for clusters without which the figure is always the same, with bounds where `refusal` finds
+        too little spread, and without bounds for one cluster; with them that one has the whole scale.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def jackknife_interval(
     low, high = bounds if bounds is not None else (-math.inf, math.inf)
     count = int(index.max()) + 1
     if count == 1:
-        return Interval(low, high, ONE_CLUSTER)
+        return Interval(low, high, "" if bounds else ONE_CLUSTER)
     figure = statistic(range(n))
     without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in without])

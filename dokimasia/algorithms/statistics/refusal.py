@@ -9,7 +9,7 @@ NO_SPREAD = "the same without any of the clusters"
 LEAST_SPREAD = 1.5
 """So many clusters have to lie apart from the rest."""
 
-_NEAR = 0.1
+_NEAR = 0.15
 _ROUNDING = 1e-9
 _APART = 0.25
 """A cluster counts in full from this share of the way to the farther end of the scale on."""
