@@ -36,8 +36,8 @@ class Verdict:
     """What came of one figure: how often it did what the rule counts, what the rule asks, whether it was kept.
 
     `count` of `seeds`: intervals that cover, of those that are `printed`, or p-values at or below 5 %. `mean_width` and
-    `truth` are in the figure's unit; `too_low` and `too_high` count intervals wholly on one side of the truth; `p_uniform` is that of
-    Kolmogorov and Smirnov over the first 200 seeds.
+    `truth` are in the figure's unit; `too_low` and `too_high` count intervals wholly on one side of the truth; `p_uniform`
+    is that of Kolmogorov and Smirnov over the first 200 seeds.
     """
 
     name: str

@@ -114,8 +114,12 @@ def p_value(value: float | None) -> Span:
 
 
 def scored_of(model: Mapping[str, Any], place: str) -> Cell:
-    """How many of how many were scored."""
-    return (count(model["n_scored"], f"{place}/n_scored"), "/", count(model["n"], f"{place}/n"))
+    """How many of how many answers were scored."""
+    return (
+        count(model["answers_scored"], f"{place}/answers_scored"),
+        "/",
+        count(model["answers"], f"{place}/answers"),
+    )
 
 
 def failures(kinds: Mapping[str, int], place: str) -> Cell:

@@ -57,6 +57,38 @@ def test_reliability_gap() -> None:
     assert reliability_gap({"models": {}})["mean"] is None
 
 
+def test_arms_without_the_image_are_not_pooled_with_those_that_see_it() -> None:
+    """A blind arm has its own gap and its own failures; the mean over models and the counts of all leave it out."""
+    rows = rows_of({"m": 0.9, "m#blind": 0.5})
+    figures = audit_figures(rows, seed=0)
+    found = reliability_gap(figures)
+    assert found["mean"] == pytest.approx(figures["models"]["m"]["reliability_gap"]["mean"], abs=1e-5)
+    assert "#blind" not in found["says"]
+    failures = failures_by_domain(rows)
+    assert failures["all"] == failures["models"]["m"]
+    assert failures["models"]["m#blind"]["natural"]["failed"] > failures["models"]["m"]["natural"]["failed"]
+
+
+def test_models_of_equal_skill_lie_on_no_line_over_different_images() -> None:
+    """Six equal models whose responses go wrong in both streams together: published R² is high, that of other images not."""
+    published: list[float] = []
+    apart: list[float] = []
+    for seed in range(12):
+        rows: list[AuditRow] = []
+        for model in range(6):
+            draw = random.Random(f"{seed}/{model}")
+            for number in range(30):
+                good = draw.random() < 0.5
+                judged = ((good,) * 4, tuple(draw.random() < (0.9 if good else 0.4) for _ in range(6)))
+                rows.append(AuditRow(f"s{number}", f"c{number}", "data", f"m{model}", 0, (4, 6), judged))
+        found = consistency(rows, audit_figures(rows, seed=seed), seed=seed)
+        published.append(found["r_squared"])
+        apart.append(found["disjoint"]["r_squared"])
+        assert found["disjoint"]["low"] <= found["disjoint"]["r_squared"] <= found["disjoint"]["high"]
+    assert sum(published) / len(published) > 0.5
+    assert sum(apart) / len(apart) < 0.3, "0.2 is what six points without a line bring"
+
+
 def test_failures_by_domain_are_counts_and_rates() -> None:
     """Failed gates add up over domains; without any failure nothing is blamed."""
     rows = rows_of(SKILLS)
@@ -72,14 +104,14 @@ def test_failures_by_domain_are_counts_and_rates() -> None:
 def test_consistency_over_models() -> None:
     """Skill drives both streams, so gates foretell easy-wrong means; two models or equal ones say nothing."""
     rows = rows_of(SKILLS)
-    found = consistency(rows, audit_figures(rows, seed=0))
+    found = consistency(rows, audit_figures(rows, seed=0), seed=0)
     assert found["n"] == 4
     assert found["r_squared"] > 0.9
     assert found["low"] <= found["r_squared"] <= found["high"]
     two = rows_of({"a": 0.9, "b": 0.5})
-    assert consistency(two, audit_figures(two, seed=0))["r_squared"] is None
+    assert consistency(two, audit_figures(two, seed=0), seed=0)["r_squared"] is None
     same = rows_of({"a": 1.0, "b": 1.0, "c": 1.0})
-    assert "no line" in consistency(same, audit_figures(same, seed=0))["says"]
+    assert "no line" in consistency(same, audit_figures(same, seed=0), seed=0)["says"]
 
 
 def test_agreement_with_ratings_of_models_and_of_responses() -> None:
@@ -100,13 +132,76 @@ def test_agreement_with_ratings_of_models_and_of_responses() -> None:
 
 def test_length_bias_is_found_where_it_is_planted_and_nowhere_else() -> None:
     """Where long responses score, r is large and p small; where length is chance, false alarms stay at their rate."""
-    biased = length_bias(rows_of({"m": 0.8}, words=lambda number, passed: 300 if passed else 100 + number % 7))
+    biased = length_bias(rows_of({"m": 0.8}, words=lambda number, passed: 300 if passed else 100 + number % 7), seed=0)
     assert biased["models"]["m"]["r"] > 0.7
-    assert biased["models"]["m"]["p"] < 1e-6
-    alarms = sum(length_bias(rows_of({"m": 0.8}, seed=seed))["models"]["m"]["p"] < 0.05 for seed in range(400))
-    assert alarms <= 31
-    flat = length_bias(rows_of({"m": 0.8}, words=lambda number, passed: 100))
+    assert biased["models"]["m"]["p_published"] < 1e-6
+    assert biased["models"]["m"]["p"] < 1e-3
+    found = [length_bias(rows_of({"m": 0.8}, seed=seed), seed=seed)["models"]["m"] for seed in range(200)]
+    for name in ("p", "p_published"):
+        assert sum(one[name] < 0.05 for one in found) <= 31 * 200 // 400
+    flat = length_bias(rows_of({"m": 0.8}, words=lambda number, passed: 100), seed=0)
     assert flat["models"]["m"]["r"] is None
+
+
+def test_repeats_and_many_models_bring_no_length_bias_by_chance() -> None:
+    """Where an image decides length and score, repeats are not independent: p keeps its 5 %, and so does the sentence."""
+    alarms = published = said = 0
+    for seed in range(40):
+        rows: list[AuditRow] = []
+        for model in range(10):
+            draw = random.Random(f"{seed}/{model}")
+            for number in range(20):
+                passed, length = draw.random() < 0.5, draw.randrange(60, 200)
+                judged = ((passed,) * 4, (True,) * 6)
+                rows += [
+                    AuditRow(
+                        f"s{number}", f"c{number}", "data", f"m{model}", repeat, (4, 6), judged, words=length + repeat
+                    )
+                    for repeat in range(3)
+                ]
+        found = length_bias(rows, seed=seed)
+        alarms += sum(one["p"] < 0.05 for one in found["models"].values())
+        published += sum(one["p_published"] < 0.05 for one in found["models"].values())
+        said += found["says"].startswith("Length goes")
+    assert alarms <= 31
+    assert published > 60
+    assert said <= 31 * 40 // 400 + 2
+
+
+def test_the_gate_changes_an_agreement_only_where_a_paired_interval_says_so() -> None:
+    """Ratings that follow the gate are followed better with it; ratings that have nothing to do with it are not."""
+    rows = rows_of(SKILLS)
+    by_gate = [Rating(row.model, 100 * all(row.judged[0]), row.sample_id) for row in rows if row.judged]
+    found = agreement(rows, by_gate)
+    assert found["gain"]["low"] > 0
+    assert found["says"].endswith("the gate raises it beyond chance.")
+    draw = random.Random(3)
+    chance = agreement(rows, [Rating(row.model, draw.random(), row.sample_id) for row in rows])
+    assert chance["gain"]["low"] < 0 < chance["gain"]["high"]
+    assert chance["says"].endswith("the difference may be chance.")
+    few = agreement(rows, [Rating(name, skill) for name, skill in SKILLS.items()])
+    assert few["gain"]["low"] is None
+    assert "too few" in few["says"]
+
+
+def test_judges_differ_in_order_only_beyond_ties_and_chance() -> None:
+    """Equal means are in no order, and of pairs that are the other way round it is said whether both judges are sure."""
+
+    def audit(means: dict[str, int]) -> list[AuditRow]:
+        return [
+            AuditRow(f"s{number}", f"c{number}", "data", name, 0, (1, 1), ((number < good,), (True,)))
+            for name, good in means.items()
+            for number in range(40)
+        ]
+
+    tied = two_judges(audit({"a": 20, "b": 20}), audit({"a": 20, "b": 21}), names=("x", "y"), seed=0)
+    assert (tied["same_order"], tied["reversed"]) == (True, [])
+    near = two_judges(audit({"a": 21, "b": 20}), audit({"a": 20, "b": 21}), names=("x", "y"), seed=0)
+    assert near["same_order"] is False
+    assert near["reversed"][0]["adjusted"] > 0.05
+    assert "order 1 pairs of models differently, 0 of them beyond chance" in near["says"]
+    far = two_judges(audit({"a": 35, "b": 10}), audit({"a": 10, "b": 35}), names=("x", "y"), seed=0)
+    assert far["reversed"][0]["adjusted"] < 0.05
 
 
 def test_two_judges_compared() -> None:

@@ -78,7 +78,21 @@ def test_repeats_are_averaged_by_sample() -> None:
     assert one["n_scored"] == 2
     assert one["failures"] == {}
     assert one["failed_answers"] == {"truncated": 1}
-    assert one["spread"] == pytest.approx(50 * 2**0.5)
+    assert one["spread"] == pytest.approx(50 * 2**0.5 / 0.797885, abs=1e-3), "corrected for there being two"
+
+
+def test_failed_repeats_are_seen_in_coverage_and_bounds() -> None:
+    """Ten samples of three repeats each, of which two failed: a third is covered, and bounds are as wide as that leaves."""
+    rows = [
+        row(at, "AAA|BBBB", repeat=repeat, failure="unparsable" if repeat else None)
+        for at in range(10)
+        for repeat in range(3)
+    ]
+    one = audit_figures(rows, seed=0)["models"]["m"]
+    assert (one["n"], one["n_scored"], one["answers"], one["answers_scored"]) == (10, 10, 30, 10)
+    assert one["coverage"] == pytest.approx(1 / 3, abs=1e-6)
+    for name in ("overall", "gate_pass", "must_right_item"):
+        assert one["bounds"][name] == {"low": pytest.approx(100 / 3, abs=1e-5), "high": 100}
 
 
 def test_domains_and_the_blind_arm() -> None:

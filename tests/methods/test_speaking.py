@@ -1,5 +1,6 @@
 """What an evaluation says of answers that leave things unsaid: figures by hand, and what stands before a difference."""
 
+from random import Random
 from statistics import correlation
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +33,31 @@ def test_right_answers_and_what_is_spoken_to() -> None:
         assert (found["stated"]["n"], found["stated"]["mean"]) == (3, pytest.approx((0.75 + 0 + 0.25) / 3, abs=1e-6))
         assert (found["stated_score"]["n"], found["stated_score"]["mean"]) == (2, 4.0)
     assert model["length"]["correlation"] is None, "four images bound nothing"
+
+
+def test_failed_repeats_are_seen_in_coverage_and_bounds() -> None:
+    """Ten samples of three repeats each, of which two failed: a third is covered, and bounds are as wide as that leaves."""
+    rows = [row(at, repeat=repeat, score=None, failure="unparsable") for at in range(10) for repeat in (1, 2)]
+    model = summarise(collect([*(row(at, score=5.0) for at in range(10)), *rows]), seed=0)["models"]["m"]
+    assert (model["n"], model["n_scored"], model["answers"], model["answers_scored"]) == (10, 10, 30, 10)
+    assert model["coverage"] == pytest.approx(1 / 3, abs=1e-6)
+    assert model["bounds"] == {"low": pytest.approx(7 / 3, abs=1e-6), "high": 5.0}
+
+
+def test_the_spread_over_two_repeats_is_that_of_their_values() -> None:
+    """Of normal values of standard deviation 0.5 two repeats of 400 samples bring 0.5, where a mean of deviations brings 0.4."""
+    draw = Random(5)
+    scores = [[draw.gauss(3, 0.5) for _ in range(2)] for _ in range(400)]
+    rows = [row(at, repeat=repeat, score=score) for at, each in enumerate(scores) for repeat, score in enumerate(each)]
+    assert summarise(collect(rows), seed=0)["models"]["m"]["spread"] == pytest.approx(0.5, abs=0.04)
+
+
+def test_equal_gaps_without_the_image_keep_an_interval() -> None:
+    """Eight equal gaps are no proof that the next one is the same: the interval has a width, within the scale."""
+    rows = [row(at, model=name, score=score) for at in range(8) for name, score in (("m", 5.0), ("m#blind", 3.0))]
+    difference = summarise(collect(rows), seed=0)["blind"]["m"]["difference"]
+    assert difference["mean"] == 2.0
+    assert difference.get("low") is None or -4 <= difference["low"] < 2.0 < difference["high"] <= 4
 
 
 def test_longer_answers_that_score_higher_are_named() -> None:

@@ -27,7 +27,7 @@ class Figure(NamedTuple):
 
 
 def _one_score(drawn: Drawn, level: Level, generator: Generator) -> Table:
-    return scores(drawn.behind, level)[:, None]
+    return scores(drawn.behind, level).reshape(-1, 1)
 
 
 def _two_models(drawn: Drawn, level: Level, generator: Generator) -> Table:

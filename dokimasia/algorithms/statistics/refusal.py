@@ -55,5 +55,7 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     if spread >= LEAST_SPREAD - _ROUNDING:
         return ""
     end = _NEAR * (scale[1] - scale[0])
-    where = "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
+    where = (
+        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
+    )
     return f"{grouped.number} clusters {where}, of which {spread:.1f} lie apart"

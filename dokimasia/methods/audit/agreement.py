@@ -1,20 +1,33 @@
 """An audit beside something else: outside ratings, another judge, fewer of its own rubrics (PerceptionRubrics, 5.1 to 5.4)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.gating import gated_score
-from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics import (
+    adjusted,
+    correlation_interval,
+    jackknife_interval,
+    kendall,
+    pearson,
+    spearman,
+)
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.correlation import Method
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
 from dokimasia.runs.reading.rates import deviation, limits, mean, mean_interval, rounded, spread
 
+FEWEST_CLUSTERS = 10
+"""With fewer the difference of two correlations has no interval."""
+
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
+ALPHA = 0.05
 METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]], ...] = (
     ("pearson", pearson),
     ("spearman", spearman),
@@ -41,8 +54,9 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
     the gate a score is the share of easy-wrong rubrics that hold.
 
     Returns:
-        `level` (response or model), `n` pairs, `unmatched` ratings, and by `gated`, `ungated`, `plain` the three
-        correlations, each {value, low, high} or None where they cannot be computed.
+        `level` (response or model), `n` pairs, `unmatched` ratings, by `gated`, `ungated`, `plain` the three
+        correlations, each {value, low, high} or None where they cannot be computed, and `gain` {value, low, high}: Pearson's
+        correlation with the gate less that without it, on the same pairs, with a jackknife interval over clusters.
     """
     judged = judged_samples(rows)
     each = [rating for rating in ratings if rating.sample_id is not None]
@@ -52,6 +66,7 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
         "level": "response" if each else "model",
         "n": len(pairs),
         "unmatched": len(compared) - len(pairs),
+        "gain": None,
     }
     clusters = [cluster for _, _, cluster in pairs]
     for place, name in enumerate(("gated", "ungated", "plain")):
@@ -61,11 +76,15 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
     if gated is None or ungated is None:
         said = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
     else:
-        way = "raises" if gated["value"] > ungated["value"] else "lowers"
-        said = (
-            f"Over {len(pairs)} {result['level']}s the gate {way} Pearson's correlation with the ratings from "
-            f"{ungated['value']:.2f} to {gated['value']:.2f}."
-        )
+        gain = result["gain"] = _gain(pairs, gated["value"] - ungated["value"])
+        both = f"Over {len(pairs)} {result['level']}s Pearson's correlation with the ratings is {ungated['value']:.2f} without"
+        said = f"{both} the gate and {gated['value']:.2f} with it; "
+        if gain["low"] is None:
+            said += "these are too few to say whether the gate changes it."
+        elif gain["low"] > 0 or gain["high"] < 0:
+            said += f"the gate {'raises' if gain['low'] > 0 else 'lowers'} it beyond chance."
+        else:
+            said += "the difference may be chance."
     return result | {"says": said}
 
 
@@ -82,7 +101,9 @@ def two_judges(
 
     Returns:
         `models.{NAME}` with each judge's mean over the samples that both judged, `shift` (second less first, {mean, low,
-        high}, paired by sample and clustered), `n`, and each one's `spread`; `order` of each judge, `same_order`,
+        high}, paired by sample and clustered), `n`, and each one's `spread`; `order` of each judge; `same_order`, whether no
+        two models are the other way round (equal means are in no order); `reversed`, those that are, each {models, p,
+        adjusted}: the larger p-value of both judges' paired differences, adjusted over all pairs of models;
         `spearman` and `kendall` over models; `decisions` {n, equal, kappa}: single rubrics of identical responses.
     """
     first, second = judged_samples(rows), judged_samples(others)
@@ -90,11 +111,13 @@ def two_judges(
     models: dict[str, Any] = {name: one for name, one in shifts.items() if one is not None}
     orders = [sorted(models, key=lambda name: (-models[name]["means"][place], name)) for place in (0, 1)]
     means = [[models[name]["means"][place] for name in models] for place in (0, 1)]
+    turned = _reversed(models, first, second, seed=seed)
     result: dict[str, Any] = {
         "judges": list(names),
         "models": models,
         "order": orders,
-        "same_order": orders[0] == orders[1] if len(models) > 1 else None,
+        "same_order": not turned if len(models) > 1 else None,
+        "reversed": turned,
         "spearman": _value(spearman, means[0], means[1]),
         "kendall": _value(kendall, means[0], means[1]),
         "decisions": _decisions(rows, others),
@@ -102,8 +125,11 @@ def two_judges(
     if not models:
         return result | {"says": "No response was judged by both, so the judges cannot be compared."}
     shift = sum(one["shift"]["mean"] for one in models.values()) / len(models)
-    ways = {True: "order the models alike", False: "order the models differently", None: "judge one model in common"}
-    order = ways[result["same_order"]]
+    sure = sum(one["adjusted"] <= ALPHA for one in turned)
+    order = "judge one model in common"
+    if result["same_order"] is not None:
+        order = "order no two models differently" if not turned else f"order {len(turned)} pairs of models differently"
+        order += f", {sure} of them beyond chance" if turned else ""
     said = f"{names[0]} and {names[1]} {order}; {names[1]} scores {abs(shift):.1f} points "
     said += ("higher" if shift >= 0 else "lower") + " on average."
     return result | {"says": said}
@@ -186,6 +212,22 @@ def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: S
     return found
 
 
+def _gain(pairs: Sequence[Pair], value: float) -> dict[str, Any]:
+    """Return what the gate adds to the correlation, with its interval; none from fewer than ten clusters."""
+    ratings = [rating for _, rating, _ in pairs]
+
+    def gain(places: Sequence[int]) -> float:
+        rated = [ratings[place] for place in places]
+        return pearson([pairs[at][0][0] for at in places], rated) - pearson([pairs[at][0][1] for at in places], rated)
+
+    known: dict[str, Any] = {"value": rounded(value), "low": None, "high": None}
+    clusters = [cluster for _, _, cluster in pairs]
+    if len(set(clusters)) >= FEWEST_CLUSTERS:
+        with suppress(ValueError):
+            known |= limits(jackknife_interval(gain, len(pairs), clusters=clusters, bounds=(-2.0, 2.0)))
+    return known
+
+
 def _value(
     method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:
@@ -214,6 +256,42 @@ def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: i
         "shift": mean_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0)),
         "spread": [_repeat_spread(samples) for samples in (first, second)],
     }
+
+
+def _reversed(
+    models: Mapping[str, Any],
+    first: Mapping[str, Mapping[str, Judged]],
+    second: Mapping[str, Mapping[str, Judged]],
+    *,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Return the pairs of models that two judges put the other way round, and whether both are sure of their order."""
+    found: list[dict[str, Any]] = []
+    p_values: list[float] = []
+    for one, other in combinations(sorted(models), 2):
+        gaps = [models[one]["means"][place] - models[other]["means"][place] for place in (0, 1)]
+        if gaps[0] * gaps[1] >= 0:
+            p_values.append(1.0)
+            continue
+        p_value = max(_order_p(judge[one], judge[other], seed=seed) for judge in (first, second))
+        p_values.append(p_value)
+        found.append({"models": [one, other], "p": rounded(p_value), "place": len(p_values) - 1})
+    q_values = adjusted(p_values)
+    return [one | {"adjusted": rounded(q_values[one.pop("place")] or 0.0)} for one in found]
+
+
+def _order_p(one: Mapping[str, Judged], other: Mapping[str, Judged], *, seed: int) -> float:
+    """Return the p-value of one judge's paired difference of two models; 1 where no sample has both."""
+    pairs = [
+        (mine - theirs, one[id].cluster)
+        for id in one
+        if id in other
+        and (mine := one[id].mean("overall")) is not None
+        and (theirs := other[id].mean("overall")) is not None
+    ]
+    if not pairs:
+        return 1.0
+    return sign_flip_test([gap for gap, _ in pairs], clusters=[cluster for _, cluster in pairs], seed=seed).p_value
 
 
 def _repeat_spread(samples: Mapping[str, Judged]) -> float | None:

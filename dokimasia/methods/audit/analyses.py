@@ -7,17 +7,29 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from dokimasia.algorithms.statistics import Interval, correlation_interval, jackknife_interval, pearson, r_squared
-from dokimasia.algorithms.statistics.correlation_significance import correlation_p_value
-from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples, rate
+from dokimasia.algorithms.statistics import (
+    Interval,
+    adjusted,
+    correlation_interval,
+    jackknife_interval,
+    pearson,
+    r_squared,
+)
+from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
+from dokimasia.domain.identity import unit_interval
+from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
 from dokimasia.runs.reading.rates import limits, rounded
 
 ALPHA = 0.05
+NO_VARIATION = "Lengths or scores do not vary, so there is no length bias to measure."
 MIN_MODELS = 3
+AXES: tuple[Outcome, Outcome] = ("gate_pass", "easy_wrong_mean")
+SPLITS = 200
+"""Halvings of the images, over which gate pass rates and easy-wrong means are read from different images."""
 
 
 def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models.
+    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models that see the image.
 
     Args:
         figures: what `audit_figures` returns.
@@ -29,8 +41,11 @@ def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
     }
     if not models:
         return {"models": {}, "mean": None, "says": "No response was judged, so there is no gap to speak of."}
-    mean = sum(one["gap"]["mean"] for one in models.values()) / len(models)
-    widest = max(models, key=lambda name: (models[name]["gap"]["mean"], name))
+    seeing = [name for name in models if BLIND_MARK not in name]
+    if not seeing:
+        return {"models": models, "mean": None, "says": "No response to an image was judged."}
+    mean = sum(models[name]["gap"]["mean"] for name in seeing) / len(seeing)
+    widest = max(seeing, key=lambda name: (models[name]["gap"]["mean"], name))
     gap = models[widest]["gap"]["mean"]
     said = (
         f"On average {mean:.1f} points lie between single must-right facts and whole gates; they are most for {widest} "
@@ -44,10 +59,11 @@ def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
 def failures_by_domain(rows: Sequence[AuditRow]) -> dict[str, Any]:
     """Return where gates fail: for each model and over all, by domain, the rate of failure and the share of all failures.
 
-    A sample's gate counts once a scored repeat; failed judgements are in neither count.
+    All are the models that see the image. A sample's gate counts once a scored repeat; failed judgements are in neither count.
     """
     models = {name: _failures(list(samples.values())) for name, samples in judged_samples(rows).items()}
-    pooled = _failures([sample for samples in judged_samples(rows).values() for sample in samples.values()])
+    seeing = [samples for name, samples in judged_samples(rows).items() if BLIND_MARK not in name]
+    pooled = _failures([sample for samples in seeing for sample in samples.values()])
     rates = {domain: one["rate"]["mean"] for domain, one in pooled.items() if one["rate"] is not None}
     if not rates:
         said = "No response was judged."
@@ -60,18 +76,22 @@ def failures_by_domain(rows: Sequence[AuditRow]) -> dict[str, Any]:
     return {"models": models, "all": pooled, "says": said}
 
 
-def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any]) -> dict[str, Any]:
+def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
     """Return how well gate pass rates foretell easy-wrong means over models: R squared of a straight line.
 
-    The interval leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms
-    without images are left out.
+    As published both axes are read from the same responses, so that models of equal skill lie on a line by what their
+    responses share. `disjoint` reads the gate pass rates from one random half of the images and the easy-wrong means from
+    the other: the mean R squared over many such halvings, and their middle 90 %. The interval of the published figure
+    leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms without images
+    are left out.
     """
     points = {
         name: [one["gate_pass"]["mean"], one["easy_wrong_mean"]["mean"]]
         for name, one in figures["models"].items()
-        if one["gate_pass"] is not None and one["easy_wrong_mean"] is not None and "#" not in name
+        if one["gate_pass"] is not None and one["easy_wrong_mean"] is not None and BLIND_MARK not in name
     }
     result: dict[str, Any] = {"n": len(points), "points": points, "r_squared": None, "low": None, "high": None}
+    result["disjoint"] = None
     if len(points) < MIN_MODELS:
         said = f"With {len(points)} models a line through gate pass rates and easy-wrong means says nothing."
         return result | {"says": said}
@@ -86,26 +106,36 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any]) -> dict[st
         result |= limits(interval)
     strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
     said = f"Over {len(points)} models easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    apart = _disjoint(rows, list(points), seed=seed)
+    if apart is not None:
+        result["disjoint"] = apart
+        said += (
+            f" Read from different images it is {apart['r_squared']:.2f}; {len(points)} equal models would bring "
+            f"{1 / (len(points) - 1):.2f}."
+        )
     return result | {"says": said}
 
 
-def length_bias(rows: Sequence[AuditRow]) -> dict[str, Any]:
+def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
 
-    The interval is clustered by samples that share an image; the p-value, as the paper's, takes responses for
-    independent.
+    Interval and `p` are clustered by images, `adjusted` is p corrected for all models that see the image (Benjamini and
+    Hochberg); `p_published`, as the paper's, takes responses for independent.
     """
     by_model: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
-    models = {name: _length(triples) for name, triples in by_model.items()}
-    known = {name: one for name, one in models.items() if one["r"] is not None}
-    marked = [name for name, one in known.items() if one["p"] < ALPHA]
+    models = {name: _length(triples, seed=seed) for name, triples in by_model.items()}
+    known = {name: one for name, one in models.items() if one["p"] is not None and BLIND_MARK not in name}
+    for one, q_value in zip(known.values(), adjusted([one["p"] for one in known.values()]), strict=True):
+        one["adjusted"] = None if q_value is None else rounded(q_value)
+    marked = [name for name, one in known.items() if one["adjusted"] <= ALPHA]
     if not known:
-        said = "Lengths or scores do not vary, so there is no length bias to measure."
+        untested = next((one["reason"] for one in models.values() if one["reason"]), "")
+        said = f"Length bias was not tested: {untested}." if untested else NO_VARIATION
     elif not marked:
-        said = f"For none of {len(known)} models does length go with the score (p ≥ {ALPHA:g} for each)."
+        said = f"For none of {len(known)} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     else:
         listed = ", ".join(f"{name} (r {known[name]['r']:+.2f})" for name in marked)
         said = f"Length goes with the score for {len(marked)} of {len(known)} models: {listed}."
@@ -160,22 +190,57 @@ def _mean(values: Sequence[float | None]) -> float:
     return sum(known) / len(known)
 
 
-def _length(triples: Sequence[tuple[float, float, str]]) -> dict[str, Any]:
+def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> dict[str, float] | None:
+    """Return R squared with gates and easy-wrong means from different halves of the images; None where no half has both."""
+    judged = judged_samples(rows)
+    clusters = sorted({row.cluster for row in rows})
+    axes = [
+        [
+            [(one.cluster, value) for one in judged[name].values() if (value := one.mean(axis)) is not None]
+            for name in names
+        ]
+        for axis in AXES
+    ]
+    found: list[float] = []
+    for split in range(SPLITS):
+        drawn = {one: unit_interval("halves", seed, split, one) for one in clusters}
+        half = set(sorted(clusters, key=drawn.__getitem__)[: len(clusters) // 2])
+        gates = [[value for cluster, value in each if cluster in half] for each in axes[0]]
+        fine = [[value for cluster, value in each if cluster not in half] for each in axes[1]]
+        if all(gates) and all(fine):
+            with suppress(ValueError):
+                found.append(r_squared([sum(one) / len(one) for one in gates], [sum(one) / len(one) for one in fine]))
+    if not found:
+        return None
+    ordered, last = sorted(found), len(found) - 1
+    return {
+        "r_squared": rounded(sum(found) / len(found)),
+        "low": rounded(ordered[round(0.05 * last)]),
+        "high": rounded(ordered[round(0.95 * last)]),
+    }
+
+
+def _length(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[str, Any]:
     words, scores = [one[0] for one in triples], [one[1] for one in triples]
     mean = sum(words) / len(words)
     result: dict[str, Any] = {
         "n": len(triples),
         "words": rounded(mean),
         "r": None,
+        "p_published": None,
         "p": None,
+        "adjusted": None,
+        "reason": "",
         "low": None,
         "high": None,
     }
     try:
         r = pearson(words, scores)
-        result |= {"r": rounded(r), "p": rounded(correlation_p_value(r, len(triples)))}
+        result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
     except ValueError:
         return result
+    test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
+    result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
     with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
         result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
     return result

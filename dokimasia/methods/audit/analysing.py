@@ -44,9 +44,9 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
     found = {
         "reliability_gap": reliability_gap(summary),
         "failures_by_domain": failures_by_domain(rows),
-        "consistency": consistency(rows, summary),
+        "consistency": consistency(rows, summary, seed=run.seed),
         "agreement": agreement(rows, outside) if outside else None,
-        "length_bias": length_bias(rows),
+        "length_bias": length_bias(rows, seed=run.seed),
         "two_judges": judges,
         "coverage": coverage(rows, seed=run.seed),
     }

@@ -52,7 +52,7 @@ def scores(data: ReportData) -> Section:
         if (one := models[name]["overall"]) is not None
     ]
     columns = [Column("model", numeric=False), *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
-    failing = any(one["n_scored"] < one["n"] for one in models.values())
+    failing = any(one["answers_scored"] < one["answers"] for one in models.values())
     columns += [
         Column("judged"),
         Column("bounds", only="page"),
@@ -196,10 +196,21 @@ def _consistency(found: Mapping[str, Any]) -> list[Block]:
         return []
     chart = scatter_chart(points, x="gate pass, percent", y="easy-wrong mean, percent", line=True)
     interval = figures.interval(found, digits=3)
-    rows: list[Sequence[Cell]] = [[f"{found['r_squared']:.6f}", interval, str(found["n"])]]
+    apart = found["disjoint"]
+    other = figures.NOTHING if apart is None else f"{apart['r_squared']:.3f} ({apart['low']:.3f} – {apart['high']:.3f})"
+    rows: list[Sequence[Cell]] = [[f"{found['r_squared']:.6f}", interval, other, str(found["n"])]]
     return [
         Chart(chart, "Gate pass rate and easy-wrong mean, one dot a model, with the line of least squares"),
-        Table([Column("R²"), Column("95 % interval"), Column("models")], rows, "Consistency of the two streams"),
+        Table(
+            [
+                Column("R²", meaning="as published: both from the same responses"),
+                Column("95 % interval"),
+                Column("R², different images", meaning="mean over halvings of the images, and their middle 90 %"),
+                Column("models"),
+            ],
+            rows,
+            "Consistency of the two streams",
+        ),
     ]
 
 
@@ -232,11 +243,19 @@ def _length(found: Mapping[str, Any]) -> list[Block]:
             figures.NOTHING if one["r"] is None else figures.signed_text(one["r"], 3),
             figures.interval(one, signed=True),
             figures.p_value(one["p"]),
+            figures.p_value(one["adjusted"]),
+            figures.p_value(one["p_published"]),
         ]
         for name, one in models.items()
     ]
-    titles = ("responses", "mean words", "r", "95 % interval", "p")
-    columns = [Column("model", numeric=False), *map(Column, titles)]
+    titles = ("responses", "mean words", "r", "95 % interval")
+    columns = [
+        Column("model", numeric=False),
+        *map(Column, titles),
+        Column("p", meaning="exchange of whole images' responses"),
+        Column("adjusted p", meaning="Benjamini and Hochberg, over the models that see the image"),
+        Column("p as published", meaning="responses taken for independent", only="page"),
+    ]
     table = Table(columns, rows, "Correlation of a response's length with its gated score")
     chart = points and interval_chart(points, title="r of length and score", scale=None, zero=True)
     return _drawn(chart, "Length and score by model", table)
@@ -321,7 +340,7 @@ def _correlation(one: Mapping[str, float] | None) -> Cell:
 
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
     bounds = model["bounds"]["overall"]
-    return (bounds["low"], bounds["high"]) if bounds and model["n_scored"] < model["n"] else None
+    return (bounds["low"], bounds["high"]) if bounds and model["answers_scored"] < model["answers"] else None
 
 
 DRAWING = Drawing(

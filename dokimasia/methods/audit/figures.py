@@ -8,7 +8,7 @@ from dokimasia.algorithms.gating import gate, gated_score
 from dokimasia.algorithms.statistics import Interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import bounds, coverage, limits, mean_interval, rounded, spread
+from dokimasia.runs.reading.rates import bounds, coverage, limits, mean_interval, possible, rounded, spread
 
 BLIND_MARK = "#blind"
 Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
@@ -121,7 +121,7 @@ def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
     gap = _gap(scored, items["must_right_item"], means["gate_pass"])
     domains = sorted({sample.domain for sample in samples})
     return {
-        **coverage(len(scored), len(samples)),
+        **coverage((len(sample.overall), len(sample.failures)) for sample in samples),
         **means,
         **items,
         "reliability_gap": gap,
@@ -157,7 +157,7 @@ def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, Any] | None
 def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
     scored = [sample for sample in samples if sample.overall]
     return {
-        **coverage(len(scored), len(samples)),
+        **coverage((len(sample.overall), len(sample.failures)) for sample in samples),
         "overall": average(scored, "overall", seed=seed),
         "bounds": _bounds(samples, "overall"),
     }
@@ -183,15 +183,14 @@ def _gap(
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> dict[str, float] | None:
-    """Return what a mean over all samples would be if those without a judgement had 0, or 100."""
-    having = [value for sample in samples if (value := sample.mean(outcome)) is not None]
-    lacking = sum(not sample.overall and (outcome != "easy_wrong_mean" or sample.rubrics[1] > 0) for sample in samples)
-    return bounds(sum(having), sum(having) + 100 * lacking, len(having) + lacking)
+    """Return what a mean over all samples would be if every failed judgement had 0, or 100."""
+    having = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
+    return possible(((getattr(sample, outcome), len(sample.failures)) for sample in having), 0, 100)
 
 
 def _item_bounds(samples: Sequence[Judged], group: int) -> dict[str, float] | None:
     hits = [hit for sample in samples for hit in sample.hits[group]]
-    lacking = sum(sample.rubrics[group] * max(1, len(sample.failures)) for sample in samples if not sample.overall)
+    lacking = sum(sample.rubrics[group] * len(sample.failures) for sample in samples)
     return bounds(100 * sum(hits), 100 * (sum(hits) + lacking), len(hits) + lacking)
 
 

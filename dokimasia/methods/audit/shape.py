@@ -27,6 +27,8 @@ class AuditedDomain(Value):
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a judgement")
+    answers: Count = Field(description="responses, all repeats")
+    answers_scored: Count = Field(description="responses with a judgement")
     coverage: Coverage
     overall: Interval | None = Field(description="gated score, percent; null without a judged sample")
     bounds: Bounds | None = Field(description="of the gated score over all n, percent")
@@ -37,6 +39,8 @@ class AuditedModel(Used):
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a judgement")
+    answers: Count = Field(description="responses, all repeats")
+    answers_scored: Count = Field(description="responses with a judgement")
     coverage: Coverage
     overall: Interval | None = Field(description="gated score; null without a judged sample")
     gate_pass: Interval | None = Field(description="rate of passing the gate: every must-right rubric holds")
@@ -46,7 +50,8 @@ class AuditedModel(Used):
     reliability_gap: Interval | None = Field(description="must_right_item less gate_pass, in points; lower is better")
     bounds: AuditBounds
     spread: float | None = Field(
-        ge=0, description="mean standard deviation of the gated score over repeats; null without repeats"
+        ge=0,
+        description="standard deviation of the gated score over repeats, pooled over samples; null without repeats",
     )
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
     failed_answers: Failures = Field(description="responses that failed, by kind of failure")

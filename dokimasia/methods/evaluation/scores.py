@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import bounds, coverage, limits, mean_interval, rounded, share, spread
+from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, share, spread
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import Used
 
@@ -109,8 +109,8 @@ def summarise(
 ) -> dict[str, Any]:
     """Return the evaluation's figures, ready for JSON.
 
-    A sample's score is the mean over its scored repeats; a sample without any scored repeat is failed, counted under
-    the kind of its first failure, and opens the bounds that its score could have had (1 to 5).
+    A sample's score is the mean over its scored repeats; a sample without any scored repeat is failed, and counted under
+    the kind of its first failure. Every failed answer opens the bounds that its sample's score could have had (1 to 5).
 
     Args:
         answers: what was collected of the run.
@@ -154,12 +154,12 @@ def _measure(samples: _Samples, *, seed: int, judged: bool) -> dict[str, Any]:
     scored = [id for id in ids if id in samples.scores]
     means = list(map(samples.mean, scored))
     unscored = [samples.failures[id][0] for id in ids if id not in samples.scores and id in samples.failures]
-    total = sum(means)
+    answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
     return {
-        **coverage(len(scored), len(ids)),
+        **coverage((len(scores), failed) for scores, failed in answers),
         "accuracy": _accuracy(samples.verdicts),
         "score": mean_interval(means, [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS),
-        "bounds": bounds(total + LOWEST * len(unscored), total + HIGHEST * len(unscored), len(ids)) if judged else None,
+        "bounds": possible(answers, LOWEST, HIGHEST) if judged else None,
         "stated": _over_samples(samples.stated, samples.clusters, (0.0, 1.0), seed=seed),
         "stated_score": _over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
         "spread": spread(samples.scores[id] for id in scored),
@@ -211,11 +211,8 @@ def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
         return {"n": len(both), "share": None, "difference": None}
     gaps = [full.mean(id) - blind.mean(id) for id in both]
     clusters = [full.clusters[id] for id in both]
-    difference = (
-        mean_interval(gaps, clusters, seed=seed, bounds=(LOWEST - HIGHEST, HIGHEST - LOWEST))
-        if len(set(clusters)) > 1
-        else None
-    )
+    ends = (LOWEST - HIGHEST, HIGHEST - LOWEST)
+    difference = mean_interval(gaps, clusters, seed=seed, bounds=ends) if len(set(clusters)) > 1 else None
     left = (unseen / len(both)) / (seen / len(both))
     return {"n": len(both), "share": rounded(left), "difference": difference}
 

@@ -57,15 +57,21 @@ class Scores(Value):
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a scored answer")
+    answers: Count = Field(description="answers, all repeats")
+    answers_scored: Count = Field(description="answers with a score")
     coverage: Coverage
     accuracy: Accuracy | None = Field(description="null where no sample has a reference answer")
     score: Interval | None = Field(description="mean, 1 to 5; clustered by image; null where nothing was scored")
-    bounds: Bounds | None = Field(description="of the mean over all n, 1 to 5; null without a sample")
+    bounds: Bounds | None = Field(
+        description="of the mean over all n, if every failed answer had 1, or 5; null without a sample"
+    )
     stated: OverSamples = Field(description="share of the criteria's weight that answers speak to, 0 to 1")
     stated_score: OverSamples = Field(
         description="score of what answers speak to, 1 to 5; models choose what that is, so it is not to be compared"
     )
-    spread: float | None = Field(ge=0, description="mean standard deviation over repeats; null without repeats")
+    spread: float | None = Field(
+        ge=0, description="standard deviation over repeats, pooled over samples; null without repeats"
+    )
     failures: Failures = Field(description="samples without any scored answer, by the kind of their first failure")
     failed_answers: Failures = Field(description="answers that failed, by kind of failure")
 

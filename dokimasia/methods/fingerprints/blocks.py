@@ -17,6 +17,7 @@ COLUMNS = (
         meaning="share of trials in which both reports were given to the right models; guessing reaches 50 %",
     ),
     Column("95 % interval", meaning="Clopper and Pearson"),
+    Column("adjusted p", meaning="that guessing does as well; Benjamini and Hochberg over all pairs"),
     Column("matched", meaning="of the trials"),
     Column("failed", meaning="trials without a usable reply, by kind"),
     Column("with failures", meaning="the accuracy if all failed trials were wrong, and if all were right"),
@@ -73,8 +74,9 @@ def _matched(matcher: str, counted: Mapping[str, Any], asset: Mapping[str, Any])
         failed = ", ".join(f"{count} {kind}" for kind, count in counted["failures"].items())
         over_all += f"; {failed} failed, which leaves {_range(counted['bounds'])} open"
     yield Paragraph(
-        f"Matched by {matcher}: {over_all}. {counted['pairs_apart']} of {counted['n_pairs']} pairs were matched rightly in "
-        f"more than half of their trials, {counted['pairs_significantly_apart']} significantly so."
+        f"Matched by {matcher}: {over_all}. {counted['pairs_apart']} of {counted['n_pairs']} pairs are told apart "
+        "beyond chance (adjusted p at most 0.05 over all pairs), "
+        f"{counted['pairs_above_half']} were matched rightly in more than half of their trials."
     )
     if len(asset["rows"]) > 2:
         yield Chart(heat_map(asset), f"{asset['title']}. {asset['sentence']}")
@@ -112,6 +114,7 @@ def _row(row: Mapping[str, Any]) -> list[Cell]:
         Span(row["second"]),
         figures.share(row["accuracy"]),
         _range(row) if known else figures.NOTHING,
+        figures.p_value(row["adjusted"]),
         f"{row['n']} of {row['trials']}",
         failed or figures.NOTHING,
         _range(row["bounds"]) if failed else figures.NOTHING,

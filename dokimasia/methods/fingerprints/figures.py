@@ -3,14 +3,18 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics import Interval, adjusted, clopper_pearson, rate_interval
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.tree import LEVEL, rounded
 
 CHANCE = 0.5
 """What guessing reaches."""
+
+LIMIT = 0.05
+"""The share of pairs that are expected to be told apart falsely among all that are said to be apart."""
 
 
 class Trial(NamedTuple):
@@ -37,6 +41,9 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
         for names in combinations(models, 2)
     }
     rows = [_pair(names, each) for names, each in by_pair.items() if each]
+    for row, q_value in zip(rows, adjusted([row["p_value"] for row in rows]), strict=True):
+        row["adjusted"] = None if q_value is None else rounded(q_value)
+        row["apart"] = q_value is not None and q_value <= LIMIT
     judged = [trial for trial in trials if trial.right is not None]
     hits = [bool(trial.right) for trial in judged]
     clusters = [tuple(sorted((trial.first, trial.second))) for trial in judged]
@@ -47,7 +54,7 @@ def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[
         **_matched(hits, trials, interval),
         "n_pairs": len(rows),
         "pairs_apart": sum(row["apart"] for row in rows),
-        "pairs_significantly_apart": sum(row["significant"] for row in rows),
+        "pairs_above_half": sum(row["above_half"] for row in rows),
         "pairs": rows,
     }
 
@@ -67,13 +74,15 @@ def fingerprint_assets(
         id=f"fingerprints/{id}" if id else "fingerprints",
         title=f"Fingerprints, matched by {matcher}: how reliably two models are told apart",
         sentence=(
-            f"{figures['pairs_apart']} of {figures['n_pairs']} pairs were matched rightly in more than half of their trials; "
-            "guessing reaches one half. Each trial shows answers to other questions than the reports were written from."
+            f"{figures['pairs_apart']} of {figures['n_pairs']} pairs are told apart beyond chance, adjusted over all pairs; "
+            f"{figures['pairs_above_half']} were matched rightly in more than half of their trials, where guessing reaches "
+            "one half. Each trial shows answers to other questions than the reports were written from."
         ),
         columns=(
             AssetColumn(name="first", kind="name"),
             AssetColumn(name="second", kind="name"),
             AssetColumn(name="accuracy", kind="share", better="higher"),
+            AssetColumn(name="adjusted p", kind="p_value"),
             AssetColumn(name="trials", kind="count"),
         ),
         rows=tuple(
@@ -83,6 +92,7 @@ def fingerprint_assets(
                     Figure(value=row["first"]),
                     Figure(value=row["second"]),
                     Figure(value=row["accuracy"], low=row["low"], high=row["high"]),
+                    Figure(value=row["adjusted"]),
                     Figure(value=row["trials"]),
                 ),
                 n=row["n"],
@@ -135,9 +145,18 @@ def _pair(names: tuple[str, str], trials: Sequence[Trial]) -> dict[str, Any]:
         "trials": len(trials),
         "n": len(hits),
         **_matched(hits, trials, interval),
-        "apart": bool(hits) and sum(hits) / len(hits) > CHANCE,
-        "significant": interval is not None and interval.low > CHANCE,
+        "above_half": bool(hits) and sum(hits) / len(hits) > CHANCE,
+        "p_value": rounded(guessing_p_value(sum(hits), len(hits))) if hits else None,
     }
+
+
+def guessing_p_value(right: int, n: int) -> float:
+    """Return how often guessing matches so many of n trials or more: the one-sided exact binomial p-value, 0 to 1.
+
+    >>> guessing_p_value(8, 9), guessing_p_value(0, 9)
+    (0.01953125, 1.0)
+    """
+    return sum(comb(n, k) for k in range(right, n + 1)) / 2**n
 
 
 def _matched(hits: Sequence[bool], trials: Sequence[Trial], interval: Interval | None) -> dict[str, Any]:

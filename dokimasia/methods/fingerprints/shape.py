@@ -32,16 +32,18 @@ class PairMatched(Matched):
 
     first: str
     second: str
-    apart: bool = Field(description="whether more than half of the trials with a verdict were matched rightly")
-    significant: bool = Field(description="whether the interval lies above one half")
+    above_half: bool = Field(description="whether more than half of the trials with a verdict were matched rightly")
+    p_value: Fraction | None = Field(description="how often guessing does as well or better; one-sided, exact")
+    adjusted: Fraction | None = Field(description="p_value adjusted over all pairs (Benjamini and Hochberg)")
+    apart: bool = Field(description="whether adjusted is at most 0.05")
 
 
 class MatcherFigures(Matched):
     """All trials of one matcher; interval clustered by pairs."""
 
     n_pairs: Count = Field(description="pairs with a trial")
-    pairs_apart: Count = Field(description="pairs that were matched rightly in more than half of their trials")
-    pairs_significantly_apart: Count = Field(description="pairs whose interval lies above one half")
+    pairs_apart: Count = Field(description="pairs told apart beyond chance, adjusted over all pairs")
+    pairs_above_half: Count = Field(description="pairs that were matched rightly in more than half of their trials")
     pairs: tuple[PairMatched, ...]
 
 

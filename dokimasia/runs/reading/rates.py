@@ -1,6 +1,7 @@
 """Means, shares and paired differences as figures for JSON: with intervals, spread, and the bounds that failures leave."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from math import exp, lgamma, sqrt
 from typing import Any
 
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
@@ -90,9 +91,34 @@ def bounds(low: float, high: float, n: int) -> dict[str, float] | None:
     return {"low": rounded(low / n), "high": rounded(high / n)} if n else None
 
 
-def coverage(known: int, n: int) -> dict[str, Any]:
-    """Return `n`, how many of them have an outcome as `n_scored`, and their share as `coverage`; None where n is 0."""
-    return {"n": n, "n_scored": known, "coverage": rounded(known / n) if n else None}
+def coverage(samples: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """Return how much was scored, from how many answers to each sample were scored, and how many failed.
+
+    Returns:
+        `n` samples and `n_scored`, those with a scored answer; `answers` and `answers_scored`, all repeats; `coverage`,
+        the share of answers that were scored (None without an answer).
+    """
+    counts = list(samples)
+    scored, answers = sum(one for one, _ in counts), sum(one + failed for one, failed in counts)
+    return {
+        "n": len(counts),
+        "n_scored": sum(one > 0 for one, _ in counts),
+        "answers": answers,
+        "answers_scored": scored,
+        "coverage": rounded(scored / answers) if answers else None,
+    }
+
+
+def possible(samples: Iterable[tuple[Sequence[float], int]], lowest: float, highest: float) -> dict[str, float] | None:
+    """Return the bounds of a mean over samples if every failed answer had the lowest, or the highest, value.
+
+    A sample's value is the mean over its answers: its scored values, and how many failed. None without any.
+    """
+    known = [(sum(values), len(values), failed) for values, failed in samples if values or failed]
+    ends = [
+        sum((total + end * failed) / (count + failed) for total, count, failed in known) for end in (lowest, highest)
+    ]
+    return bounds(ends[0], ends[1], len(known))
 
 
 def deviation(values: Sequence[float]) -> float:
@@ -102,8 +128,17 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def spread(repeats: Iterable[Sequence[float]]) -> float | None:
-    """Return the mean standard deviation over repeats; None where nothing has two."""
-    return mean([deviation(values) for values in repeats if len(values) > 1])
+    """Return the standard deviation over repeats, of all things that have two or more; None where nothing has.
+
+    Variances are pooled, and the root is corrected for what it loses with few of them, so that with two repeats a thing
+    the standard deviation of normal values is met on average, and not 0.8 of it.
+    """
+    several = [values for values in repeats if len(values) > 1]
+    df = sum(len(values) - 1 for values in several)
+    if not df:
+        return None
+    pooled = sqrt(sum(deviation(values) ** 2 * (len(values) - 1) for values in several) / df)
+    return rounded(pooled * sqrt(df / 2) * exp(lgamma(df / 2) - lgamma((df + 1) / 2)))
 
 
 def rounded(value: float) -> float:

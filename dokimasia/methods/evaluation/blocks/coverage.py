@@ -46,11 +46,12 @@ def _of_scores(data: ReportData) -> Table:
     columns = (
         Column("model", numeric=False),
         Column("samples"),
-        Column("scored"),
-        Column("coverage"),
+        Column("scored", meaning="samples with a scored answer"),
+        Column("answers", meaning="scored, and all"),
+        Column("coverage", meaning="share of answers that were scored"),
         Column("samples without a score", numeric=False, meaning="by the kind of their first failure"),
         Column("failed answers", numeric=False, meaning="all repeats"),
-        Column("bounds of the mean", meaning="if every failed sample had scored 1, or 5"),
+        Column("bounds of the mean", meaning="if every failed answer had scored 1, or 5"),
     )
     rows = []
     for name in data.ranked():
@@ -60,6 +61,7 @@ def _of_scores(data: ReportData) -> Table:
                 Span(name, "strong"),
                 figures.count(model["n"], f"{place}/n"),
                 figures.count(model["n_scored"], f"{place}/n_scored"),
+                figures.scored_of(model, place),
                 figures.share(model["coverage"], f"{place}/coverage"),
                 figures.failures(model["failures"], f"{place}/failures"),
                 figures.failures(model["failed_answers"], f"{place}/failed_answers"),

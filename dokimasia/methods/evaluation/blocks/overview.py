@@ -142,13 +142,13 @@ def _p_text(value: float | None) -> str:
 
 def _coverage(data: ReportData) -> Cell:
     models: Mapping[str, Any] = data.summary["models"]
-    failing = {name: model for name, model in models.items() if model["n_scored"] < model["n"]}
+    failing = {name: model for name, model in models.items() if model["answers_scored"] < model["answers"]}
     if not failing:
-        return "Every sample that was answered was scored, for every model."
+        return "Every answer was scored, for every model."
     worst = min(failing, key=lambda name: (failing[name]["coverage"], name))
     place = figures.pointer("models", worst)
     return (
-        "Some samples have no score; the least covered model is ",
+        "Some answers have no score; the least covered model is ",
         Span(worst, "strong"),
         ": ",
         *_as_pieces(figures.scored_of(models[worst], place)),

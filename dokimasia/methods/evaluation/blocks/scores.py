@@ -22,7 +22,7 @@ def section(data: ReportData) -> Section:
     ranked = data.ranked()
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
-    failing = judged and any(model["n_scored"] < model["n"] for model in models.values())
+    failing = judged and any(model["answers_scored"] < model["answers"] for model in models.values())
     blocks: list[Block] = [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
     if points:
         blocks.append(
@@ -48,8 +48,8 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
         Column("of 100", meaning="(score − 1) / 4 × 100", only="page"),
         Column("spoken to", meaning="share of the criteria's weight that the answers speak to, mean over samples"),
         Column("score of that", meaning="mean score of what is spoken to; each model chooses what", only="page"),
-        Column("scored"),
-        *([Column("bounds", meaning="if every failed sample had scored 1, or 5", only="page")] if failing else []),
+        Column("scored", meaning="answers that were scored, and all answers"),
+        *([Column("bounds", meaning="if every failed answer had scored 1, or 5", only="page")] if failing else []),
     ]
     return [
         Column("model", numeric=False),
@@ -172,7 +172,7 @@ def _lengths(summary: Mapping[str, Any]) -> list[Block]:
 
 def _point(name: str, model: Mapping[str, Any], *, hollow: bool) -> Point:
     score, bounds = model["score"], model["bounds"]
-    open_ends = (bounds["low"], bounds["high"]) if model["n_scored"] < model["n"] else None
+    open_ends = (bounds["low"], bounds["high"]) if model["answers_scored"] < model["answers"] else None
     return Point(name, score["mean"], score["low"], score["high"], open_ends, hollow=hollow)
 
 
