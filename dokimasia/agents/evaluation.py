@@ -6,6 +6,7 @@ from functools import partial
 import orjson
 
 from dokimasia.agents import schemas
+from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Checkpoint
@@ -67,8 +68,8 @@ def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bo
         raise ValueError(f"sample {sample.id} has no reference answer to compare with")
     return Ask(
         "equivalence",
-        {**question_inputs(sample), "answer": answer, "reference_answer": sample.reference_text},
-        shown=("question", "answer", "reference_answer"),
+        {**question_inputs(sample), **answer_inputs("answer", answer), "reference_answer": sample.reference_text},
+        shown=("question", shown_as("answer", answer), "reference_answer"),
         parse=parse_equivalence,
         structured=schemas.equivalence(),
         repeat=repeat,
@@ -140,12 +141,12 @@ def score_checkpoints(
     parse = partial(_told_of_all if published else parse_checkpoints, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
-        {**question_inputs(sample), "criteria": criteria_text(criteria, paths), "response": response},
+        {**question_inputs(sample), "criteria": criteria_text(criteria, paths), **answer_inputs("response", response)},
         shown=(
             "question",
             "criteria",
             *(("path",) if any(paths) else ()),
-            "response",
+            shown_as("response", response),
             *(("image",) if show_image else ()),
         ),
         parse=parse,
