@@ -135,6 +135,7 @@ class RefinementStep(Value):
     `selection` says which atoms feedback may name; round 0 has it. `draw` is the repeat index under which the answer was
     asked for, each arm's and each round's own. `judgements` are the ids of all judgements of the response, independent
     draws of the judge; of the original response the first is the source run's and the second is drawn for comparison.
+    `decided` is the id of the one that said whether another round follows, where that is none of these.
     """
 
     arm: Arm
@@ -143,6 +144,7 @@ class RefinementStep(Value):
     response: str | None = None
     final: str | None = None
     judgements: tuple[str, ...] = ()
+    decided: str | None = None
     selection: str | None = None
     feedback: str | None = None
     stopped: Stopped = ""

@@ -12,7 +12,7 @@ VERSIONS: dict[str, int] = {
     "mode_coding": 1,
     "mode_making": 1,
     "peer_review": 4,
-    "refinement": 3,
+    "refinement": 4,
     "rubric_audit": 2,
     "rubric_making": 2,
     "taxonomy_growth": 2,

@@ -193,7 +193,7 @@ async def test_without_a_reference_the_verdict_is_not_known_and_said_so() -> Non
 
 async def test_later_rounds_are_told_of_the_last_answer() -> None:
     """An answer that came out right in the first round is told so in the second, and is the one that is shown."""
-    given = iter([scores(3, 2, 5), scores(4, 4, 5)])
+    given = iter([scores(3, 2, 5), scores(3, 2, 5), scores(4, 4, 5)])
     world = World(checkpoints=lambda found, call: next(given))
     await world.refine("self", rounds=2)
     assert [told.split(".")[0] for told in world.feedback] == ["The final answer is wrong", "The final answer is right"]
@@ -314,7 +314,7 @@ async def test_hints_come_from_who_solved_most() -> None:
 
 async def test_equal_peers_take_turns_by_round() -> None:
     """In the second round another peer hints at what still fails."""
-    given = iter([scores(5, 5, 5), scores(5, 5, 5), scores(3, 4, 5), scores(4, 4, 5)])
+    given = iter([scores(5, 5, 5), scores(5, 5, 5), scores(3, 4, 5), scores(3, 4, 5), scores(4, 4, 5)])
     world = World(checkpoints=lambda found, call: next(given))
     await world.refine("peer", peers=PEERS, rounds=2)
     assert sorted(one[1] for one in world.named("peer_hint")) == ["p", "q"]
@@ -473,7 +473,7 @@ async def test_a_leak_verdict_that_cannot_be_read_is_counted_and_never_clean() -
 
 async def test_rounds_go_on_while_the_shown_atoms_improve() -> None:
     """A second round names what still fails, by another draw; it ends when nothing shown improves."""
-    given = iter([scores(4, 2, 5), scores(4, 2, 5)])
+    given = iter([scores(4, 2, 5)] * 4)
     world = World(checkpoints=lambda found, call: next(given))
     done = await world.refine("self", rounds=3)
     assert [step.stopped for step in done.steps] == ["", "", "nothing improved"]
@@ -482,9 +482,24 @@ async def test_rounds_go_on_while_the_shown_atoms_improve() -> None:
     assert "first bar" not in second
 
 
+async def test_what_stops_the_rounds_is_no_part_of_the_estimate() -> None:
+    """A lucky judgement ends the rounds; the score is that of another draw. As published one draw does both."""
+    lucky = lambda found, call: scores(5, 5, 5) if call.repeat % 10_000 == 1_000 else scores(2, 2, 5)  # noqa: E731
+    world = World(checkpoints=lucky)
+    done = await world.refine("self", rounds=3)
+    assert [step.stopped for step in done.steps] == ["", "all solved"]
+    assert done.after == (2, 2, 5)
+    last = done.steps[-1]
+    assert last.decided is not None
+    assert last.decided not in last.judgements
+    world = World(checkpoints=lambda found, call: scores(5, 5, 5))
+    done = await world.refine("self", rounds=3, protocol="published")
+    assert (done.after, done.steps[-1].decided) == ((5, 5, 5), None)
+
+
 async def test_the_final_answer_plays_no_part_in_stopping() -> None:
     """A right final answer does not end the rounds, since it is not what the arm may look at."""
-    given = iter([scores(2, 2, 5), scores(3, 3, 5), scores(3, 4, 5)])
+    given = iter([scores(2, 2, 5)] * 2 + [scores(3, 3, 5)] * 2 + [scores(3, 4, 5)])
     world = World(checkpoints=lambda found, call: next(given))
     done = await world.refine("self", rounds=3)
     assert done.final is not None

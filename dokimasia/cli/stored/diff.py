@@ -33,11 +33,12 @@ def command(
     """
     from dokimasia.runs.reading.comparing import compare_runs
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.storage.naming import Usable, other_than, resolve_run
 
-    pair = _pair(models)
-    with reading(settings, first) as (home, run):
-        found = compare_runs(home, run, resolve_run(home, second), models=pair, top=top, seed=seed)
+    pair, compared = _pair(models), Usable(lambda run: method_of(run).diff is None, "can be compared")
+    with reading(settings, first, compared) as (home, run):
+        other = resolve_run(home, second, compared if pair else other_than(run))
+        found = compare_runs(home, run, other, models=pair, top=top, seed=seed)
     if as_json:
         print_json(found)
     else:

@@ -49,7 +49,7 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
     """Say what is known of the last answer, with the shown atoms that still fail as points, where the arm names them."""
     context, sample, criteria = await given(state, runtime)
     arm, round = state["arm"], state.get("round", 0) + 1
-    last = await context.store.get(CheckpointScores, (state.get("judged") or [state["source_judgement"]])[0])
+    last = await context.store.get(CheckpointScores, _last_judgement(state))
     scores = state.get("scores") or [float(score) for score in last.scores]
     points: tuple[Point, ...] = ()
     if arm in ("self", "peer"):
@@ -68,8 +68,14 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
         "todo": "write_hints" if any(map(hinting.wants_hint, points)) else "",
         "final": "",
         "judged": [],
+        "decided": "",
         "calls": [],
     }
+
+
+def _last_judgement(state: State) -> str:
+    """Return the judgement by which it is known what the last answer lacks."""
+    return state.get("decided") or (state.get("judged") or [state["source_judgement"]])[0]
 
 
 async def write_hints(state: State, runtime: Runtime[Context]) -> State:

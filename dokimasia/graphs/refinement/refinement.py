@@ -94,11 +94,14 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     """Have the judge score all criteria of the answer in one call, as often as independent draws are wanted.
 
     Of the original answer, which has its judgement, one more is drawn, so that the judge's own unsteadiness is known.
+    Where rounds may follow, whether they do is decided by a draw of its own, which is no part of any figure: a score by
+    which one stops is too high. As published the same draw does both.
     """
     context, sample, criteria = await given(state, runtime)
     response = await context.store.get(Response, state["response"])
     round, repeat = state.get("round", 0), state.get("repeat", 0)
-    first = 0 if round else 1
+    first, last = (0, state.get("judgements", 1)) if round else (1, state.get("judgements", 1) + 1)
+    deciding = 0 < round < state.get("rounds", 1) and not as_published(state)
     asked = await gathered(
         context.ask(
             score_checkpoints(
@@ -111,14 +114,21 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
             ),
             node="score",
         )
-        for number in range(first, first + state.get("judgements", 1))
+        for number in range(first, last + deciding)
     )
     judgements = [judgement_of(one, state["response"], state["criteria"], criteria) for one in asked]
-    judged = [await context.store.put(one) for one in judgements if one is not None]
-    update: State = {"judged": judged, "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)]}
+    ids = ["" if one is None else await context.store.put(one) for one in judgements]
+    judged = [id for id in ids[: last - first] if id]
+    update: State = {
+        "judged": judged,
+        "decided": ids[-1] if deciding else "",
+        "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)],
+    }
     spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
     if spent is not None or (not judged and round):
         return {**update, **failed_update(spent or asked[0].failure)}
+    if deciding and not ids[-1]:
+        return {**update, **failed_update(asked[-1].failure)}
     return update
 
 
@@ -134,7 +144,8 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
         stopped = "failed"
     elif round:
         shown = (await context.store.get(Selection, state["selection"])).shown
-        draws = [(await context.store.get(CheckpointScores, id)).scores for id in state["judged"]]
+        decided = [state["decided"]] if state.get("decided") else state["judged"]
+        draws = [(await context.store.get(CheckpointScores, id)).scores for id in decided]
         scores = [sum(column) / len(draws) for column in zip(*draws, strict=True)]
         stopped = when_to_stop(before, scores, shown, round=round, rounds=state.get("rounds", 1))
     judged = state.get("judged", [])
@@ -145,6 +156,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
         response=state.get("response") or None,
         final=state.get("final") or None,
         judgements=tuple(judged if round else [state["source_judgement"], *judged]),
+        decided=state.get("decided") or None,
         selection=None if round else state.get("selection"),
         feedback=state.get("feedback") or None,
         stopped=stopped,

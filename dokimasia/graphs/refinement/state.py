@@ -59,6 +59,7 @@ class State(Failure, TypedDict, total=False):
     final: str
     answered: Answered
     judged: list[str]
+    decided: str
     calls: list[str]
     stopped: Stopped
     steps: Annotated[list[str], operator.add]

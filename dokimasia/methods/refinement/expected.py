@@ -66,7 +66,7 @@ def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
     earlier = 0 if plan.hide_answer else ANSWER_TOKENS
     yield Asking(model, plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
-    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements)
+    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + (plan.rounds - 1))
 
 
 def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
