@@ -130,6 +130,7 @@ def load_litellm() -> ModuleType:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    warnings.filterwarnings("ignore", message=r".* is using the `ReadOnly` qualifier", category=UserWarning)
     litellm: Any = importlib.import_module("litellm")
     for name in _SILENT:
         logging.getLogger(name).disabled = True
