@@ -30,6 +30,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
+from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
 
@@ -88,8 +89,11 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
                 out.print(_text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
-                for table in _fitting(out, _redacted(block, redact), range(len(block.columns))):
+                short, notes = noted(_redacted(block, redact))
+                for table in _fitting(out, short, range(len(block.columns))):
                     out.print(table)
+                for note in notes:
+                    out.print(Text(note, style="dim"))
             case Facts(rows):
                 out.print(_beside((Text(name, style="dim"), _text(value, redact)) for name, value in rows))
             case Bullets(items):

@@ -1,11 +1,17 @@
 """What stands in the place of an interval that cannot hold its level, from the rows to the reader."""
 
+from io import StringIO
+
+from rich.console import Console
+
 from dokimasia.algorithms.diagnosis.asset_tables import figure_text
 from dokimasia.domain.diagnosis import AssetColumn, Figure
 from dokimasia.methods.audit.figures import Judged, model_figures
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import figures
+from dokimasia.report.blocks import Column, Table
 from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.reading.rates import mean_interval, paired
 from dokimasia.runs.shapes import Interval
 
@@ -43,6 +49,18 @@ def test_the_reason_stands_where_the_interval_would() -> None:
     assert "".join(part if isinstance(part, str) else part.text for part in figures.bar(one)).count("━") == 0
     trace = interval_chart([Point("model", 4.9, None, None)], title="score", scale=(1, 5))["data"][0]
     assert (trace["error_x"]["array"], trace["customdata"]) == ([0], [["none", "none"]])
+
+
+def test_a_terminal_has_the_reasons_under_the_table() -> None:
+    """Cells of a terminal's table keep their width: a raised number stands in them, and under the table its reason, once."""
+    none = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
+    given = {"mean": 3.0, "low": 2.0, "high": 4.0}
+    rows = [["one", figures.interval(none)], ["two", figures.measured(none)], ["three", figures.interval(given)]]
+    out = StringIO()
+    draw_blocks(Console(file=out, width=80), [Table([Column("model", numeric=False), Column("score")], rows, "Scores")])
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    assert {"one none ¹", "two 4.90 [none ¹]", "three 2.00 – 4.00"} <= set(lines)
+    assert lines.count(f"¹ no interval: {REASON}") == 1
 
 
 def test_diagnoses_mark_nothing_without_an_interval() -> None:

@@ -55,7 +55,7 @@ def _rubrics(drawn: Drawn, level: Level, generator: Generator) -> Table:
     must_right = rubrics(drawn.behind, level, generator)
     easy_wrong = rubrics(drawn.behind, level, generator, harder=0.2)
     gate = must_right.all(axis=1)
-    return 100 * np.column_stack([must_right.mean(axis=1), gate, gate * easy_wrong.mean(axis=1)])
+    return 100 * np.column_stack([must_right.mean(axis=1), gate * 1.0, gate * easy_wrong.mean(axis=1)])
 
 
 def _two_judges(drawn: Drawn, level: Level, generator: Generator) -> Table:
