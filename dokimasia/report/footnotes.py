@@ -1,4 +1,4 @@
-"""Reasons that are too long for a table's cells on a terminal: a mark in the cell, and the reason under the table."""
+"""Reasons that make a table too wide for a terminal: a mark in the cell, and the reason under the table."""
 
 import re
 from dataclasses import replace
