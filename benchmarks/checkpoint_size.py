@@ -60,7 +60,7 @@ def replies(size: int, way: Way) -> dict[str, list[str]]:
         "equivalence": [bad, f"{filler} [[different]]", bad, f"{filler} [[same]]"],
         "criteria": [bad, bad if way == "failed" else json.dumps(criteria)],
         "criteria_check": [bad, _look("NO"), bad, _look("YES")],
-        "checkpoints": [bad, f"{filler}\n1 | score: [4]\n2 | score: [5]\n3 | score: [3]"],
+        "checkpoints": [bad, f"<think>{filler}</think>\n1 | score: [4]\n2 | score: [5]\n3 | score: [3]"],
     }
     return {name: every[-1:] for name, every in asked.items()} if way == "good" else asked
 

@@ -31,8 +31,9 @@ _FILLER = (
     "Counting from the door, the third shelf holds the items that the question is about. "
 )
 
-# One reply serves every judge: three scores for the checkpoint scorer, a grade for a model-graded scorer.
-_VERDICT = "1 | score: [4]\\n2 | score: [5]\\n3 | score: [3]\\nGRADE: C"
+_SCORES = "1 | score: [4]\\n2 | score: [5]\\n3 | score: [3]"
+_GRADE = "GRADE: C"
+"""What a judge says: three scores to the checkpoint scorer, a grade to a model-graded one, which asks for it by this word."""
 
 
 def completion(body: bytes) -> bytes:
@@ -42,7 +43,8 @@ def completion(body: bytes) -> bytes:
     to be asked twice. An answer has some 600 characters.
     """
     tag = f"{zlib.crc32(body):08x}-{len(body):x}"
-    text = _VERDICT if _JUDGED.search(body) else f"Answer {tag}. {_FILLER * 3}So the answer is {tag}."
+    verdict = _GRADE if b"GRADE" in body else _SCORES
+    text = verdict if _JUDGED.search(body) else f"Answer {tag}. {_FILLER * 3}So the answer is {tag}."
     return (
         f'{{"id":"chatcmpl-{tag}","object":"chat.completion","created":1700000000,"model":"stub","choices":'
         f'[{{"index":0,"message":{{"role":"assistant","content":"{text}"}},"finish_reason":"stop"}}],'

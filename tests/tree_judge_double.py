@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dokimasia.domain.call import Chat, ChatReply, EmbeddingReply, ModelCall, ModelReply, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore
+from dokimasia.gateway.doubles import Crash
 from dokimasia.prompts import recognise
 
 SKILLS = {
@@ -82,7 +83,7 @@ def _place(text: str, paths: list[str]) -> str | None:
     return None
 
 
-class Killed(Exception):
+class Killed(Crash):
     """Stands for the death of the process in the middle of a call: nothing of ours expects it."""
 
 

@@ -46,24 +46,18 @@ def labels(home: Home) -> Mapping[str, Label]:
     return found
 
 
-class Usable(NamedTuple):
-    """Which runs a verb can use, for `last`: a test, and in words what such a run is, to follow "run that"."""
-
-    test: Callable[[Run], bool]
-    what: str
+Usable = Callable[[Run], bool]
+"""Whether a verb can use a run, for `last`."""
 
 
 def of_method(method: str, *, done: bool = False) -> Usable:
     """Return that a run has to be of a method, and with `done` finished."""
-    finished = " and is finished" if done else ""
-    return Usable(
-        lambda run: run.method == method and (not done or run.status == "done"), f"is of kind {method!r}{finished}"
-    )
+    return lambda run: run.method == method and (not done or run.status == "done")
 
 
 def other_than(first: Run) -> Usable:
     """Return that a run has to be another one of the same kind."""
-    return Usable(lambda run: run.method == first.method and run.id != first.id, f"is like {first.id} and another one")
+    return lambda run: run.method == first.method and run.id != first.id
 
 
 def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
@@ -72,16 +66,14 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     Args:
         home: where it is.
         text: what the user wrote.
-        usable: which runs can be used: `last` is the newest of them. By default any can.
+        usable: which runs can be used: `last` is the newest of them, or where there is none the newest of all, of which the
+            verb says why it cannot be used. By default any can.
 
     Raises:
         NotFound: none is meant, or more than one; the message lists which there are.
     """
     if text == LAST and (runs := list_runs(home)):
-        latest = next((run for run in runs if usable is None or usable.test(run)), None)
-        if latest is None:
-            raise NotFound(f"{home.path} has no run that {'' if usable is None else usable.what}.")
-        return latest
+        return next((run for run in runs if usable is None or usable(run)), runs[0])
     found = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
     named = next((id for id, label in labels(home).items() if label.name == text), None)
     if named is not None and (text,) not in found:

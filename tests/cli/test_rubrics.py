@@ -9,6 +9,8 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.simulation.world import write_described
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import list_runs
 
 PANEL = "sim/panel-a,sim/panel-b,sim/panel-c"
 
@@ -118,7 +120,7 @@ def _newest(home: Path, capsys: pytest.CaptureFixture[str]) -> str:
     [
         (["rubrics", "--judge", "sim/judge"], "Missing argument 'SOURCE'"),
         (["rubrics", "last"], "name who writes the rubrics"),
-        (["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/weak"], "not a peer review"),
+        (["rubrics", "RUBRICS", "--judge", "sim/judge", "--pool", "sim/weak"], "not a peer review"),
         (["rubrics", "DATA", "--judge", "sim/judge", "--pool", "sim/weak"], "has no caption"),
         (["rubrics", "nothing", "--judge", "sim/judge", "--pool", "sim/weak"], "no run"),
         (["audit", "DATA", "--rubrics", "nothing", "--models", "sim/weak", "--judge", "sim/judge"], "no run"),
@@ -136,7 +138,9 @@ def test_misuse_is_told_in_one_line(
 ) -> None:
     """What cannot be used ends with exit code 2 and says what is wrong."""
     shutil.copytree(described / "home", tmp_path / "home")
-    named = {"DATA": str(described / "data.jsonl"), "FILE": str(described / "rubrics.jsonl")}
+    with Home.open(tmp_path / "home", write=False) as home:
+        made = next(one.id for one in list_runs(home) if one.method == "rubrics")
+    named = {"DATA": str(described / "data.jsonl"), "FILE": str(described / "rubrics.jsonl"), "RUBRICS": made}
     code = run([*(named.get(one, one) for one in arguments), "--home", str(tmp_path / "home")])
     assert said in " ".join(capsys.readouterr().err.split())
     assert code == 2

@@ -13,6 +13,7 @@ from dokimasia.runs.requests import Invocation, RunRequest, prompt_folders
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
     from dokimasia.storage.naming import Usable
+    from dokimasia.storage.runs import Run
 
 limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
 
@@ -86,7 +87,6 @@ def fork(
     from dokimasia.runs.forking import fork as do_again
     from dokimasia.runs.preview import check_keys
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.naming import Usable
 
     request = ForkRequest(
         node=node,
@@ -95,7 +95,10 @@ def fork(
         prompts=prompt_folders(asked["prompts"]),
         **_invocation(asked).invocation,
     )
-    forked = Usable(lambda run: run.status == "done" and not isinstance(method_of(run).fork, str), "can be forked")
+
+    def forked(run: "Run") -> bool:
+        return run.status == "done" and not isinstance(method_of(run).fork, str)
+
     with reading(settings, run, forked) as (home, parent):
         shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
     if dry_run:
@@ -119,11 +122,10 @@ def _invocation(asked: dict[str, Any]) -> Invocation:
 def _resumable(*, retry_failed: bool) -> "Usable":
     """Which runs `resume last` means: those that are unfinished, and with --retry-failed those whose failures can be asked."""
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.naming import Usable
 
     if retry_failed:
-        return Usable(lambda run: method_of(run).retry is None, "can ask anew what failed")
-    return Usable(lambda run: run.status != "done", "is unfinished: all are done")
+        return lambda run: method_of(run).retry is None
+    return lambda run: run.status != "done"
 
 
 def _replacements(models: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dokimasia.cli.shared import common, console, grid, json_option, print_json,
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Table
     from dokimasia.settings import Settings
+    from dokimasia.storage.runs import Run
 
 SCORE = "score"
 
@@ -33,9 +34,12 @@ def command(
     """
     from dokimasia.runs.reading.comparing import compare_runs
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.naming import Usable, other_than, resolve_run
+    from dokimasia.storage.naming import other_than, resolve_run
 
-    pair, compared = _pair(models), Usable(lambda run: method_of(run).diff is None, "can be compared")
+    def compared(run: "Run") -> bool:
+        return method_of(run).diff is None
+
+    pair = _pair(models)
     with reading(settings, first, compared) as (home, run):
         other = resolve_run(home, second, compared if pair else other_than(run))
         found = compare_runs(home, run, other, models=pair, top=top, seed=seed)

@@ -5,8 +5,6 @@ from http.client import responses
 from typing import Any
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.replies import read_object
 from dokimasia.gateway.failures import (
@@ -55,6 +53,8 @@ def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
 
 def of_exception(error: Exception, *, url: str, seconds: float) -> TransportError:
     """Return what an exception of the client comes to: the time is over, or there is no connection (any more)."""
+    import aiohttp
+
     if isinstance(error, TimeoutError):
         return TransportError("timeout", f"no reply within {seconds:g} s", retryable=True)
     place = urlsplit(url).netloc
