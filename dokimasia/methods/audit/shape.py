@@ -47,7 +47,9 @@ class AuditedModel(Used):
     easy_wrong_mean: Interval | None = Field(description="mean share of easy-wrong rubrics that hold")
     must_right_item: RubricRate | None = Field(description="of all judged must-right rubrics those that hold")
     easy_wrong_item: RubricRate | None = Field(description="of all judged easy-wrong rubrics those that hold")
-    reliability_gap: Interval | None = Field(description="must_right_item less gate_pass, in points; lower is better (ours: the paper takes all rubrics)")
+    reliability_gap: Interval | None = Field(
+        description="must_right_item less gate_pass, in points; lower is better (the paper: all rubrics)"
+    )
     bounds: AuditBounds
     spread: float | None = Field(
         ge=0,
