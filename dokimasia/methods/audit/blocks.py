@@ -232,6 +232,21 @@ def _agreement(found: Mapping[str, Any]) -> list[Block]:
     return _drawn(chart, "Agreement with ratings", table)
 
 
+def _benchmarks(found: Mapping[str, Any]) -> list[Block]:
+    names = ("pearson", "spearman", "kendall")
+    scores: Mapping[str, Any] = found["scores"]
+    charts = [
+        Chart(
+            scatter_chart({model: (one[1], one[0]) for model, one in each["points"].items()}, x="rating", y=name),
+            f"{name.capitalize()} and rating, one dot a model",
+        )
+        for name, each in scores.items()
+    ]
+    rows = [[name, *(_correlation(each[method]) for method in names)] for name, each in scores.items()]
+    columns = [Column("benchmark", numeric=False), *(Column(name.capitalize()) for name in names)]
+    return [*charts, Table(columns, rows, f"Correlation with the ratings over the same {len(found['models'])} models")]
+
+
 def _length(found: Mapping[str, Any]) -> list[Block]:
     models: Mapping[str, Any] = found["models"]
     points = [Point(name, one["r"], one["low"], one["high"]) for name, one in models.items() if one["low"] is not None]
@@ -313,6 +328,7 @@ _ANALYSES = {
     "failures_by_domain": _failures,
     "consistency": _consistency,
     "agreement": _agreement,
+    "other_benchmarks": _benchmarks,
     "length_bias": _length,
     "two_judges": _judges,
     "coverage": _coverage,
