@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Bounds, Count, Counts, Coverage, DataFigures, Failures, Interval, Judge, Used
 
@@ -58,6 +59,10 @@ class AuditedModel(Used):
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
     failed_answers: Failures = Field(description="responses that failed, by kind of failure")
     by_domain: dict[str, AuditedDomain]
+    weights: Weights | None = Field(description="as the configuration said; null where it does not say")
+    parameters: str | None = Field(
+        description="number of parameters, as the configuration said; null where it does not"
+    )
 
 
 class AuditRubrics(Value):
