@@ -33,9 +33,10 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew.
     """
     from dokimasia.simulation.world import make_world, write_world
+    from dokimasia.storage.home import Home
 
     data = settings.home / f"world-{samples}-{seed}.jsonl"
-    data.parent.mkdir(parents=True, exist_ok=True)
+    Home.open(settings.home, write=True).close()
     pictures = write_world(data, samples, seed)
     click.echo(f"made {samples} questions on {pictures} pictures in seven domains: {data}", err=True)
     pairs = list(make_world(samples, seed))

@@ -13,7 +13,7 @@ from dokimasia.report.data import ReportData
 
 def made(words: int, must_right: int, easy_wrong: int) -> RubricSet:
     """A set of so many rubrics on a caption of so many words."""
-    streams: list[Stream] = ["must_right"] * must_right + ["easy_wrong"] * easy_wrong
+    streams: list[Stream] = [*("must_right" for _ in range(must_right)), *("easy_wrong" for _ in range(easy_wrong))]
     rubrics = tuple(Rubric(stream=one, statement="The response must x.", polarity="positive") for one in streams)
     return RubricSet(sample_id="s", caption="word " * words, rubrics=rubrics)
 

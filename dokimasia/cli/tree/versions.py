@@ -187,10 +187,16 @@ def _print_hit_rates(found: list[dict[str, Any]]) -> None:
 
 
 def _hit_rate(one: Mapping[str, Any] | None) -> str:
-    return "–" if one is None else f"{one['share']:.0%} [dim]{one['low']:.0%}–{one['high']:.0%} of {one['n']}[/dim]"
+    from dokimasia.report.figures import limits_text
+
+    if one is None:
+        return "–"
+    return f"{one['share']:.0%} [dim]{escape(limits_text(one, '{:.0%}'.format, '–'))} of {one['n']}[/dim]"
 
 
 def _print_agreement(found: Mapping[str, Any]) -> None:
+    from dokimasia.report.figures import limits_text
+
     out = console()
     out.print(
         f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: {found['n']:,} criteria in both"
@@ -207,7 +213,8 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")
     else:
-        limits = "" if kappa["low"] is None else f"95 % {kappa['low']:.3f} – {kappa['high']:.3f}"
+        limits = limits_text(kappa, "{:.3f}".format, " – ")
+        limits = limits if kappa["low"] is None else f"95 % {limits}"
         table.add_row("Cohen's kappa", f"{kappa['value']:.3f}", limits)
     table.add_row("the same parent", f"{found['by_layer']['parents']:.1%}", "")
     table.add_row("the same category", f"{found['by_layer']['categories']:.1%}", "")

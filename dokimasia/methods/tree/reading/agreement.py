@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.tree.reading.view import LEVEL, rounded
+from dokimasia.runs.reading.rates import limits
 
 _Leaves = tuple[str | None, str | None]
 
@@ -49,7 +50,7 @@ def mapping_comparison(
             "first": sum(one is None for one, _ in pairs),
             "second": sum(other is None for _, other in pairs),
         },
-        "hit_rate": {"share": rounded(agreed.hit_rate), "low": rounded(share.low), "high": rounded(share.high)},
+        "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
         "by_category": _by_category(pairs, clusters),
         "kappa": None if agreed.kappa is None else _kappa(agreed.kappa, pairs, clusters),
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
@@ -66,18 +67,17 @@ def _by_category(pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str,
     for category in sorted({one for first, _ in pairs if (one := _cut(first, 1)) is not None}):
         here = [at for at, (first, _) in enumerate(pairs) if _cut(first, 1) == category]
         hits = [pairs[at][0] == pairs[at][1] for at in here]
-        limits = rate_interval(hits, clusters=[clusters[at] for at in here], level=LEVEL)
+        ends = rate_interval(hits, clusters=[clusters[at] for at in here], level=LEVEL)
         found[category.strip("<>")] = {
             "n": len(hits),
             "share": rounded(sum(hits) / len(hits)),
-            "low": rounded(limits.low),
-            "high": rounded(limits.high),
+            **limits(ends),
         }
     return found
 
 
 def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, Any]:
-    limits: dict[str, Any] = {"low": None, "high": None}
+    ends: dict[str, Any] = {"low": None, "high": None}
     if len(set(clusters)) > MOST_LEFT_OUT:
         clusters = [f"{int(unit_interval('kappa', one) * MOST_LEFT_OUT)}" for one in clusters]
     if len(set(clusters)) > 1:
@@ -88,8 +88,8 @@ def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> d
             level=LEVEL,
             bounds=(-1.0, 1.0),
         )
-        limits = {"low": rounded(interval.low), "high": rounded(interval.high)}
-    return {"value": rounded(value), **limits}
+        ends = limits(interval)
+    return {"value": rounded(value), **ends}
 
 
 def _kappa_of(pairs: Sequence[_Leaves]) -> float:
