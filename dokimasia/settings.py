@@ -55,6 +55,8 @@ TEMPLATE = """\
 # capabilities = ["vision", "json_schema", "tools"]
 ## Images with a longer side of more pixels are made smaller before they are sent; without it all are sent as they are.
 # max_image_side = 1568
+## What tables group models by and say of them: weights are open or proprietary, parameters such as 7B or 235B-A22B.
+# weights = "proprietary"
 
 # [models.judge.sampling]
 # reasoning_effort = "medium"
@@ -75,6 +77,8 @@ TEMPLATE = """\
 # input_price = 0.0
 # output_price = 0.0
 # capabilities = ["vision"]
+# weights = "open"
+# parameters = "7B"
 
 # [models.local.sampling]
 # temperature = 0.7

@@ -56,6 +56,8 @@ def test_models_are_read(tmp_path: Path) -> None:
     assert local.ref.endpoint == "http://127.0.0.1:8000/v1"
     assert settings.models["moved"].ref.endpoint == "ours"
     assert settings.config_path == tmp_path / "dokimasia.toml"
+    told = loaded(tmp_path, '[models.a]\nmodel = "x/y"\nweights = "open"\nparameters = "235B-A22B"').models["a"]
+    assert (told.weights, told.parameters, judge.weights, judge.parameters) == ("open", "235B-A22B", None, None)
 
 
 def test_names_are_resolved(tmp_path: Path) -> None:
@@ -142,6 +144,8 @@ def test_a_missing_key_names_its_variable(tmp_path: Path, env: dict[str, str]) -
         ('[models.a]\nmodel = "x/y"\ninput_price = inf', "input_price is not a finite number"),
         ('[models.a]\nmodel = "x/y"\ncapabilities = "vision"', "capabilities is not a list"),
         ('[models.a]\nmodel = "x/y"\ncapabilities = ["sight"]', r"capabilities\.0"),
+        ('[models.a]\nmodel = "x/y"\nweights = "closed"', "weights"),
+        ('[models.a]\nmodel = "x/y"\nparameters = "many"', "parameters"),
         ('[models.a]\nmodel = ""', "model is not a text"),
         ('[models.a]\nmodel = "x/y"\n[models.a.sampling]\ntemprature = 1', "did you mean temperature.*extra"),
         ('[models.a]\nmodel = "x/y"\n[models.a.sampling]\ntop_p = 2.0', r"\[models.a.sampling\]: top_p: "),
@@ -171,5 +175,6 @@ def test_template_loads_as_it_is_and_uncommented(tmp_path: Path) -> None:
     shown = tomllib.loads("\n".join(lines))["models"]
     assert {key for table in shown.values() for key in table} == {
         "model", "endpoint", "api_base", "api_key_env", "transport", "max_concurrency", "start_concurrency", "rpm", "tpm",
-        "timeout", "input_price", "output_price", "capabilities", "max_image_side", "sampling",
+        "timeout", "input_price", "output_price", "capabilities", "max_image_side", "weights", "parameters",
+        "sampling",
     }  # fmt: skip

@@ -89,6 +89,8 @@ RULES = (
         "atom gain",
     ),
     Rule(r"refine\.table\.rows\.(cells|average)", MEAN, "refinement", "atom score"),
+    Rule(rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.gained", MEAN, "refinement", "atom gain"),
+    Rule(r"refine\.table\.rows\.gains\.(cells|average)", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.table\.rows\.gain", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.leaks\.(questions|hints|rewritings)", EXACT, "rates", "rate 0.02 of 69, independent"),
     Rule(r"refine\.judge_steadiness\.share", RATE, "rates", "rate"),

@@ -75,7 +75,8 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
 
     References
     ----------
-    PerceptionRubrics, section 4.1 and table 4.
+    PerceptionRubrics, section 4.3 and table 4. The gap takes the accuracy over must-right rubrics alone, which is this
+    project's: the paper's atomic accuracy is over all rubrics.
 
     Examples
     --------

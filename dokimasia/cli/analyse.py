@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 @click.option(
     "--ratings", type=EXISTING_FILE, help="Outside ratings: JSON lines or CSV of model, rating and, a response's, id."
 )
+@click.option(
+    "--benchmark",
+    "benchmarks",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Another benchmark's scores of the models, held against the same ratings: a file in their form. May be repeated.",
+)
 @click.option("--against", metavar="RUN2", help="An audit of the same rubrics by another judge.")
 @click.option(
     "-o", "--output", type=FILE, help="Also write a report with charts: FILE.html without network, or FILE.md."
@@ -23,7 +30,13 @@ if TYPE_CHECKING:
 @json_option
 @common
 def command(
-    settings: "Settings", run: str, ratings: Path | None, against: str | None, output: Path | None, as_json: bool
+    settings: "Settings",
+    run: str,
+    ratings: Path | None,
+    benchmarks: tuple[str, ...],
+    against: str | None,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Analyse the audit RUN: each analysis as numbers and one sentence, and with -o as a chart.
 
@@ -39,9 +52,20 @@ def command(
 
     with reading(settings, run, of_method("audit")) as (home, found):
         other = resolve_run(home, against, other_than(found)) if against else None
-        figures = analyse(home, found, ratings=ratings, against=other)
+        figures = analyse(home, found, ratings=ratings, against=other, benchmarks=_named(benchmarks))
         if output is not None:
             asyncio.run(write_report(home, found, output=output, redact=redact, figures=figures))
     print_run(settings, found.id, as_json=as_json, figures=figures)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
+
+
+def _named(benchmarks: tuple[str, ...]) -> dict[str, Path]:
+    """Return the files of other benchmarks by their names."""
+    found: dict[str, Path] = {}
+    for one in benchmarks:
+        name, equals, path = one.partition("=")
+        if not (name and equals and path) or name in found:
+            raise click.BadParameter(f"{one!r}: write NAME=FILE, each name once", param_hint="--benchmark")
+        found[name] = Path(path)
+    return found

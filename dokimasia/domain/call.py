@@ -1,6 +1,6 @@
 """What is asked of a model and what comes back, in one form for every transport."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -26,6 +26,12 @@ class ModelRef(Value):
     endpoint: str = "default"
 
 
+Weights = Literal["open", "proprietary"]
+"""Whether a model's weights are published."""
+
+WEIGHTS: tuple[Weights, ...] = get_args(Weights)
+
+
 class ModelSpec(Value):
     """How a model is reached: everything that the configuration says of it but its key.
 
@@ -33,7 +39,8 @@ class ModelSpec(Value):
     None is unknown, which is not zero. `max_concurrency` is the most requests that its endpoint is ever sent at once under
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
     there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
-    has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is.
+    has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is. `weights` and
+    `parameters`, such as 7B or 235B-A22B, are what tables group models by and say of them; None is not told.
     """
 
     ref: ModelRef
@@ -49,6 +56,8 @@ class ModelSpec(Value):
     output_price: float | None = Field(default=None, ge=0)
     capabilities: tuple[Capability, ...] = ()
     max_image_side: int | None = Field(default=None, ge=64)
+    weights: Weights | None = None
+    parameters: str | None = Field(default=None, pattern=r"^[0-9][0-9.]{0,6}[KMBT](?:-A[0-9][0-9.]{0,6}[KMBT])?$")
     sampling: "Sampling" = Field(default_factory=lambda: Sampling())
 
 

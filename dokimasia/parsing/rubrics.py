@@ -60,6 +60,8 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
     """Return easy-wrong rubrics, at most 12 and perhaps none, in order, with the responses of the pool that make the error.
 
+    The judge writes them by severity; what comes after the first 12 is left out and not looked at.
+
     Args:
         text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
         n_responses: how many responses the judge was shown.
@@ -68,11 +70,7 @@ def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
         UnparsableReply: as for must-right rubrics; or a rubric that is an object names no response, or one that is not
             in the pool.
     """
-    rows = _only(text)
-    problems: list[str] = []
-    if len(rows) > MAX_EASY_WRONG:
-        problems.append(f"there are {len(rows)} rubrics, more than {MAX_EASY_WRONG}")
-    return _all_written(rows, n_responses, problems)
+    return _all_written(_only(text)[:MAX_EASY_WRONG], n_responses, [])
 
 
 def parse_repaired(

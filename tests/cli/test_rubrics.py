@@ -51,9 +51,21 @@ def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.Captur
     assert "✓ gate" in capsys.readouterr().out
     ratings, page, text = tmp_path / "r.csv", tmp_path / "a.html", tmp_path / "a.md"
     ratings.write_text("model,rating\nsim/strong,3\nsim/steady,2\nsim/weak,1\n")
-    assert run(["analyse", "last", "--ratings", str(ratings), "-o", str(page), *home]) == 0
+    assert (
+        run(["analyse", "last", "--ratings", str(ratings), "--benchmark", f"Flat={ratings}", "-o", str(page), *home])
+        == 0
+    )
+    assert run(["analyse", "last", "--benchmark", f"Flat={ratings}", *home]) == 2
     told = capsys.readouterr().out.casefold()
-    for words in ("reliability gap", "failures by domain", "consistency", "agreement", "length bias", "coverage"):
+    for words in (
+        "reliability gap",
+        "failures by domain",
+        "consistency",
+        "agreement",
+        "other benchmarks",
+        "length bias",
+        "coverage",
+    ):
         assert words in told.lower()
     assert run(["analyse", "last", "-o", str(text), "--json", *home]) == 0
     assert json.loads(capsys.readouterr().out)["models"] == summary["models"]

@@ -297,6 +297,11 @@ def test_agreement_of_versions_and_of_a_person(
     assert checked["hit_rate"]["share"] == pytest.approx((len(lines) - 1) / len(lines), abs=1e-6)
     assert checked["unplaced"]["second"] == 1
     assert "Cohen's kappa" in said(planted, capsys, "agreement", "planted", str(person))
+    side_by_side = ("agreement", str(person), "planted@1", "planted@3")
+    assert [one["second"] for one in told(planted, capsys, *side_by_side)["compared"]] == ["planted@1", "planted@3"]
+    table = said(planted, capsys, *side_by_side)
+    assert "hit rate by category" in table
+    assert "planted@1" in table
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
     assert "'criterion' and 'leaf'" in said(planted, capsys, "agreement", "planted", str(tmp_path / "bad.csv"), code=2)
 

@@ -5,8 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
+from dokimasia.algorithms.statistics import pearson
+from dokimasia.errors import DataError
 from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
 from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
+from dokimasia.methods.audit.benchmarks import other_benchmarks
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 
 Skill = Callable[[int], float]
@@ -238,3 +241,20 @@ def test_coverage_is_steadier_with_more_rubrics_and_says_the_shift() -> None:
     assert found == coverage(rows[::-1], seed=3) | {"says": found["says"]}
     assert found["shares"]["20"]["models"].keys() == SKILLS.keys()
     assert coverage([], seed=0)["says"] == "No response was judged."
+
+
+def test_other_benchmarks_are_held_against_the_same_ratings_of_the_same_models() -> None:
+    """Scores that follow the ratings correlate with them, others do not; a model without a score of one is in none."""
+    summary = {"models": {name: {"overall": {"mean": 10.0 * place}} for place, name in enumerate("abcde")}}
+    ratings = [Rating(name, float(place)) for place, name in enumerate("abcdef")]
+    flat = [Rating(name, 1.0 + (name in "bd")) for name in "abcd"]
+    found = other_benchmarks(summary, ratings, {"flat": flat})
+    assert found["models"] == ["a", "b", "c", "d"]
+    assert found["scores"]["gated score"]["pearson"]["value"] == 1
+    assert found["scores"]["flat"]["pearson"]["value"] == pytest.approx(pearson([1, 2, 1, 2], [0, 1, 2, 3]), abs=1e-6)
+    assert found["scores"]["flat"]["points"]["b"] == [2.0, 1.0]
+    assert "over the same 4 models: gated score 1.00 and 1.00; flat 0.45" in found["says"]
+    with pytest.raises(DataError, match="needs 3 or more"):
+        other_benchmarks(summary, ratings, {"flat": flat[:2]})
+    with pytest.raises(DataError, match="no id"):
+        other_benchmarks(summary, [Rating("a", 1.0, "s1")], {"flat": flat})

@@ -1,11 +1,15 @@
 """An audit's figures equal the plain formulas, keep failures as bounds, and count each repeat and image as it should."""
 
 import random
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from dokimasia.algorithms.gating import summarise
+from dokimasia.methods.audit.blocks import COLUMNS, scores
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.report.blocks import Table, plain
 
 A, B = 3, 4
 
@@ -155,3 +159,55 @@ def test_intervals_cover_planted_figures() -> None:
         for name, value in true.items():
             covered[name] += one[name]["low"] <= value <= one[name]["high"]
     assert all(count >= 366 for count in covered.values()), covered
+
+
+def test_models_stand_in_groups_with_their_parameters() -> None:
+    """Where the configuration says it, open models come before proprietary ones, best first in each, with parameters."""
+    rate = {"mean": 50.0, "low": 40.0, "high": 60.0}
+
+    def model(overall: float, weights: str | None, parameters: str | None) -> dict[str, Any]:
+        measured = dict.fromkeys((key for key, _, _ in COLUMNS), rate)
+        return {
+            **measured,
+            "overall": rate | {"mean": overall},
+            "bounds": {"overall": None},
+            "by_domain": {},
+            "failures": {},
+            **dict.fromkeys(("n", "n_scored", "answers", "answers_scored"), 3),
+            "coverage": 1.0,
+            "weights": weights,
+            "parameters": parameters,
+        }
+
+    models = {
+        "a": model(40, "open", "7B"),
+        "b": model(90, "proprietary", None),
+        "c": model(60, "open", "235B-A22B"),
+        "d": model(95, None, None),
+    }
+    summary = {
+        "models": models,
+        "in_pool": [],
+        "domains": {"natural": 3},
+        "without_rubrics": ["s9"],
+        "rubrics": {"must_right": 9, "easy_wrong": 9, "checked": 0},
+        "calls": 3,
+        "cost": None,
+    }
+
+    def tables() -> list[Table]:
+        drawn = scores(cast("Any", SimpleNamespace(summary=summary)))
+        return [block for block in drawn.blocks if isinstance(block, Table)]
+
+    for table in tables():
+        assert [column.title for column in table.columns][:3] == ["model", "weights", "parameters"]
+        assert [[plain(cell) for cell in row[:3]] for row in table.rows] == [
+            ["c", "open", "235B-A22B"],
+            ["a", "open", "7B"],
+            ["b", "proprietary", "–"],
+            ["d", "–", "–"],
+        ]
+    assert [column.title for column in tables()[1].columns][3:] == ["natural", "overall"]
+    for one in models.values():
+        one |= {"weights": None, "parameters": None}
+    assert [[plain(row[0]) for row in table.rows] for table in tables()] == [["d", "b", "c", "a"]] * 2

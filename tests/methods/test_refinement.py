@@ -214,6 +214,36 @@ def test_by_category_and_capability() -> None:
     assert "by_capability" not in figures_of(rows)["models"]["m"]
 
 
+def test_gains_by_category_stand_beside_both_controls_and_the_original() -> None:
+    """By category each strategy gains over retry, over answering anew, and in its atom score over what it was chosen by."""
+    rows = [
+        made
+        for name in "abcde"
+        for made in (
+            row(name, "original"),
+            row(name, "again", (5, 1, 2, 4)),
+            row(name, "retry", BEFORE),
+            row(name, "self", (5, 5, 4, 5), answered="right"),
+        )
+    ]
+    places = {criterion_key(f"criteria-of-{name}-and-more", 2): "<Perception><P><Colour>" for name in "abcde"}
+    for place_of, column, mean in ((None, "count", 2.75), (places, "Perception", 1)):
+        table = figures_of(rows, place_of=place_of)["table"]
+        atoms, right = (
+            next(one for one in table["rows"] if (one["strategy"], one["measure"]) == ("self", measure))["gains"]
+            for measure in ("atom score", "accuracy")
+        )
+        assert set(right) == {"retry", "again"}
+        assert {control: gain["cells"][column]["mean"] for control, gain in right.items()} == {"retry": 1, "again": 1}
+        after = 4.75 if place_of is None else 5
+        again = 3 if place_of is None else 1
+        assert atoms["original"]["cells"][column]["mean"] == after - mean
+        assert atoms["original"]["cells"][column]["p_value"] is None
+        assert atoms["again"]["cells"][column]["mean"] == after - again
+        assert atoms["original"]["average"]["mean"] == 2
+    assert figures_of(rows)["models"]["m"]["by_category"]["count"]["gains"].keys() >= {"self over again"}
+
+
 def test_the_table_has_the_papers_form() -> None:
     """Two rows a strategy: accuracy and atom score by category, their average, and the gain over a retry."""
     table = figures_of(two_arms())["table"]

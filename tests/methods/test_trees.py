@@ -112,6 +112,12 @@ def test_two_mappings_are_held_against_each_other() -> None:
     assert found["kappa"]["low"] < found["kappa"]["value"] < 1
     assert found["unplaced"] == {"first": 0, "second": 1}
     assert {one["example"] for one in found["disagreements"]} == {"s0:0", "s1:0"}
+    for category, one in found["by_category"].items():
+        here = [name for name in first if str(first[name]).startswith(f"<{category}>")]
+        assert one["n"] == len(here)
+        assert one["share"] == pytest.approx(sum(first[name] == second[name] for name in here) / len(here), abs=1e-6)
+        assert one["low"] <= one["share"] <= one["high"]
+    assert sum(one["n"] for one in found["by_category"].values()) == 120
     same = mapping_comparison(first, first)
     assert (same["hit_rate"]["share"], same["kappa"]["value"], same["disagreements"]) == (1.0, 1.0, [])
     with pytest.raises(ValueError, match="in common"):

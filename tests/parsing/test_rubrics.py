@@ -99,8 +99,13 @@ def test_easy_wrong_rubrics_name_responses_of_the_pool() -> None:
     ):
         with pytest.raises(UnparsableReply, match=reason):
             parse_easy_wrong(json.dumps([row(responses=responses)]), 3)
-    with pytest.raises(UnparsableReply, match="13 rubrics, more than 12"):
-        parse_easy_wrong(json.dumps([row(responses=[1])] * 13), 3)
+
+
+def test_of_more_than_twelve_easy_wrong_rubrics_the_first_twelve_are_taken() -> None:
+    """They are written by severity, so that what comes after the twelfth costs the reply nothing, whatever it holds."""
+    rows = [row(f"say {n}", responses=[1]) for n in range(12)]
+    found = parse_easy_wrong(json.dumps([*rows, row("say 12", responses=[1]), row("say 13", kind="mood")]), 3)
+    assert [one.statement for one in found] == [one["statement"] for one in rows]
 
 
 def test_repaired_rubrics_answer_each_that_was_named() -> None:

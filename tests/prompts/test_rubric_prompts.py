@@ -48,3 +48,11 @@ def test_the_examples_of_errors_cover_every_domain() -> None:
     )
     assert len(examples) == len(DOMAINS)
     assert all(len(re.findall(r"[Rr]esponses ", one)) == 2 for one in examples)
+
+
+def test_a_rubric_is_met_by_what_is_said_or_implied_without_ambiguity() -> None:
+    """The judge of an audit is told the rule of C.4, and only the exactness of quoted text is marked as ours."""
+    prompt = default_library().get("rubric_assessment")
+    assert "or implies it without ambiguity" in prompt.system
+    assert "exactly so" not in prompt.system
+    assert "exactness of quoted text is ours" in prompt.source

@@ -69,6 +69,9 @@ def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
         assert f"| {arm} | atoms |" in document
     for gain in ("self over retry", "peer over retry", "self over again", "peer over again", "retry over again"):
         assert f"| {gain} |" in document
+    by_column = document[document.index("| gain | measure |") :]
+    for line in ("self over again | accuracy", "peer over again | atom score", "self over original | atom score"):
+        assert f"| {line} |" in by_column
     found = data.summary["leaks"]["hints"]
     assert found["k"] > 0
     assert f"Hints found to leak before they were sent: {found['k']} of {found['n']}" in document

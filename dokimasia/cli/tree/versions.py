@@ -141,14 +141,15 @@ def _moves(moved: Mapping[str, Any]) -> list[str]:
 
 @click.command("agreement")
 @click.argument("first")
-@click.argument("second")
+@click.argument("second", nargs=-1, required=True)
 @json_option
 @common
-def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> None:
+def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json: bool) -> None:
     """Compare where FIRST and SECOND place the criteria that both have.
 
     Each is a version (NAME@NUMBER, a tree's name, or the beginning of its id) or a person's CSV file with the columns
-    criterion and leaf.
+    criterion and leaf. With several SECOND, such as the mappings of several judges, each is compared with FIRST, and their
+    hit rates stand beside each other by category.
     """
     from dokimasia.errors import InputError
     from dokimasia.methods.tree.reading.agreement import mapping_comparison
@@ -157,16 +158,40 @@ def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> N
 
     with Home.open(settings.home, write=False) as home:
         one, ours, cluster_of = mapping_from(home, first)
-        other, theirs, more = mapping_from(home, second)
-    try:
-        compared = mapping_comparison(ours, theirs, {**more, **cluster_of})
-    except ValueError as error:
-        raise InputError(f"{one} and {other} have no criterion in common: nothing can be compared") from error
-    found = {"first": one, "second": other, **compared}
+        others = [mapping_from(home, name) for name in second]
+    found: list[dict[str, Any]] = []
+    for other, theirs, more in others:
+        try:
+            compared = mapping_comparison(ours, theirs, {**more, **cluster_of})
+        except ValueError as error:
+            raise InputError(f"{one} and {other} have no criterion in common: nothing can be compared") from error
+        found.append({"first": one, "second": other, **compared})
     if as_json:
-        print_json(found)
-    else:
-        _print_agreement(found)
+        print_json(found[0] if len(found) == 1 else {"first": one, "compared": found})
+        return
+    for each in found if len(found) == 1 else ():
+        _print_agreement(each)
+    _print_hit_rates(found)
+
+
+def _print_hit_rates(found: list[dict[str, Any]]) -> None:
+    """Print the hit rate by category, a column for each mapping that is compared (ATOM, Figure 7)."""
+    table = plain_table(title="hit rate by category", title_justify="left", title_style="bold")
+    table.add_column(f"category in {escape(found[0]['first'])}", overflow="fold")
+    for each in found:
+        table.add_column(escape(each["second"]), justify="right")
+    for category in sorted({name for each in found for name in each["by_category"]}):
+        table.add_row(escape(category), *(_hit_rate(each["by_category"].get(category)) for each in found))
+    table.add_row("all", *(_hit_rate({**each["hit_rate"], "n": each["n"]}) for each in found))
+    console().print(table)
+
+
+def _hit_rate(one: Mapping[str, Any] | None) -> str:
+    from dokimasia.report.figures import limits_text
+
+    if one is None:
+        return "–"
+    return f"{one['share']:.0%} [dim]{escape(limits_text(one, '{:.0%}'.format, '–'))} of {one['n']}[/dim]"
 
 
 def _print_agreement(found: Mapping[str, Any]) -> None:

@@ -71,7 +71,7 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
     clusters = [cluster for _, _, cluster in pairs]
     for place, name in enumerate(("gated", "ungated", "plain")):
         scores = [scores[place] for scores, _, _ in pairs]
-        result[name] = _correlations(scores, [value for _, value, _ in pairs], clusters)
+        result[name] = correlations(scores, [value for _, value, _ in pairs], clusters)
     gated, ungated = result["gated"]["pearson"], result["ungated"]["pearson"]
     if gated is None or ungated is None:
         said = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
@@ -197,7 +197,7 @@ def _paired(judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating
     return pairs
 
 
-def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
+def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, method in METHODS:
         value = _value(method, scores, ratings)

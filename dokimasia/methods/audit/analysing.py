@@ -1,5 +1,6 @@
 """`analyse`: what an audit's figures say, alone, beside outside ratings, and beside another judge's audit."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,20 @@ from dokimasia.errors import ConfigError
 from dokimasia.methods.audit import METHOD
 from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
 from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
+from dokimasia.methods.audit.benchmarks import OWN, other_benchmarks
 from dokimasia.methods.audit.results import audit_rows, audit_summary
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 
-def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run | None = None) -> dict[str, Any]:
+def analyse(
+    home: Home,
+    run: Run,
+    *,
+    ratings: Path | None = None,
+    against: Run | None = None,
+    benchmarks: Mapping[str, Path] | None = None,
+) -> dict[str, Any]:
     """Return an audit's figures and its analyses, ready for JSON; the same stored rows give the same bytes.
 
     Args:
@@ -21,14 +30,18 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
         run: the audit.
         ratings: a file of outside ratings, as `datasets.ratings` reads it.
         against: an audit of the same rubrics by another judge.
+        benchmarks: by name, files of another benchmark's scores of the models, in the form of ratings.
 
     Raises:
         NotFound: a run is no audit.
-        ConfigError: the other audit went by other rubrics, or is the same.
+        ConfigError: the other audit went by other rubrics, or is the same; benchmarks are given without ratings.
         DataError: the ratings cannot be used.
     """
     plan, _ = METHOD.read(run)
-    outside = [Rating(one.model, one.rating, one.sample_id) for one in read_ratings(ratings)] if ratings else []
+    if benchmarks and (ratings is None or OWN in benchmarks):
+        raise ConfigError(f"--benchmark needs --ratings to be held against, and a name other than {OWN!r}")
+    outside = _rated(ratings) if ratings else []
+    others = {name: _rated(path) for name, path in (benchmarks or {}).items()}
     summary = audit_summary(home, run)
     rows = audit_rows(home, run)
     judges: dict[str, Any] | None = None
@@ -46,8 +59,13 @@ def analyse(home: Home, run: Run, *, ratings: Path | None = None, against: Run |
         "failures_by_domain": failures_by_domain(rows),
         "consistency": consistency(rows, summary, seed=run.seed),
         "agreement": agreement(rows, outside) if outside else None,
+        "other_benchmarks": other_benchmarks(summary, outside, others) if others else None,
         "length_bias": length_bias(rows, seed=run.seed),
         "two_judges": judges,
         "coverage": coverage(rows, seed=run.seed),
     }
     return {**summary, "analyses": {name: one for name, one in found.items() if one is not None}}
+
+
+def _rated(path: Path) -> list[Rating]:
+    return [Rating(one.model, one.rating, one.sample_id) for one in read_ratings(path)]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.audit.charts import lines_chart, scatter_chart, share_chart
+from dokimasia.domain.call import WEIGHTS
+from dokimasia.methods.audit.charts import scatter_chart, share_chart, violins_chart
 from dokimasia.methods.audit.figures import BLIND_MARK
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
@@ -42,16 +43,24 @@ COLUMNS = (
 )
 
 
+_TOLD = {"weights": "open or proprietary, by the configuration", "parameters": "by the configuration"}
+_GROUPS: tuple[str | None, ...] = (*WEIGHTS, None)
+"""The order of groups where the configuration says whether weights are open; best first within each."""
+
+
 def scores(data: ReportData) -> Section:
     """Return the gated scores of all models, best first, whole and by domain."""
     models: Mapping[str, Any] = data.summary["models"]
     ranked = _ranked(models)
+    told = _told(models)
+    listed = sorted(ranked, key=lambda name: _GROUPS.index(models[name]["weights"])) if "weights" in told else ranked
     points = [
         Point(name, one["mean"], one["low"], one["high"], _open_ends(models[name]), hollow="#" in name)
         for name in ranked
         if (one := models[name]["overall"]) is not None
     ]
-    columns = [Column("model", numeric=False), *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
+    heading = [Column("model", numeric=False), *(Column(title, numeric=False, meaning=_TOLD[title]) for title in told)]
+    columns = [*heading, *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
     failing = any(one["answers_scored"] < one["answers"] for one in models.values())
     columns += [
         Column("judged"),
@@ -59,14 +68,18 @@ def scores(data: ReportData) -> Section:
         Column("failed", numeric=False, only=None if failing else "page"),
     ]
     chose: Sequence[str] = data.summary["in_pool"]
-    rows = [[_named(name, chose), *_cells(models[name], figures.pointer("models", name))] for name in ranked]
+    heads: dict[str, list[Cell]] = {
+        name: [_named(name, chose), *(models[name][title] or figures.NOTHING for title in told)] for name in listed
+    }
+    rows = [[*heads[name], *_cells(models[name], figures.pointer("models", name))] for name in listed]
     domains: Sequence[str] = list(data.summary["domains"])
     by_domain: list[Sequence[Cell]] = []
-    for name in ranked:
-        cells: list[Cell] = [_named(name, chose)]
+    for name in listed:
+        cells: list[Cell] = [*heads[name]]
         for domain in domains:
             place = figures.pointer("models", name, "by_domain", domain)
             cells.append(figures.measured(models[name]["by_domain"].get(domain, {}).get("overall"), f"{place}/overall"))
+        cells.append(figures.measured(models[name]["overall"], f"{figures.pointer('models', name)}/overall"))
         by_domain.append(cells)
     blocks: list[Block] = []
     missing: Sequence[str] = data.summary["without_rubrics"]
@@ -90,7 +103,7 @@ def scores(data: ReportData) -> Section:
     blocks += [
         Table(columns, rows, "Gated scores by model"),
         Table(
-            [Column("model", numeric=False), *(Column(domain) for domain in domains)],
+            [*heading, *(Column(domain) for domain in domains), Column("overall")],
             by_domain,
             "Mean gated score by domain, with its interval",
         ),
@@ -108,6 +121,11 @@ def scores(data: ReportData) -> Section:
         f"checked by a person; {figures.used(data.summary)}."
     )
     return Section("scores", "Gated scores", (*blocks, Paragraph(asked, "note")), menu="Scores")
+
+
+def _told(models: Mapping[str, Any]) -> list[str]:
+    """Return what the configuration says of any of the models."""
+    return [title for title in _TOLD if any(one[title] for one in models.values())]
 
 
 def _named(name: str, chose: Sequence[str]) -> Cell:
@@ -232,6 +250,21 @@ def _agreement(found: Mapping[str, Any]) -> list[Block]:
     return _drawn(chart, "Agreement with ratings", table)
 
 
+def _benchmarks(found: Mapping[str, Any]) -> list[Block]:
+    names = ("pearson", "spearman", "kendall")
+    scores: Mapping[str, Any] = found["scores"]
+    charts = [
+        Chart(
+            scatter_chart({model: (one[1], one[0]) for model, one in each["points"].items()}, x="rating", y=name),
+            f"{name.capitalize()} and rating, one dot a model",
+        )
+        for name, each in scores.items()
+    ]
+    rows = [[name, *(_correlation(each[method]) for method in names)] for name, each in scores.items()]
+    columns = [Column("benchmark", numeric=False), *(Column(name.capitalize()) for name in names)]
+    return [*charts, Table(columns, rows, f"Correlation with the ratings over the same {len(found['models'])} models")]
+
+
 def _length(found: Mapping[str, Any]) -> list[Block]:
     models: Mapping[str, Any] = found["models"]
     points = [Point(name, one["r"], one["low"], one["high"]) for name, one in models.items() if one["low"] is not None]
@@ -288,9 +321,10 @@ def _coverage(found: Mapping[str, Any]) -> list[Block]:
     shares = {int(share): one for share, one in found["shares"].items() if one["deviation"] is not None}
     if not shares:
         return []
-    names = list(next(iter(shares.values()))["models"])
-    series = {"mean": [one["deviation"] for one in shares.values()]}
-    series |= {name: [one["models"][name]["deviation"] for one in shares.values()] for name in names}
+    values = {
+        float(share): {name: model["deviation"] for name, model in one["models"].items()}
+        for share, one in shares.items()
+    }
     rows = [
         [f"{share} %", f"{one['deviation']:.2f}", figures.signed_text(one["shift"])] for share, one in shares.items()
     ]
@@ -301,8 +335,9 @@ def _coverage(found: Mapping[str, Any]) -> list[Block]:
     ]
     return [
         Chart(
-            lines_chart(series, list(shares), x="rubrics used, percent", y="deviation over draws, points"),
-            "Standard deviation of scores over three draws of rubrics, by share of rubrics",
+            violins_chart(values, x="rubrics used, percent", y="deviation over draws, points"),
+            "Standard deviation of scores over three draws of rubrics, by share of rubrics: each model, their median and "
+            "quartiles, and, from five models on, their distribution; dashed: the mean",
         ),
         Table(columns, rows, "Stability with fewer rubrics"),
     ]
@@ -313,6 +348,7 @@ _ANALYSES = {
     "failures_by_domain": _failures,
     "consistency": _consistency,
     "agreement": _agreement,
+    "other_benchmarks": _benchmarks,
     "length_bias": _length,
     "two_judges": _judges,
     "coverage": _coverage,

@@ -1,8 +1,16 @@
-"""Plotly figures of an audit: a line through models, lines over shares of rubrics, bars of domains."""
+"""Plotly figures of an audit: a line through models, violins over shares of rubrics, bars of domains."""
 
 from collections.abc import Mapping, Sequence
+from math import exp
+from statistics import quantiles, stdev
 
 from dokimasia.report.charts import PALETTE, Figure, label
+
+FEWEST_FOR_SHAPE = 5
+"""Fewer models are dots: their shape would be the bandwidth's."""
+
+HALF_WIDTH, STEPS = 8.0, 48
+"""How far a violin reaches to each side, in the axis' unit, and how many pieces its sides have."""
 
 _AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
@@ -45,23 +53,85 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
     return {"data": traces, "layout": _layout(x, y)}
 
 
-def lines_chart(series: Mapping[str, Sequence[float]], at: Sequence[float], *, x: str, y: str) -> Figure:
-    """Return one line a series over the same places."""
-    traces: list[Figure] = [
+def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
+    """Return how models spread at each place: a shape as wide as they are many, quartiles, each model, and the mean's line.
+
+    Fewer than five models, and models that are all equal, have no shape and stand as dots alone. Values are 0 or more.
+
+    Args:
+        values: by place to the right, each model's value.
+        x: title of the axis to the right.
+        y: title of the axis upwards.
+    """
+    traces: list[Figure] = []
+    for at, models in values.items():
+        outline = _outline(list(models.values()))
+        if outline:
+            sides = [(at + width, place) for place, width in outline]
+            sides += [(at - width, place) for place, width in reversed(outline)]
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": [round(across, 4) for across, _ in sides],
+                    "y": [round(place, 4) for _, place in sides],
+                    "name": "models",
+                    "fill": "toself",
+                    "opacity": 0.35,
+                    "line": {"width": 1, "color": PALETTE[0]},
+                    "hoverinfo": "skip",
+                }
+            )
+    each = [(at, name, value) for at, models in values.items() for name, value in models.items()]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "each model",
+            "x": [at for at, _, _ in each],
+            "y": [value for _, _, value in each],
+            "text": [label(name) for _, name, _ in each],
+            "marker": {"size": 5, "color": PALETTE[0], "opacity": 0.6},
+            "hovertemplate": "%{text}, %{x:g}: <b>%{y:.2f}</b><extra></extra>",
+        }
+    )
+    known = {at: list(models.values()) for at, models in values.items() if models}
+    middle = {at: quantiles(one, n=4, method="inclusive") if len(one) > 1 else one * 3 for at, one in known.items()}
+    boxes = {at: (one[0], one[1], one[2]) for at, one in middle.items()}
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "median and quartiles",
+            "x": list(boxes),
+            "y": [one[1] for one in boxes.values()],
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": [round(one[2] - one[1], 6) for one in boxes.values()],
+                "arrayminus": [round(one[1] - one[0], 6) for one in boxes.values()],
+                "thickness": 5,
+                "width": 0,
+                "color": PALETTE[1],
+            },
+            "marker": {"size": 9, "color": PALETTE[1]},
+            "hovertemplate": "%{x:g}: median <b>%{y:.2f}</b><extra></extra>",
+        }
+    )
+    traces.append(
         {
             "type": "scatter",
             "mode": "lines+markers",
-            "name": label(name),
-            "x": list(at),
-            "y": list(values),
-            "line": {"width": 2, "color": PALETTE[number % len(PALETTE)]},
-            "marker": {"size": 8},
-            "hovertemplate": "%{x:g}: <b>%{y:.2f}</b>" + f"<extra>{label(name)}</extra>",
+            "name": "mean",
+            "x": list(known),
+            "y": [sum(one) / len(one) for one in known.values()],
+            "line": {"width": 2, "dash": "dash", "color": PALETTE[2]},
+            "hovertemplate": "%{x:g}: mean <b>%{y:.2f}</b><extra></extra>",
         }
-        for number, (name, values) in enumerate(series.items())
-    ]
-    layout = _layout(x, y) | _LEGEND
-    return {"data": traces, "layout": layout}
+    )
+    for trace in traces:
+        trace.setdefault("showlegend", trace["name"] != "models")
+    return {"data": traces, "layout": _layout(x, y) | _LEGEND}
 
 
 def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
@@ -92,6 +162,17 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
     }
     layout["yaxis"] = {**_AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
     return {"data": traces, "layout": layout}
+
+
+def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the half width of a violin at places from below upwards: a kernel density, Silverman's bandwidth."""
+    if len(values) < FEWEST_FOR_SHAPE or not (spread := stdev(values)):
+        return []
+    width = 1.06 * spread * len(values) ** -0.2
+    low, high = max(0.0, min(values) - 2 * width), max(values) + 2 * width
+    places = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
+    heights = [sum(exp(-(((place - one) / width) ** 2) / 2) for one in values) for place in places]
+    return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
 
 
 def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float], list[float]] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
-from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name, summed
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
@@ -34,7 +34,10 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
     every = list(sets.values())
     figures = audit_figures(audit_rows(home, run), seed=run.seed)
     models: dict[str, dict[str, Any]] = figures["models"]
+    specs = {spec.ref.name: spec for spec in plan.candidates}
     for name, one in models.items():
+        spec = specs[name.removesuffix(BLIND_MARK)]
+        one |= {"weights": spec.weights, "parameters": spec.parameters}
         one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
     pool = sorted({name for one in every for name in one.pool})
     return {

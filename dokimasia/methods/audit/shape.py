@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Bounds, Count, Counts, Coverage, DataFigures, Failures, Interval, Judge, Used
 
@@ -47,7 +48,9 @@ class AuditedModel(Used):
     easy_wrong_mean: Interval | None = Field(description="mean share of easy-wrong rubrics that hold")
     must_right_item: RubricRate | None = Field(description="of all judged must-right rubrics those that hold")
     easy_wrong_item: RubricRate | None = Field(description="of all judged easy-wrong rubrics those that hold")
-    reliability_gap: Interval | None = Field(description="must_right_item less gate_pass, in points; lower is better")
+    reliability_gap: Interval | None = Field(
+        description="must_right_item less gate_pass, in points; lower is better (the paper: all rubrics)"
+    )
     bounds: AuditBounds
     spread: float | None = Field(
         ge=0,
@@ -56,6 +59,10 @@ class AuditedModel(Used):
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
     failed_answers: Failures = Field(description="responses that failed, by kind of failure")
     by_domain: dict[str, AuditedDomain]
+    weights: Weights | None = Field(description="as the configuration said; null where it does not say")
+    parameters: str | None = Field(
+        description="number of parameters, as the configuration said; null where it does not"
+    )
 
 
 class AuditRubrics(Value):

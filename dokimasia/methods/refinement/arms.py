@@ -179,6 +179,7 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         "n_scored": len(scored),
         "before": _interval(before, [row.cluster for row in about], seed),
         "after": _interval([value for value, _ in scored], [cluster for _, cluster in scored], seed),
+        "gained": _gained(about, measure, part, seed),
         "bounds": {
             "low": _rounded((total + LOWEST * unknown) / len(about)),
             "high": _rounded((total + HIGHEST * unknown) / len(about)),
@@ -187,6 +188,20 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
         else None,
         "solved": _moved(about, lambda row: atoms_of(row, measure, part), solved=True),
     }
+
+
+def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> dict[str, Any] | None:
+    """What the atoms of the scored answers gained over the judgement that the answers were chosen by."""
+    pairs = [
+        (_mean([row.before[number - 1] for number in atoms_of(row, measure, part)]), value, row.cluster)
+        for row in rows
+        if row.before and (value := value_of(row, measure, part)) is not None
+    ]
+    if not pairs:
+        return None
+    before, after, clusters = (list(column) for column in zip(*pairs, strict=True))
+    interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
+    return {"mean": _rounded(_mean(after) - _mean(before)), **limits(interval)}
 
 
 def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> dict[str, Any]:

@@ -23,9 +23,11 @@ GAINS: tuple[tuple[Arm, Arm], ...] = (
 )
 """The comparisons: each arm (first) with its controls, and hints with the questions alone."""
 
-PART_GAINS: tuple[tuple[Arm, Arm], ...] = (("self", "retry"), ("peer", "retry"))
-OPTION_GAINS: tuple[tuple[Arm, Arm], ...] = GAINS[:5]
-"""Gains apart for questions with few possible answers: there, being told that one is wrong gives much away."""
+PART_GAINS: tuple[tuple[Arm, Arm], ...] = GAINS[:5]
+"""Gains by category, and apart for questions with few possible answers: every correction over both of its controls."""
+
+LEAF_GAINS: tuple[tuple[Arm, Arm], ...] = (("self", "retry"), ("peer", "retry"))
+"""Gains at a capability: fewer, since there are many of these and all are adjusted together."""
 
 PART_MEASURES: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
 PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "spoken", "atoms", "shown", "withheld")
@@ -112,7 +114,7 @@ def _by_options(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -
     """
     few = [row for row in rows if row.options is not None]
     parts = {"two to five": few, "more": [row for row in rows if row.options is None]}
-    found = {name: _part(some, arms, seed, gains=OPTION_GAINS) for name, some in parts.items() if some}
+    found = {name: _part(some, arms, seed) for name, some in parts.items() if some}
     if few:
         rates = [1 / (row.options - 1) for row in few if row.arm == "original" and row.options is not None]
         found["two to five"]["guessing"] = round(sum(rates) / len(rates), DIGITS)
@@ -153,12 +155,18 @@ def _with_tree(
     failed = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
     return {
         "placed": {"failed_atoms": len(failed), "on_the_tree": sum(key in places for key in failed)},
-        "by_capability": _by_place(rows, arms, seed, places),
-        "by_branch": _by_place(rows, arms, seed, branch_of),
+        "by_capability": _by_place(rows, arms, seed, places, LEAF_GAINS),
+        "by_branch": _by_place(rows, arms, seed, branch_of, PART_GAINS),
     }
 
 
-def _by_place(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, place_of: Mapping[str, str]) -> Figures:
+def _by_place(
+    rows: Sequence[RefinementRow],
+    arms: Sequence[Arm],
+    seed: int,
+    place_of: Mapping[str, str],
+    gains: Sequence[tuple[Arm, Arm]],
+) -> Figures:
     placed: dict[str, dict[str, list[int]]] = {}
     for criteria, row in {row.criteria_id: row for row in rows}.items():
         for number in every_atom(row):
@@ -173,7 +181,7 @@ def _by_place(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, pla
 
         here = [row for row in rows if set(part(row)) & set(row.failed_atoms)]
         if here:
-            found[place] = _part(here, arms, seed, part)
+            found[place] = _part(here, arms, seed, part, gains)
     return found
 
 

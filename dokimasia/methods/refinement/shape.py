@@ -44,6 +44,10 @@ class AtomScores(Value):
     after: Interval | None = Field(
         description="mean after the arm, 1 to 5; of the arm `original` the judge's second look at the same answer"
     )
+    gained: Interval | None = Field(
+        description="`after` less `before` on the scored answers, in points; since they were chosen by `before`, it holds luck, "
+        "too: that of the arm `original` is luck and the judge's unsteadiness alone"
+    )
     bounds: Bounds | None = Field(description="of `after` over all n, 1 to 5")
     solved: Share = Field(description="of the atoms that had failed those that are solved now")
 
@@ -191,11 +195,18 @@ class Cell(Value):
     no_interval: NoInterval = None
 
 
-class GainOverRetry(Interval):
-    """The gain of an arm over `retry`."""
+class TableGain(Interval):
+    """The gain of an arm over another; over `original` there is no test, since answers were chosen by their scores there."""
 
     p_value: PValue
     adjusted: Adjusted
+
+
+class TableGains(Value):
+    """The gains of an arm over another, by column and on average."""
+
+    cells: dict[str, TableGain | None] = Field(description="by column; null with fewer than five answers there")
+    average: TableGain | None
 
 
 class TableRow(Value):
@@ -208,7 +219,12 @@ class TableRow(Value):
     )
     cells: dict[str, Cell | None] = Field(description="by column; null where nothing failed there")
     average: Cell | None
-    gain: GainOverRetry | None = Field(description="null for arms that are no correction, and without a pair")
+    gain: TableGain | None = Field(
+        description="over `retry`, as in the paper; null for arms that are no correction, and without a pair"
+    )
+    gains: dict[Literal["retry", "again", "original"], TableGains] = Field(
+        description="by control; over `original` of atom scores alone, since there every accuracy is one over 0"
+    )
 
 
 class RefinementTable(Value):

@@ -5,8 +5,8 @@ from typing import Any
 
 from dokimasia.domain.refinement import Arm
 
-CONTROL: Arm = "retry"
-"""Gains of the table are over this arm, as in the paper; the gains over `again` stand beside them in the figures."""
+CONTROLS: tuple[Arm, ...] = ("retry", "again")
+"""Gains of the table are over these arms: the first as in the paper, the second against what answering anew brings."""
 
 
 def table_of(
@@ -35,13 +35,37 @@ def table_of(
                 for column in columns
             },
             "average": _cell(model["arms"][arm], arm, measure),
-            "gain": _gain(model["gains"].get(f"{arm} over {CONTROL}"), measure),
+            "gain": _gain(model["gains"].get(f"{arm} over {CONTROLS[0]}"), measure),
+            "gains": _gains(model, kind, columns, arm, measure),
         }
         for name, model in models.items()
         for arm in arms
         for measure in ("accuracy", "atom score")
     ]
     return {"by": kind.removeprefix("by_").replace("branch", "capability"), "columns": columns, "rows": rows}
+
+
+def _gains(
+    model: Mapping[str, Any], kind: str, columns: Sequence[str], arm: Arm, measure: str
+) -> dict[str, dict[str, Any]]:
+    """Return what an arm gains over each control, by column and on average, and of atom scores over the original answer."""
+    parts = {column: model[kind].get(column) for column in columns}
+    found: dict[str, dict[str, Any]] = {}
+    for control in CONTROLS:
+        name = f"{arm} over {control}"
+        if name in model["gains"]:
+            cells = {column: _gain(part and part["gains"].get(name), measure) for column, part in parts.items()}
+            found[control] = {"cells": cells, "average": _gain(model["gains"][name], measure)}
+    if measure == "atom score" and arm != "original":
+        cells = {column: _over_original(part, arm) for column, part in parts.items()}
+        found["original"] = {"cells": cells, "average": _over_original(model, arm)}
+    return found
+
+
+def _over_original(part: Mapping[str, Any] | None, arm: Arm) -> dict[str, Any] | None:
+    """ATOM, G.2: the atom score after an arm less that by which the answers were chosen."""
+    gained = None if part is None else part["arms"][arm]["atoms"]["gained"]
+    return None if gained is None else {**gained, "p_value": None, "adjusted": None}
 
 
 def _cell(figures: Mapping[str, Any], arm: Arm, measure: str) -> dict[str, Any] | None:

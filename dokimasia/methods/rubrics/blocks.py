@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.rubric import WEAK_POOL
+from dokimasia.methods.rubrics import distributions
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.data import Drawing, ReportData
@@ -162,6 +163,6 @@ def _rubrics(item: Mapping[str, Any], *, evidence: bool = False) -> Iterator[Blo
 
 DRAWING = Drawing(
     "rubrics",
-    (section, power, sets, skipped.section, provenance.section),
+    (section, distributions.section, power, sets, skipped.section, provenance.section),
     sample=lambda views, cut: sample(views[0]),
 )

@@ -8,6 +8,9 @@ from dokimasia.domain.rubric import WEAK_POOL, Rubric, RubricSet
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.rates import mean
 
+STEP = 100
+"""Words from one step of the captions' histogram to the next."""
+
 
 def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
     """Return the figures of rubric sets, ready for JSON.
@@ -33,6 +36,7 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
             "mean": mean(lengths),
             "median": median(lengths) if lengths else None,
             "longest": max(lengths, default=None),
+            "by_length": {str(at): sum(at <= one < at + STEP for one in lengths) for at in _steps(lengths)},
         },
         "domains": counted(one.domain or "unknown" for one in sets),
         "kinds": counted(rubric.kind or "unknown" for rubric in rubrics),
@@ -49,6 +53,11 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
         "verified": sum(one.verified for one in sets),
         "checked": sum(one.checked for one in sets),
     }
+
+
+def _steps(lengths: Sequence[int]) -> range:
+    """Return where the steps of a histogram begin, from the shortest length's to the longest one's."""
+    return range(min(lengths) // STEP * STEP, max(lengths) + 1, STEP) if lengths else range(0)
 
 
 def stands_in(rubric: Rubric, caption: str) -> bool:

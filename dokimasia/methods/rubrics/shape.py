@@ -29,6 +29,7 @@ class CaptionWords(Value):
     mean: float | None
     median: float | None
     longest: Count | None
+    by_length: Counts = Field(description="captions by the words at which their step of a hundred begins")
 
 
 class Dropped(Value):

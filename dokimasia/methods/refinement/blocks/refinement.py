@@ -1,23 +1,21 @@
 """What the models mended of their failures: the paper's table, gains over retry and again, what was said and let out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from dokimasia.methods.refinement.blocks.cells import (
-    beside,
     gain_cells,
     gain_of,
     limits_cell,
     named,
     of,
-    pieces_of,
     rate_cell,
     share_cell,
     sure,
-    value_cell,
 )
 from dokimasia.methods.refinement.blocks.headline import mended, options, taken
+from dokimasia.methods.refinement.blocks.paper import paper
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
@@ -73,42 +71,6 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         f" answers of run {summary['source']} were taken up {why}, in every arm the same ones, {seen}, in {rounds}; of two "
         f"failed atoms or more that can be fed back {summary['withhold']:.0%} were withheld from all feedback.{form}",
     )
-
-
-def paper(summary: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield the paper's table for each model: strategies and measures down, categories across."""
-    table: Mapping[str, Any] = summary["table"]
-    columns = [
-        *named("strategy"),
-        Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5"),
-        *(Column(name) for name in table["columns"]),
-        Column("average", meaning="with its 95 % interval"),
-        Column("n", meaning="answers; where some have no verdict or score, those that have one of all"),
-        Column("gain over retry", meaning="on the same answers, with its 95 % interval"),
-    ]
-    for name, model in summary["models"].items():
-        rows = [_strategy(number, one) for number, one in enumerate(table["rows"]) if one["model"] == name]
-        if model["failed"]:
-            yield Table(columns, rows, f"Correction of {name}'s initially failed answers by strategy and category")
-
-
-def _strategy(number: int, one: Mapping[str, Any]) -> list[Cell]:
-    place, average = f"/table/rows/{number}", one["average"]
-    percent = one["measure"] == "accuracy"
-    return [
-        one["strategy"] if percent else Span(one["strategy"], "muted"),
-        "accuracy" if percent else Span("atoms", "muted"),
-        *(
-            value_cell(cell, f"{place}/cells{figures.pointer(name)}/value", percent)
-            for name, cell in one["cells"].items()
-        ),
-        (
-            *pieces_of(value_cell(average, f"{place}/average/value", percent)),
-            *beside(limits_cell(average, f"{place}/average", percent)),
-        ),
-        figures.NOTHING if average is None else of(average["n_known"], average["n"]),
-        gain_cells(one["gain"], f"{place}/gain", percent)[0],
-    ]
 
 
 def planted(summary: Mapping[str, Any], expected: Mapping[str, Mapping[str, float]]) -> Table:

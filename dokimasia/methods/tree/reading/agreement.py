@@ -29,7 +29,8 @@ def mapping_comparison(
 
     Returns:
         n (criteria in both), only_first, only_second, hit_rate {share, low, high} (the same leaf; 95 %), kappa {value,
-        low, high} (Cohen's, None where it has no value), groups {adjusted_rand, adjusted_mutual_information,
+        low, high} (Cohen's, None where it has no value), by_category (the hit rate {n, share, low, high} on what the first
+        places in each category, as in ATOM's Figure 7), groups {adjusted_rand, adjusted_mutual_information,
         homogeneity, completeness} (whatever the leaves are called), by_layer {categories, parents} (share of the same
         category, of the same parent), and disagreements [{first, second, n, example}], the most frequent first.
 
@@ -50,6 +51,7 @@ def mapping_comparison(
             "second": sum(other is None for _, other in pairs),
         },
         "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
+        "by_category": _by_category(pairs, clusters),
         "kappa": None if agreed.kappa is None else _kappa(agreed.kappa, pairs, clusters),
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
         "by_layer": {
@@ -58,6 +60,20 @@ def mapping_comparison(
         },
         "disagreements": _disagreements(pairs, both),
     }
+
+
+def _by_category(pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for category in sorted({one for first, _ in pairs if (one := _cut(first, 1)) is not None}):
+        here = [at for at, (first, _) in enumerate(pairs) if _cut(first, 1) == category]
+        hits = [pairs[at][0] == pairs[at][1] for at in here]
+        ends = rate_interval(hits, clusters=[clusters[at] for at in here], level=LEVEL)
+        found[category.strip("<>")] = {
+            "n": len(hits),
+            "share": rounded(sum(hits) / len(hits)),
+            **limits(ends),
+        }
+    return found
 
 
 def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, Any]:
