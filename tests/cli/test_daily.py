@@ -151,6 +151,6 @@ def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: p
     _, exported, _ = verb("export", first["run"])
     retried = [row for row in map(json.loads, exported.splitlines()) if row["attempt"]]
     assert retried
-    _, shown, _ = verb("show", first["run"], "--sample", retried[0]["sample"])
+    _, shown, _ = verb("show", first["run"], "--sample", retried[0]["id"])
     assert "Asked anew" in shown
     assert "before attempt 1: refused: the provider filtered the" in shown
