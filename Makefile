@@ -68,6 +68,7 @@ charts:  ## Renew the library of the page's charts, with the traces that charts.
 	npm install --no-audit --no-fund --ignore-scripts --prefix $(CHARTS) plotly.js@4.1.1 esbuild@0.25.12
 	cp dokimasia/report/charts.entry.js $(CHARTS)/
 	cd $(CHARTS) && node_modules/.bin/esbuild charts.entry.js --bundle --minify --format=iife --global-name=Plotly \
+		--banner:js='/* plotly.js v4.1.1, Copyright 2012-2026, Plotly, Inc. Licensed under the MIT license. In part. */' \
 		--target=es2016 --charset=ascii --legal-comments=eof --define:global=window --define:define.amd=false \
 		--outfile=plotly.js
 	cp $(CHARTS)/plotly.js dokimasia/report/plotly.js
