@@ -9,7 +9,7 @@ COLLECT_EVERY = 50_000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 the user's mistake, 1 ours, 130 interrupted."""
+    """Run the command line and exit with what it returns; docs/commands.md has the table of exit codes."""
     gc.set_threshold(COLLECT_EVERY)
     from dokimasia.cli.main import run
 

@@ -11,8 +11,10 @@
     ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
     ├── TransportError           one try brought no usable envelope
     ├── CallFailed               a call has no answer after all tries, or may not be paid for
+    ├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
     ├── StorageError             the home folder: damaged, missing, full
     │   ├── HomeLocked           another process writes here: exit code 2
+    │   ├── ImpossibleHome       no folder can be there: exit code 2
     │   └── NewerHome            written by a newer version: exit code 2
     └── Interrupted              stopped by the user; resumable: exit code 130
 """
@@ -100,12 +102,26 @@ class TransportError(DokimasiaError):
 
 
 class CallFailed(DokimasiaError):
-    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), or for money (`budget`)."""
+    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), or for money (`budget`).
 
-    def __init__(self, kind: Literal["api_error", "context_overflow", "budget"], reason: str) -> None:
+    `last` is what its last try met, where one was made.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["api_error", "context_overflow", "budget"],
+        reason: str,
+        *,
+        last: TransportError | None = None,
+    ) -> None:
         super().__init__(f"{kind}: {reason}")
         self.kind: Literal["api_error", "context_overflow", "budget"] = kind
         self.reason = reason
+        self.last = last
+
+
+class Unreachable(DokimasiaError):
+    """A model cannot be asked at all: its key, its name or its address is wrong, or its server is down."""
 
 
 class StorageError(DokimasiaError):
@@ -114,6 +130,12 @@ class StorageError(DokimasiaError):
 
 class HomeLocked(StorageError):
     """Another process writes to this home; the message names it."""
+
+    exit_code = 2
+
+
+class ImpossibleHome(StorageError):
+    """No home can be made where one was asked for; the message names the place."""
 
     exit_code = 2
 

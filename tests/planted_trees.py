@@ -12,8 +12,9 @@ from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.domain.identity import value_id
 from dokimasia.simulation.world import make_world
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import SqliteRunStore, load_samples, resolve_run
+from dokimasia.storage.runs import SqliteRunStore, load_samples
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.trees.versions import create_tree, keep_criteria, put_version
 

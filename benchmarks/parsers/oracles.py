@@ -27,6 +27,40 @@ def said(text: str) -> str:
     return re.split(f"</{opening[1]}>", text[opening.end() :], maxsplit=1, flags=re.IGNORECASE | re.ASCII)[-1]
 
 
+def stated(text: str) -> str:
+    """Return the text without what it only thinks, comments, strikes out, quotes or fences, found one after the other.
+
+    What is fenced or quoted stays where nothing else in the text could state anything.
+    """
+    rest = said(text)
+    for name in (
+        "think",
+        "thinking",
+        "thoughts?",
+        "scratchpad",
+        "reflection",
+        "draft",
+        "blockquote",
+        "quote",
+        "del",
+        "s",
+    ):
+        rest = re.sub(rf"<{name}\s*>.*?</{name}\s*>", "\n", rest, flags=re.IGNORECASE | re.ASCII | re.DOTALL)
+    rest = re.sub(r"<!--.*?-->", " ", rest, flags=re.DOTALL)
+    kept: list[str] = []
+    fenced = ""
+    for line in rest.split("\n"):
+        mark = re.match(r" {0,3}(```+|~~~+)[^`]*$", line)
+        if fenced:
+            fenced = "" if mark and line.strip().startswith(fenced) and not line.strip(" `~\r") else fenced
+        elif mark:
+            fenced = mark[1]
+        elif not re.match(r" {0,3}>", line):
+            kept.append(line)
+    own = "\n".join(kept)
+    return re.sub(r"~~.+?~~", " ", own, flags=re.DOTALL) if re.search(r"[\[{<0-9]", own) else rest
+
+
 def check_scores(text: str, scores: list[Checkpoint], *, expected: int, paths: tuple[str, ...] = ()) -> None:
     """Compare scores with the lines of the text: each stands in one for its criterion, and none says otherwise."""
     _require(len(scores) == expected and all(map(_is_score, scores)), "scores of another number or size")
@@ -36,7 +70,7 @@ def check_scores(text: str, scores: list[Checkpoint], *, expected: int, paths: t
         _require(
             any(_states(line, number, path, score) for line in lines), f"no line gives criterion {number} a {score}"
         )
-    for line in lines:
+    for line in (_HIDDEN.sub("", line) for line in stated(text).split("\n")):
         plain = _CANONICAL.fullmatch(line.strip(" \t\r"))
         if plain:
             number = int(plain[1])
@@ -70,15 +104,15 @@ def check_structured_scores(text: str, scores: list[Checkpoint], *, expected: in
 def check_rating(text: str, rating: float, *, low: float, high: float) -> None:
     """Hold a rating against the numbers in double brackets: it stands there, and no other does."""
     _require(low <= rating <= high, "a rating outside of its scale")
-    stated = {float(one) for one in re.findall(r"\[\[([0-9]{1,9}(?:\.[0-9]{1,9})?)\]\]", said(text))}
+    others = {float(one) for one in re.findall(r"\[\[([0-9]{1,9}(?:\.[0-9]{1,9})?)\]\]", stated(text))}
     loose = re.findall(r"\[\[\s*([+-]?[0-9.]+)\s*\]\]", said(text))
     _require(any(float(one) == rating for one in loose if re.search("[0-9]", one)), "a rating that is not there")
-    _require(stated <= {rating}, "another rating is there, too")
+    _require(others <= {rating}, "another rating is there, too")
 
 
 def check_equivalence(text: str, same: bool, *, objects: bool = False) -> None:
     """Hold a verdict against the words in double brackets and, with `objects`, the field `verdict` of objects."""
-    words = re.findall(r"\[\[\s*(same|different)\s*\]\]", said(text), re.IGNORECASE | re.ASCII)
+    words = re.findall(r"\[\[\s*(same|different)\s*\]\]", stated(text), re.IGNORECASE | re.ASCII)
     if objects:
         found = (one.get("verdict") for one in _objects(said(text)))
         words += [word.strip() for word in found if isinstance(word, str)]
@@ -93,7 +127,7 @@ def check_match(text: str, model: str) -> None:
     _require(model in ("A", "B"), "neither of the two models")
     letters = re.findall(r"\[\[\s*([AB])\s*\]\]", said(text), re.IGNORECASE | re.ASCII)
     _require(bool(letters) and "report" in said(text).casefold(), "no report is matched there")
-    plain = re.findall(r"^report (1|2): \[\[([AB])\]\]$", said(text), re.IGNORECASE | re.ASCII | re.MULTILINE)
+    plain = re.findall(r"^report (1|2): \[\[([AB])\]\]$", stated(text), re.IGNORECASE | re.ASCII | re.MULTILINE)
     for number, letter in plain:
         same = letter.upper() == model
         _require(same if number == "1" else not same, "a line says another model")

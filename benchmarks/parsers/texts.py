@@ -194,6 +194,34 @@ PIECES = (
         "<answer/>",
     ),
     *(
+        "~~",
+        "~~~\n",
+        "```\n",
+        "<!--",
+        "-->",
+        "<draft>",
+        "</draft>",
+        "<del>",
+        "</del>",
+        "\n> ",
+        "</s>",
+        "not ",
+        "perhaps ",
+        "un",
+    ),
+    *(
+        "/10",
+        "/100",
+        " out of 10",
+        ".5",
+        "-4",
+        "?",
+        " -> 2",
+        ", on reflection 2",
+        "\nCorrection: 1 | score: [2]",
+        "\nDone.",
+    ),
+    *(
         "Final answer: ",
         "final answer is: 3",
         "I can't help with",
@@ -252,8 +280,9 @@ def two(dice: Dice) -> str:
 
 
 def pieces(dice: Dice) -> str:
-    """Return pieces in a row."""
-    return "".join(PIECES[dice.below(len(PIECES))] for _ in range(dice.below(MOST_PIECES + 1)))
+    """Return pieces in a row or line by line, more often few than many."""
+    many = dice.below(1 + dice.below(MOST_PIECES + 1))
+    return ("", "\n")[dice.below(2)].join(PIECES[dice.below(len(PIECES))] for _ in range(many))
 
 
 _EVERY = tuple(one for replies in REPLIES.values() for one in replies)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.criterion import Criterion
 from dokimasia.domain.failure_modes import Mode, ModeKind, Note
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.mode_lists import NewMode, Sorting, parse_changes, parse_sorting
-from dokimasia.parsing.modes import Assignments, Notes, parse_assignments, parse_notes
+from dokimasia.parsing.failure_modes.lists import NewMode, Sorting, parse_changes, parse_sorting
+from dokimasia.parsing.failure_modes.notes import Assignments, Notes, parse_assignments, parse_notes
 from dokimasia.prompts import lines_text
 
 NO_MODES = "none yet"
@@ -32,11 +33,17 @@ class Shown(NamedTuple):
     def inputs(self) -> dict[str, str]:
         """What every prompt on them is given."""
         rows = ({"n": at, "point": one.question, "truth": one.ground_truth} for at, one in enumerate(self.points, 1))
-        return {**question_inputs(self.sample), "points": lines_text(rows), "answer": self.answer}
+        return {**question_inputs(self.sample), "points": lines_text(rows), **answer_inputs("answer", self.answer)}
 
     def names(self, *more: str) -> tuple[str, ...]:
         """What is shown, by name."""
-        return (*(("image",) if self.sample.images else ()), "question", "criteria", "response", *more)
+        return (
+            *(("image",) if self.sample.images else ()),
+            "question",
+            "criteria",
+            shown_as("response", self.answer),
+            *more,
+        )
 
 
 def note_failures(shown: Shown) -> Ask[Notes]:

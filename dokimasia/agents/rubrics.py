@@ -6,6 +6,7 @@ The mender replaces rubrics, too; the role that plants the errors by which rubri
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
 from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
@@ -105,8 +106,8 @@ def assess_response(
     group_a, group_b = rubrics.must_right, rubrics.easy_wrong
     return Ask(
         "rubric_assessment",
-        {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), "response": response},
-        shown=("rubrics", "response", *(("image",) if show_image and sample.images else ())),
+        {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), **answer_inputs("response", response)},
+        shown=("rubrics", shown_as("response", response), *(("image",) if show_image and sample.images else ())),
         parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),
         images=sample.images if show_image else (),
         repeat=repeat,

@@ -13,9 +13,9 @@ from dokimasia.agents.asking import Ask
 from dokimasia.domain.capability import DEEPEST, Proposal
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.merges import Merges, parse_merges
-from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
 from dokimasia.parsing.reply import NAMED, short
+from dokimasia.parsing.trees.merges import Merges, parse_merges
+from dokimasia.parsing.trees.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
 from dokimasia.prompts import lines_text
 
 T = TypeVar("T")

@@ -35,10 +35,10 @@ def command(
     from dokimasia.cli.drawing import print_run
     from dokimasia.methods.audit.analysing import analyse
     from dokimasia.runs.reading.reporting import write_report
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.storage.naming import of_method, other_than, resolve_run
 
-    with reading(settings, run) as (home, found):
-        other = resolve_run(home, against) if against else None
+    with reading(settings, run, of_method("audit")) as (home, found):
+        other = resolve_run(home, against, other_than(found)) if against else None
         figures = analyse(home, found, ratings=ratings, against=other)
         if output is not None:
             asyncio.run(write_report(home, found, output=output, redact=redact, figures=figures))

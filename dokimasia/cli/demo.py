@@ -35,9 +35,10 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     with the path of the page that it writes.
     """
     from dokimasia.simulation.world import make_world, write_world
+    from dokimasia.storage.home import Home
 
     data = settings.home / f"world-{samples}-{seed}.jsonl"
-    data.parent.mkdir(parents=True, exist_ok=True)
+    Home.open(settings.home, write=True).close()
     pictures = write_world(data, samples, seed)
     click.echo(f"made {samples} questions on {pictures} pictures in seven domains: {data}", err=True)
     pairs = list(make_world(samples, seed))

@@ -10,6 +10,7 @@ from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import common, json_option, print_json
 from dokimasia.methods.diagnosis import WordsRequest
 from dokimasia.methods.fingerprints import FingerprintRequest
+from dokimasia.runs.requests import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--matches", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="--fingerprint: a person's."
 )
-@request_options(FingerprintRequest, optional=("judge",))
+@request_options(FingerprintRequest, leave_out=("min_score", "min_accuracy"), optional=("judge",))
 @click.option("--dry-run", is_flag=True, help="--write, --fingerprint: print the estimate; ask nothing.")
 @json_option
 @common
@@ -50,7 +51,7 @@ def command(
     matches: Path | None,
     dry_run: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Diagnose RUN: where its models are weak and strong, how they rank and tie, how they fail, and what is behind it.
 
     All figures are tables with intervals, kept with the run. A leaf is marked only by a test that is corrected for all
@@ -60,26 +61,27 @@ def command(
     if matches is not None:
         _take_in(settings, asked, matches, dry_run=dry_run, as_json=as_json)
     elif fingerprint:
-        _match(settings, asked, dry_run=dry_run, as_json=as_json)
+        return _match(settings, asked, dry_run=dry_run, as_json=as_json)
     elif write:
-        _write(settings, asked, dry_run=dry_run, as_json=as_json)
+        return _write(settings, asked, dry_run=dry_run, as_json=as_json)
     elif why is not None:
         _why(settings, asked["run"], why, tree=asked["tree"], top=top, seed=asked["seed"], as_json=as_json)
     else:
         _tables(settings, asked, against=against, shown=shown, as_json=as_json)
+    return 0
 
 
-def _write(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def _write(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge write reports on a run, or print those that it wrote."""
     from dokimasia.methods.diagnosis import METHOD
 
     if asked["judge"] is None:
         raise click.UsageError("--write needs --judge M: who writes")
-    request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields})
-    run_verb(METHOD, settings, request, dry_run=dry_run, as_json=as_json)
+    request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields if name in asked})
+    return run_verb(METHOD, settings, request, dry_run=dry_run, as_json=as_json)
 
 
-def _match(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> None:
+def _match(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge match reports to responses, or only write them, for a person to match."""
     from dokimasia.methods.fingerprints import METHOD
 
@@ -87,7 +89,7 @@ def _match(settings: "Settings", asked: dict[str, Any], *, dry_run: bool, as_jso
         raise click.UsageError("--fingerprint needs --judge M: who writes the reports, and matches them")
     if asked["by_hand"] and asked["export"] is None:
         raise click.UsageError("--by-hand needs --export DIR: where the trials are written for a person")
-    run_verb(METHOD, settings, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
+    return run_verb(METHOD, settings, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
 
 
 def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
@@ -112,7 +114,7 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
                 click.echo(line, err=True)
 
 
-_PAID = frozenset({"judge", "max_cost", "max_calls", "max_tokens", "keep_checkpoints", "fresh", "prompts", "dry_run"})
+_PAID = frozenset({"judge", "keep_checkpoints", "fresh", "prompts", "dry_run", *Invocation.model_fields})
 _HAND = frozenset({"matches", "by_hand", "responses", "trials"})
 _SAID = {
     "": frozenset({"why", "against", "shown", "export"}),

@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all", ctx)
+            raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -92,22 +92,27 @@ def group() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; errors are one line on standard error."""
+    from dokimasia.cli.shared import say, say_error
+
     try:
         result: Any = group.main(
             args=list(arguments) if arguments is not None else None, prog_name="dokimasia", standalone_mode=False
         )
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.exceptions.NoArgsIsHelpError as problem:
+        say(problem.format_message())
+        return problem.exit_code
     except click.ClickException as problem:
-        problem.show()
+        context = problem.ctx if isinstance(problem, click.UsageError) else None
+        way_out = "" if context is None else f" (`{context.command_path} --help` says what there is)"
+        say_error(f"{problem.format_message().rstrip('.')}{way_out}")
         return problem.exit_code
     except click.Abort:
-        click.echo("interrupted", err=True)
+        say("interrupted")
         return 130
     except DokimasiaError as problem:
-        from dokimasia.cli.shared import redact
-
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {redact(str(problem))}", err=True)
+        say_error(str(problem))
         return problem.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -115,6 +120,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as problem:  # the last stop: whatever it is, it leaves as one redacted line
         from dokimasia.cli.shared import crash_report
 
-        click.echo(crash_report(problem), err=True)
+        say(crash_report(problem))
         return 1
     return result if isinstance(result, int) else 0

@@ -3,10 +3,10 @@
 import logging
 import time
 
-import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from dokimasia.cli.shared import say
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.report.figures import cost_text
 from dokimasia.runs.estimate import Estimate
@@ -45,9 +45,9 @@ class ProgressLine:
         asked = (
             f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
         )
-        click.echo(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again", err=True)
+        say(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
-            click.echo(f"note: {note}", err=True)
+            say(f"note: {note}")
         if self._console.is_terminal:
             self._live = Progress(
                 TextColumn("{task.description}"),
@@ -74,7 +74,7 @@ class ProgressLine:
             self._live.update(task, completed=progress.done, total=progress.items, note=note)
         elif now - self._last_line >= PLAIN_EVERY:
             self._last_line = now
-            click.echo(f"{progress.done}/{progress.items} done · {note}", err=True)
+            say(f"{progress.done}/{progress.items} done · {note}")
 
     def happened(self, event: GatewayEvent) -> None:
         """Say why a limit changed; everything else is in the log."""

@@ -10,11 +10,11 @@ import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from dokimasia.runs.requests import NOBODY, Option, RunRequest, fields_in_order, option_of
+from dokimasia.runs.requests import NOBODY, Invocation, Option, RunRequest, fields_in_order, option_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Q = TypeVar("Q", bound=RunRequest)
+Q = TypeVar("Q", bound=Invocation)
 
 
 def request_options(
@@ -50,7 +50,7 @@ def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Calla
     kind = _kind(field)
     if how.argument:
         return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
-    flags = how.flags or (f"--{name.replace('_', '-')}",)
+    flags = flags_of(name, field)
     shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": how.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     if kind is bool:
@@ -67,6 +67,11 @@ def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Calla
     )
 
 
+def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return how a field that is an option is written."""
+    return option_of(field).flags or (f"--{name.replace('_', '-')}",)
+
+
 def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
     """Return the request that was asked for on the command line.
 
@@ -80,10 +85,10 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else ""
-        flag = f"--{name.replace('_', '-')}"
+        flag = flags_of(name, fields[name])[0]
         if first["input"] is None and fields[name].is_required():
             raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
-        raise click.UsageError(f"{flag}: {first['msg']}") from None
+        raise click.UsageError(f"{flag}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def _value(field: FieldInfo, value: Any) -> Any:

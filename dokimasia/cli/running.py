@@ -6,21 +6,26 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
-import click
-
 from dokimasia.cli.progress import ProgressLine
+from dokimasia.cli.shared import say, say_error
 from dokimasia.errors import Interrupted
-from dokimasia.runs.services import Stop
+from dokimasia.runs.ending import End
+from dokimasia.runs.reaching import Stop
 from dokimasia.settings import Settings
+
+EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5}
+"""By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
 
 
 class Ended(Protocol):
-    """What every kind of run returns: its id, and whether it is complete."""
+    """What every kind of run returns: its id, how it ended, and why it did not end as it was wanted."""
 
     @property
     def run(self) -> str: ...
     @property
-    def complete(self) -> bool: ...
+    def end(self) -> End: ...
+    @property
+    def why(self) -> str: ...
 
 
 R = TypeVar("R", bound=Ended)
@@ -46,14 +51,20 @@ def run_to_end(work: Work[R], settings: Settings) -> R:
                 f"interrupted; everything finished is kept. "
                 f"Go on with: dokimasia resume {line.run_id} --home {settings.home}"
             ) from None
-    click.echo(line.paid(), err=True)
-    if not result.complete:
-        click.echo(
-            f"the budget is used up and some items are open. Go on with: dokimasia resume {result.run} "
-            f"--home {settings.home} (with a larger --max-cost, --max-calls or --max-tokens, or none)",
-            err=True,
-        )
+    say(line.paid())
     return result
+
+
+def exit_code(result: Ended, settings: Settings) -> int:
+    """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code."""
+    if result.end == "spending":
+        say(
+            f"{result.why}. Go on with: dokimasia resume {result.run} --home {settings.home} (with a larger --max-cost, "
+            "--max-calls or --max-tokens, or none)"
+        )
+    elif result.why:
+        say_error(f"run {result.run}: {result.why}")
+    return EXIT_CODES[result.end]
 
 
 async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> R:
@@ -66,8 +77,8 @@ async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> 
         nonlocal asked
         asked += 1
         if asked == 1:
-            click.echo("\nfinishing the calls in flight; Ctrl-C again stops at once", err=True)
             stop.ask()
+            say("\nfinishing the calls in flight; Ctrl-C again stops at once")
         else:
             stop.ask(at_once=True)
             task.cancel()

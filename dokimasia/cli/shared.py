@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from dokimasia.settings import Settings
     from dokimasia.storage.home import Home
+    from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
 P = ParamSpec("P")
@@ -35,6 +36,23 @@ def redact(text: str) -> str:
 
         _redact = Redactor(())
     return _redact(text)
+
+
+def say(text: str) -> None:
+    """Write a line to standard error; where nobody reads it any more, go on without a word.
+
+    What cannot be written is thrown away from then on, by whoever writes.
+    """
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
+
+def say_error(text: str) -> None:
+    """Write an error as every error of the program is written: on one line, redacted."""
+    say(f"{click.style('error:', fg='red', bold=True)} {redact(text)}")
 
 
 def crash_report(problem: BaseException) -> str:
@@ -93,17 +111,17 @@ def grid(*names: str) -> "Table":
 
 
 @contextmanager
-def reading(settings: "Settings", run: str) -> "Iterator[tuple[Home, Run]]":
-    """Open the home for reading and find the run that a user means in it.
+def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "Iterator[tuple[Home, Run]]":
+    """Open the home for reading and find the run that a user means in it; `last` is the newest of those that are usable.
 
     Raises:
         NotFound: there is no home, or no such run.
     """
     from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.storage.naming import resolve_run
 
     with Home.open(settings.home, write=False) as home:
-        yield home, resolve_run(home, run)
+        yield home, resolve_run(home, run, usable)
 
 
 def _settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> "Settings":

@@ -4,8 +4,9 @@ import re
 
 from dokimasia.domain.rubric import RubricAssessment
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import short, spoken
-from dokimasia.parsing.tags import only, tagged, without
+from dokimasia.parsing.own import LEFT_OUT, own
+from dokimasia.parsing.reply import short
+from dokimasia.parsing.tags import nothing_beside, only, tagged, without
 
 _TAG = re.compile(r"</?\s{0,9}(?:Result|GroupA|GroupB|Assessment)\s{0,9}/?>", re.IGNORECASE | re.ASCII)
 _STRAY = re.compile(r"<\s{0,9}Result\s{0,9}>", re.IGNORECASE | re.ASCII)
@@ -16,7 +17,8 @@ def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
     """Return what a judge says of each rubric of group A and of group B, in the order of the rubrics; true is good.
 
     The form is `<Assessment><GroupA><Result>true</Result>...</GroupA><GroupB>...</GroupB></Assessment>`. A group of
-    which no rubric was asked may be empty or missing. XML comments, case, and text around the assessment are overlooked.
+    which no rubric was asked may be empty or missing. XML comments, case, and words
+    around the assessment that say nothing are overlooked.
 
     Args:
         text: the judge's reply. The same assessment may stand in it more than once.
@@ -32,12 +34,13 @@ def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
     """
     if n_a < 0 or n_b < 0:
         raise ValueError("a group has no negative number of rubrics")
-    reply = _without_comments(spoken(text))
+    reply = own(text).replace(LEFT_OUT, "")
     found = {_assessment(body, n_a, n_b): None for body in tagged(reply, "Assessment")}
     if not found:
         raise UnparsableReply("<Assessment> is missing or not closed")
     if len(found) > 1:
         raise UnparsableReply("there is more than one assessment, and they differ")
+    nothing_beside(reply, "Assessment")
     return next(iter(found))
 
 
@@ -45,6 +48,7 @@ def _assessment(body: str, n_a: int, n_b: int) -> RubricAssessment:
     a, b = _group(body, "GroupA", n_a), _group(body, "GroupB", n_b)
     if _STRAY.search(without(without(body, "GroupA"), "GroupB")):
         raise UnparsableReply("a <Result> stands outside of <GroupA> and <GroupB>")
+    nothing_beside(body, "GroupA", "GroupB")
     problems = [
         f"<{name}> has {len(results)} results for {n} rubrics"
         for name, results, n in (("GroupA", a, n_a), ("GroupB", b, n_b))
@@ -68,6 +72,7 @@ def _group(body: str, name: str, n: int) -> tuple[bool, ...]:
     opened = sum(1 for tag in _TAG.findall(inner) if not tag.lstrip("< ").startswith("/"))
     if opened != len(stated):
         raise UnparsableReply(f"a <Result> in <{name}> is not closed")
+    nothing_beside(inner, "Result")
     return tuple(_truth(one, name, number) for number, one in enumerate(stated, start=1))
 
 
@@ -76,13 +81,3 @@ def _truth(stated: str, name: str, number: int) -> bool:
     if word not in {"true", "false"}:
         raise UnparsableReply(f"result {number} of <{name}> is '{short(stated)}', neither true nor false")
     return word == "true"
-
-
-def _without_comments(text: str) -> str:
-    """Return the text without its XML comments; one that is not closed stays."""
-    kept: list[str] = []
-    at = 0
-    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept.append(text[at:start])
-        at = end + 3
-    return "".join([*kept, text[at:]])

@@ -1,18 +1,19 @@
 """Checkpoint scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, path_key, short, spoken
+from dokimasia.parsing.own import beside, own, split_lines
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, short, tried
 
 T = TypeVar("T")
 
 LOWEST, HIGHEST = 1, 5
 
-_BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+"
+_BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
 _SCORE = re.compile(r"score", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(
     r"(?:(?:criterion|checkpoint|no\.?)?\s{0,4}\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
@@ -25,6 +26,16 @@ _LINE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}(?:[0-9]|not[ _-]{0,4}stated)", re.IGNORECASE | re.ASCII)
+_BEHIND = re.compile(
+    r"[.;,]?\s{0,9}(?:[|,(]?\s{0,9}weight\s{0,4}[:=]?\s{0,4}\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?\s{0,9}[|.;,]?[\s_]{0,9}",
+    re.IGNORECASE | re.ASCII,
+)
+"""What may follow a score on its line: its criterion's weight."""
+_SUMMARY = re.compile(
+    r"(?:the )?(?:overall|total|average|mean|weighted)(?: weighted| average| mean)?(?: scores?)?\s{0,4}[:=|]\s{0,4}\[?[0-9]{1,3}"
+    r"(?:\.[0-9]{1,4})?\]?(?: ?/ ?5| out of 5)?\.?",
+    re.IGNORECASE | re.ASCII,
+)
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SILENT = re.compile(r"not[ _-]{0,4}stated", re.IGNORECASE | re.ASCII)
 SILENT = Checkpoint(LOWEST, stated=False)
@@ -47,8 +58,9 @@ def parse_checkpoints(text: str, expected: int | Sequence[str]) -> list[Checkpoi
 
     A score is a line `N | score: [S]` with the criterion's number N, counted from 1. Where the criteria's capability
     paths are given and differ, `<A><B><C> | score: [S]` is read too. In place of a score stands `[not stated]` where the
-    response does not speak of the point. Bullets, bold type, code fences and what follows
-    the brackets (` | Weight 3`) are overlooked; other lines say nothing.
+    response does not speak of the point. Bullets, bold type, a fence around the whole reply, headings and a
+    weight behind the brackets (` | Weight 3`) are overlooked. Anything else behind a score, and any other line that
+    says something, could change what the scores mean: the reply is refused.
 
     Args:
         text: the judge's reply.
@@ -66,9 +78,16 @@ def parse_checkpoints(text: str, expected: int | Sequence[str]) -> list[Checkpoi
     count = expected if isinstance(expected, int) else len(paths)
     if count < 1:
         raise ValueError("at least one criterion is expected")
-    missing = "there is no line of the form 'N | score: [S]' for criterion"
-    lines = _score_lines(spoken(text))
-    return scores_of(lines, count, lambda line: _criterion(line, count, paths), _score, missing=missing)
+    missing = "there is no line of the form 'N | score: [S]' (outside of quotes and code) for criterion"
+    lines, rest = _score_lines(own(text))
+    faults: list[str] = []
+    scores = tried(
+        faults, scores_of, lines, count, lambda line: _criterion(line, count, paths), _score, missing=missing
+    )
+    faults += beside(rest)
+    if scores is None or faults:
+        raise UnparsableReply("; ".join(faults))
+    return scores
 
 
 def scores_of(
@@ -110,11 +129,18 @@ def scores_of(
     return [score for _, score in sorted(scores.items()) if score is not None]
 
 
-def _score_lines(reply: str) -> Iterator[re.Match[str]]:
-    for line in lines_with(_SCORE, reply):
-        match = _LINE.fullmatch(line.translate(DECORATION).strip(_BULLETS))
+def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
+    """Return the lines that state a criterion's score, and all others but a summary of the scores."""
+    found: list[re.Match[str]] = []
+    lines, rest = split_lines(_SCORE, said)
+    for line in lines:
+        plain = line.translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|")
+        match = _LINE.fullmatch(plain)
         if match is not None and (match["number"] is not None or match["path"] is not None):
-            yield match
+            found.append(match)
+        else:
+            rest.append(line)
+    return found, [line for line in rest if _SUMMARY.fullmatch(line.translate(DECORATION).strip(_BULLETS)) is None]
 
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
@@ -146,6 +172,9 @@ def _score(match: re.Match[str], number: int) -> Checkpoint:
     stated: str = match["score"]
     if _ANOTHER.search(match["rest"]):
         raise UnparsableReply(f"criterion {number} has more than one score on its line")
+    if _BEHIND.fullmatch(match["rest"]) is None:
+        behind = short(match["rest"].strip())
+        raise UnparsableReply(f"criterion {number} has '{behind}' behind its score: end the line with the bracket")
     if _SILENT.fullmatch(stated):
         return SILENT
     if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:

@@ -5,8 +5,9 @@ from typing import Any, cast
 
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, short, spoken
+from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.own import beside, own, split_lines
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, short
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
@@ -17,6 +18,9 @@ _LINE = re.compile(
 )
 _VERDICT = re.compile(r"\b(needed|single|open)\s{0,4}[:=]\s{0,4}\W{0,3}(yes|no)\b", re.IGNORECASE | re.ASCII)
 _MISSING = re.compile(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing\s{0,4}[:=|]\s{0,9}(.*)", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s|,;.\[\]()<>]*")
+_BEHIND = re.compile(r"[\s\])>.]*(?:\||\Z)")
+"""What may stand between verdicts, and behind the last of them before the reason."""
 _NOTHING = frozenset({"", "nothing", "none", "no", "-", "\u2013", "\u2014", "n/a"})
 
 
@@ -32,10 +36,10 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         UnparsableReply: a criterion has no line, more than one, or one that lacks a verdict or gives two; or there is a
             line for another one; or nothing is said of what is missing. The reason names all that is wrong.
     """
-    reply = spoken(text)
+    lines, rest = split_lines(_VERDICT, own(text))
     found: dict[int, CriterionCheck] = {}
     problems: dict[str, None] = {}
-    for line in lines_with(_VERDICT, reply):
+    for line in lines:
         match = _LINE.fullmatch(line.translate(DECORATION))
         if match is None:
             problems[f"the line '{short(line)}' names no criterion by its number"] = None
@@ -47,10 +51,17 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
             problems[f"criterion {number} has more than one line"] = None
         else:
             verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
-            rest = match[2].rsplit("|", 1)[-1]
-            reason = "" if _VERDICT.search(rest) else rest
+            verdict_last = list(_VERDICT.finditer(match[2]))[-1]
+            behind = match[2][verdict_last.end() :]
+            between = _VERDICT.sub("", match[2][: verdict_last.end()])
+            if _BETWEEN.fullmatch(between) is None or _BEHIND.match(behind) is None:
+                problems[
+                    f"criterion {number}: something beside its verdicts could change them: put reasons after a bar"
+                ] = None
+            reason = behind.rsplit("|", 1)[-1] if "|" in behind else ""
             found[number] = CriterionCheck(**verdicts, reason=_plain(reason))
-    missing = [match[1] for line in reply.splitlines() if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
+    missing = [match[1] for line in rest if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
+    problems.update(dict.fromkeys(beside(line for line in rest if not _MISSING.fullmatch(line.translate(DECORATION)))))
     return _checked(found, missing[-1] if missing else None, expected, problems)
 
 
@@ -63,8 +74,8 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
     Raises:
         UnparsableReply: as for lines, or there are several such objects that differ.
     """
-    objects = find_json(
-        spoken(text), lambda value: isinstance(value, dict) and "missing" in value and "criteria" in value
+    objects, rest = find_json_and_rest(
+        own(text), lambda value: isinstance(value, dict) and "missing" in value and "criteria" in value
     )
     if not objects:
         return parse_criteria_check(text, expected)
@@ -73,7 +84,7 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
     body = cast("dict[str, Any]", objects[0])
     rows = cast("list[Any]", body["criteria"]) if isinstance(body["criteria"], list) else []
     found: dict[int, CriterionCheck] = {}
-    problems: dict[str, None] = {}
+    problems: dict[str, None] = dict.fromkeys(beside(rest.split("\n")))
     for row in rows:
         fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
         number = fields.get("n")

@@ -4,8 +4,9 @@ import re
 
 from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import short, spoken, tried
-from dokimasia.parsing.tags import bare, only, tagged, without
+from dokimasia.parsing.own import own
+from dokimasia.parsing.reply import short, tried
+from dokimasia.parsing.tags import bare, nothing_beside, only, tagged, without
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 
@@ -13,8 +14,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 def parse_density(text: str) -> Density:
     """Return a judge's two ratings of an image.
 
-    The form is `<visual_complexity>...<score>7</score></visual_complexity>` and the same for `<informativeness>`; what
-    stands around and between is overlooked.
+    The form is `<visual_complexity>...<score>7</score></visual_complexity>` and the same for `<informativeness>`; nothing
+    that could change them stands beside them.
 
     Returns:
         Whole numbers from 1 (little to perceive) to 10 (much).
@@ -23,12 +24,13 @@ def parse_density(text: str) -> Density:
         UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1
             to 10. The reason names all that is wrong.
     """
-    reply = spoken(text)
+    reply = own(text)
     faults: list[str] = []
     complexity = tried(faults, _score, reply, "visual_complexity")
     informativeness = tried(faults, _score, reply, "informativeness")
     if complexity is None or informativeness is None:
         raise UnparsableReply("; ".join(faults))
+    nothing_beside(reply, "visual_complexity", "informativeness")
     return Density(visual_complexity=complexity, informativeness=informativeness)
 
 
@@ -38,7 +40,9 @@ def parse_domain(text: str) -> Domain:
     Raises:
         UnparsableReply: there is none, there are two different ones, or it is none of the seven.
     """
-    stated = bare(only(tagged(spoken(text), "domain"), "<domain>")).casefold()
+    said = own(text)
+    stated = bare(only(tagged(said, "domain"), "<domain>")).casefold()
+    nothing_beside(said, "domain")
     named: dict[str, Domain] = {domain: domain for domain in DOMAINS}
     if stated in named:
         return named[stated]
@@ -49,6 +53,8 @@ def _score(reply: str, name: str) -> int:
     sections = tagged(reply, name)
     if not sections:
         raise UnparsableReply(f"<{name}> is missing or not closed")
+    for section in sections:
+        nothing_beside(section, "score", aside=("reasoning",))
     scores = [score for section in sections for score in tagged(without(section, "reasoning"), "score")]
     stated = bare(only(scores, f"<score> in <{name}>"))
     if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:

@@ -26,10 +26,23 @@ def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
         text: a model's reply.
         wanted: says whether a value is what was asked for.
     """
-    return [value for value in _values(text) if wanted(value)]
+    return find_json_and_rest(text, wanted)[0]
 
 
-def _values(text: str) -> Iterator[Any]:
+def find_json_and_rest(text: str, wanted: Callable[[Any], bool]) -> tuple[list[Any], str]:
+    """Return the wanted values as `find_json`, and the text without them."""
+    found: list[Any] = []
+    kept: list[str] = []
+    at = 0
+    for value, start, end in _values(text):
+        if wanted(value):
+            found.append(value)
+            kept.append(text[at:start])
+            at = end
+    return found, "\n".join([*kept, text[at:]])
+
+
+def _values(text: str) -> Iterator[tuple[Any, int, int]]:
     at = 0
     for _ in range(MAX_STARTS):
         start = _START.search(text, at)
@@ -41,9 +54,10 @@ def _values(text: str) -> Iterator[Any]:
             continue
         span = text[start.start() : end]
         try:
-            yield _load(span)
+            value = _load(span)
         except ValueError:
             continue
+        yield value, start.start(), end
         at = end
 
 

@@ -3,10 +3,11 @@
 import re
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import matches, spoken
+from dokimasia.parsing.own import is_empty_talk, own, plainly
+from dokimasia.parsing.reply import matches, short
 
 _MATCH = re.compile(
-    r"\breport\s{0,3}(1|2|one|two)\b[^\[\]\n]{0,40}\[\[\s{0,9}([AB])\s{0,9}\]\]", re.IGNORECASE | re.ASCII
+    r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})\[\[\s{0,9}([AB])\s{0,9}\]\]", re.IGNORECASE | re.ASCII
 )
 
 
@@ -17,12 +18,17 @@ def parse_match(text: str) -> str:
         UnparsableReply: there is no such line, or they contradict each other.
     """
     said: set[str] = set()
-    for match in matches(_MATCH, spoken(text)):
-        model = match[2].upper()
+    reply = own(text)
+    lines = matches(_MATCH, reply)
+    for match in lines:
+        if not is_empty_talk(match[2]):
+            raise UnparsableReply(f"'{short(match[0])}' is not a plain statement: write Report 1: [[{match[3]}]]")
+        model = match[3].upper()
         second = match[1].casefold() in ("2", "two")
         said.add(model if not second else "A" if model == "B" else "B")
     if not said:
         raise UnparsableReply("there is no line of the form Report 1: [[A]] or Report 1: [[B]]")
     if len(said) > 1:
         raise UnparsableReply("the reply says two different things of the first report")
+    plainly(lines, reply)
     return said.pop()

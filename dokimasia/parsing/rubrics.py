@@ -17,7 +17,8 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import DECORATION, NAMED, field_text, lines_with, listed, short, spoken
+from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
+from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, short, spoken
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
@@ -125,9 +126,11 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         raise ValueError("at least one rubric is expected")
     found: dict[int, CheckedRubric] = {}
     problems: dict[str, None] = {}
-    for line in lines_with(_VERDICT, spoken(text)):
+    lines, rest = split_lines(_VERDICT, own(text))
+    for line in lines:
         match = _LINE.fullmatch(line.translate(DECORATION).strip(" \t\r|-#>"))
         if match is None:
+            rest.append(line)
             continue
         number = int(match["number"])
         try:
@@ -141,6 +144,7 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     missing = [number for number in range(1, expected + 1) if number not in found]
     if missing and not problems:
         problems[f"there is no line for rubric {listed(missing)}"] = None
+    problems.update(dict.fromkeys(beside(rest)))
     _raise_all(problems)
     return tuple(found[number] for number in range(1, expected + 1))
 
@@ -154,6 +158,9 @@ def _answers(rest: str, number: int) -> CheckedRubric:
             raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
         if said.setdefault(field, word == "yes") != (word == "yes"):
             raise UnparsableReply(f"rubric {number}: {field} is both yes and no")
+    other = _ANSWER.sub(" ", rest)
+    if not is_empty_talk(other):
+        raise UnparsableReply(f"rubric {number} has '{short(other.strip(' |'))}' beside its answers")
     missing = [field for field in _FIELDS if field not in said]
     if missing:
         raise UnparsableReply(f"rubric {number} has no answer to: {', '.join(missing)}")

@@ -1,16 +1,21 @@
 """Scores and verdicts from the JSON object that an output schema asks for, as strictly as from plain text."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, cast
 
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, SILENT, parse_checkpoints, scores_of
-from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import short, spoken
+from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.own import beside, own
+from dokimasia.parsing.reply import matches, short
 from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 
 _VERDICTS = {"same": True, "different": False}
+_FIELDS = frozenset({"scores", "score", "verdict", "n", "stated"})
+_ANOTHER = re.compile(r"score|verdict|rating|grade|correct|revis|final|updat", re.IGNORECASE | re.ASCII)
+"""What a field is called that states a score or a verdict once more."""
 _SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII)
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
 
@@ -19,9 +24,9 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     """Return what a judge says of each criterion of one response, in order, from the object that its schema asks for.
 
     The object is `{"scores": [{"n": 1, "stated": true, "score": 4}, ...]}` with the criteria's numbers, counted from 1;
-    `stated` is false, and the score then 1 or null, where the response does not speak of the point. Other fields are
-    overlooked. A reply without such an object is read as the lines that the prompt describes, for endpoints that take a
-    schema and do not keep to it.
+    `stated` is false, and the score then 1 or null, where the response does not speak of the point. Fields that state
+    no other score are overlooked. A reply without such an object is read as the lines that the prompt describes, for
+    endpoints that take a schema and do not keep to it.
 
     Args:
         text: the judge's reply.
@@ -33,15 +38,15 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     Raises:
         UnparsableReply: as for lines: a criterion has no score, or more than one, or one that is no integer from 1 to 5,
             or a score is given for what was not asked; or there are several such objects, or lines beside the object,
-            that differ. The reason names all that is wrong.
+            that differ, or anything else beside it that could change it. The reason names all that is wrong.
         ValueError: no criterion is expected.
     """
     if expected < 1:
         raise ValueError("at least one criterion is expected")
-    reply = spoken(text)
-    found = find_json(reply, lambda value: _holds(value, "scores", list))
+    said = own(text)
+    found, rest = find_json_and_rest(said, lambda value: _holds(value, "scores", list))
     if not found:
-        if _SCORE_LINE.search(reply):
+        if _SCORE_LINE.search(said):
             return parse_checkpoints(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
@@ -49,7 +54,11 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     rows = cast("list[Any]", found[0]["scores"])
     missing = "there is no score for criterion"
     scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
-    if _SCORE_LINE.search(reply) and parse_checkpoints(text, expected) != scores:
+    for one in found:
+        _nothing_else(one, "")
+    if not _SCORE_LINE.search(said):
+        _nothing_else({}, rest)
+    elif parse_checkpoints(rest, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
     return scores
 
@@ -57,16 +66,16 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
 def parse_structured_equivalence(text: str) -> bool:
     """Return whether a judge finds two answers the same, from the object that its schema asks for.
 
-    The object is `{"verdict": "same"}` or `{"verdict": "different"}`; other fields are overlooked. A reply without such
-    an object is read as the prompt describes it, `[[same]]` or `[[different]]`.
+    The object is `{"verdict": "same"}` or `{"verdict": "different"}`; fields that state no other
+    verdict are overlooked. A reply without such an object is read as the prompt describes it, `[[same]]` or `[[different]]`.
 
     Raises:
         UnparsableReply: there is no verdict, or another one than these two, or there are both.
     """
-    reply = spoken(text)
-    found = find_json(reply, lambda value: _holds(value, "verdict", str))
+    said = own(text)
+    found, rest = find_json_and_rest(said, lambda value: _holds(value, "verdict", str))
     if not found:
-        if EQUIVALENCE.search(reply):
+        if EQUIVALENCE.search(said):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
     stated = {cast("str", one["verdict"]).strip().casefold() for one in found}
@@ -75,9 +84,36 @@ def parse_structured_equivalence(text: str) -> bool:
     word = stated.pop()
     if word not in _VERDICTS:
         raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
-    if EQUIVALENCE.search(reply) and parse_equivalence(text) is not _VERDICTS[word]:
+    for one in found:
+        _nothing_else(one, "")
+    agrees = {match[1].casefold() for match in matches(EQUIVALENCE, said)} <= {word}
+    if EQUIVALENCE.search(rest):
+        agrees = parse_equivalence(rest) is _VERDICTS[word] and agrees
+    else:
+        _nothing_else({}, rest)
+    if not agrees:
         raise UnparsableReply("the verdict stands in the reply twice, as an object and in brackets, and differs")
     return _VERDICTS[word]
+
+
+def _nothing_else(value: Any, rest: str) -> None:
+    """Refuse an object with a field that states another score or verdict, and words beside it that could change it."""
+    field = next((key for key in _keys(value) if key not in _FIELDS and _ANOTHER.search(key)), None)
+    if field is not None:
+        raise UnparsableReply(f"the field '{short(field)}' beside those that were asked for states something else")
+    if faults := beside(rest.split("\n")):
+        raise UnparsableReply(faults[0])
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Yield the names of all fields of an object and of what it holds."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            yield key
+            yield from _keys(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _keys(inner)
 
 
 def _holds(value: Any, field: str, type_: type) -> bool:

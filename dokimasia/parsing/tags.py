@@ -1,11 +1,14 @@
 """Texts between tags, read without a parser of XML: what a model wrote between them may be anything."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import DECORATION, matches
+from dokimasia.parsing.own import is_doubtful, is_empty_talk, sentence_before
+from dokimasia.parsing.reply import DECORATION, matches, short
 
+_ANY = re.compile(r"</?[A-Za-z][^<>\n]{0,100}>", re.ASCII)
 _BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 
 
@@ -44,6 +47,39 @@ def without(text: str, name: str) -> str:
             kept.append(text[start:opened])
             start, opened = tag.end(), None
     return "\n".join([*kept, text[start:]])
+
+
+def nothing_beside(said: str, *names: str, aside: Sequence[str] = ()) -> None:
+    """Refuse words beside what stands between tags that could change it.
+
+    Args:
+        said: the reply's own words.
+        names: the tags that hold the statement. Before the first of them, in its sentence, may stand what introduces it;
+            between them and after them nothing but other tags and words that say nothing.
+        aside: tags whose contents are reasons.
+
+    Raises:
+        UnparsableReply: there are such words.
+    """
+    for name in aside:
+        said = without(said, name)
+    openings = [tag.start() for name in names for tag in matches(_tags(name), said)[:1]]
+    if not openings:
+        return
+    first = min(openings)
+    before = sentence_before(_ANY.sub("\n", said[max(0, first - 2_000) : first]))
+    if is_doubtful(before):
+        raise UnparsableReply(
+            f"before <{names[0]}> stands '{short(before)}': reply in the form, and with nothing around it"
+        )
+    rest = said[first:]
+    for name in names:
+        rest = without(rest, name)
+    rest = _ANY.sub("\n", rest)
+    if not is_empty_talk(rest):
+        raise UnparsableReply(
+            f"beside <{names[0]}> stands '{short(rest)}': reply in the form, and with nothing around it"
+        )
 
 
 def only(found: list[str], what: str) -> str:

@@ -3,10 +3,17 @@
 import re
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import matches, short, spoken
+from dokimasia.parsing.own import own, plainly
+from dokimasia.parsing.reply import matches, short
 
 _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
+_DOUBT = re.compile(
+    r"\b(?:not|\w{2,9}n['\u2019]t|never|no|cannot|hardly|barely|least|most|if|unless|perhaps|maybe|possibly|either|between|than|"
+    r"asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
+    re.IGNORECASE,
+)
+"""What may not stand before a rating in its sentence: the rating is denied, doubted, conditional, or somebody else's."""
 EQUIVALENCE = re.compile(r"\[\[\s{0,9}(same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 
 
@@ -19,20 +26,24 @@ def parse_rating(text: str, low: float, high: float) -> float:
         high: the highest.
 
     Raises:
-        UnparsableReply: there is no rating, there are two different ones, one is no plain number (`[[7/10]]`), or it
-            lies outside the scale.
+        UnparsableReply: there is no rating, there are two different ones, one is no plain number (`[[7/10]]`), lies
+            outside the scale, or is none of the judge's own (see `dokimasia.parsing.own`).
     """
     found: dict[float, None] = {}
-    for match in matches(_NUMERIC, spoken(text)):
+    said = own(text)
+    ratings = matches(_NUMERIC, said)
+    for match in ratings:
         stated = match[1].strip()
         if _NUMBER.fullmatch(stated) is None:
             raise UnparsableReply(f"the rating [[{short(stated)}]] is not a plain number")
         found[float(stated)] = None
     if not found:
-        raise UnparsableReply("there is no rating of the form [[number]]")
+        raise UnparsableReply("there is no rating of the form [[number]] outside of quotes and code")
     if len(found) > 1:
         first, second, *_ = found
         raise UnparsableReply(f"there are different ratings: [[{first:g}]] and [[{second:g}]]")
+    scale = rf"(?:\s{{0,3}}(?:/|out of)\s{{0,3}}{high:g}(?![0-9.,%\u066b]))?"
+    plainly(ratings, said, tail=scale, lead=_DOUBT)
     rating = next(iter(found))
     if not low <= rating <= high:
         raise UnparsableReply(f"the rating [[{rating:g}]] lies outside the scale of {low:g} to {high:g}")
@@ -52,11 +63,14 @@ def either(pattern: re.Pattern[str], text: str, yes: str, no: str) -> bool:
     """Return which of two words a judge says, whose verdicts the pattern finds: whether it is the first.
 
     Raises:
-        UnparsableReply: there is no verdict, or both of them.
+        UnparsableReply: there is no verdict, or both of them, or one that is none of the judge's own.
     """
-    found = {match[1].casefold() for match in matches(pattern, spoken(text))}
+    said = own(text)
+    verdicts = matches(pattern, said)
+    found = {match[1].casefold() for match in verdicts}
     if not found:
-        raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]]")
+        raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")
     if len(found) > 1:
         raise UnparsableReply(f"the verdict is both [[{yes}]] and [[{no}]]")
+    plainly(verdicts, said)
     return found == {yes}

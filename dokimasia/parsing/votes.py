@@ -6,9 +6,10 @@ from itertools import islice
 
 from dokimasia.domain.review import Ballot, Comparison
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.own import own
 from dokimasia.parsing.remarks import remarks
 from dokimasia.parsing.reply import MAX_MATCHES, NAMED, listed, short, spoken, tried
-from dokimasia.parsing.tags import bare, only, tagged, without, written
+from dokimasia.parsing.tags import bare, nothing_beside, only, tagged, without, written
 
 _NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?", re.IGNORECASE | re.ASCII)
 _CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
@@ -31,7 +32,9 @@ def parse_vote(text: str, n: int) -> int:
         ValueError: no candidate was shown.
     """
     _check(n)
-    stated = only(tagged(without(spoken(text), "analysis"), "best_candidate_id"), "<best_candidate_id>")
+    said = without(own(text), "analysis")
+    stated = only(tagged(said, "best_candidate_id"), "<best_candidate_id>")
+    nothing_beside(said, "best_candidate_id", aside=("equally_good", "rationale"))
     return _number(stated, n, "the vote")
 
 
@@ -83,9 +86,10 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
     reply = spoken(text)
     judged = without(reply, "analysis")
     critiques = tried(faults, _critiques, reply, n)
-    ranking = tried(faults, _ranking, _around_rewrite(judged), n)
+    around = tried(faults, own, _around_rewrite(judged)) or ""
+    ranking = tried(faults, _ranking, around, n)
     rewrite = tried(faults, _rewrite, judged)
-    keep = tried(faults, _keep, _around_rewrite(judged), n) if may_keep else 0
+    keep = tried(faults, _keep, around, n) if may_keep else 0
     if rewrite is not None and keep is not None:
         faults += _not_one(rewrite, keep, ranking) if may_keep or rewrite else ["there is no text in <rewrite>"]
         faults += _off_the_image(rewrite, keep, shown)
@@ -178,6 +182,7 @@ def _among(number: int, n: int, what: str) -> int:
 
 def _ranking(around: str, n: int) -> tuple[int, ...]:
     stated = bare(only(tagged(around, "ranking"), "<ranking>"))
+    nothing_beside(around, "ranking", "keep", aside=("rationale",))
     what = "a place in the ranking"
     names = [bare(name) for name in _BETWEEN.split(stated[: 100 * (n + 1)]) if name.strip()]
     places = [_NAMED.fullmatch(name) for name in names]
@@ -193,7 +198,7 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
 
 def _equal(text: str, n: int) -> tuple[int, ...]:
     """Return the candidates that are as good as the best; none where that is not said."""
-    stated = [bare(one) for one in tagged(without(spoken(text), "analysis"), "equally_good") if written(one)]
+    stated = [bare(one) for one in tagged(without(own(text), "analysis"), "equally_good") if written(one)]
     names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
     if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
         return ()

@@ -8,7 +8,8 @@ A fenced block is::
 
 The nonce is a hash of all the rendered inputs, so it is the same at every rendering (the ledger finds the call again)
 and whoever wrote one input cannot put the closing marker into it: writing it changes it. Beside that, a run of three or
-more `<` inside the text is broken up by backslashes, reversibly, so that no marker at all stands in it.
+more `<` inside the text is broken up by backslashes, reversibly, so that no marker at all stands in it. Signs that look like
+`<` count as one (full-width and other brackets; `\u00ab` and the like as two), and signs that do not show are seen through.
 """
 
 import re
@@ -17,21 +18,41 @@ from collections.abc import Mapping
 from dokimasia.domain.identity import digest
 
 NONCE_LENGTH = 16
-_RUN = re.compile(r"<(?:\\*<){2,}")
-_ESCAPED_RUN = re.compile(r"<(?:\\+<){2,}")
-_PAIR = re.compile(r"<(\\*)(?=<)")
-_ESCAPED_PAIR = re.compile(r"<\\(\\*)(?=<)")
+_SINGLE = "<\u02c2\u1438\u2039\u2329\u276e\u2770\u27e8\u29fc\u3008\ufe3f\ufe64\uff1c"
+_DOUBLE = "\u00ab\u226a\u27ea\u300a\ufe3d"
+_TRIPLE = "\u22d8"
+"""Looks like three of them, and is always followed by a backslash."""
+_UNSEEN = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2009-\u200f\u2028-\u202f"
+    r"\u205f-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+"""Signs that do not show, or hardly: controls, joiners, marks of direction, the thinnest spaces."""
+_SIGN, _GAP = f"[{_SINGLE}{_DOUBLE}]", rf"[\\{_UNSEEN}]*+"
+
+
+def _runs(gap: str) -> re.Pattern[str]:
+    """Find what looks like three or more `<` in a row, with such gaps between its signs."""
+    wide = f"[{_DOUBLE}]"
+    return re.compile(f"{_SIGN}(?:{gap}{_SIGN}){{2,}}|{wide}{gap}{_SIGN}|{_SIGN}{gap}{wide}")
+
+
+_RUN, _ESCAPED_RUN = _runs(_GAP), _runs(rf"\\{_GAP}")
+_PAIR = re.compile(f"({_SIGN})({_GAP})(?={_SIGN})")
+_ESCAPED_PAIR = re.compile(rf"({_SIGN})\\({_GAP})(?={_SIGN})")
 _OPENING = re.compile(r"<<<(?!END )([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n")
 
 
 def escape(text: str) -> str:
-    """Return the text with every run of three or more `<` broken up by backslashes; `unescape` takes it back exactly."""
-    return _RUN.sub(lambda run: _PAIR.sub(r"<\\\1", run[0]), text)
+    """Return the text with every run of three or more `<`, or of signs like it, broken up by backslashes.
+
+    `unescape` takes it back exactly.
+    """
+    return _RUN.sub(lambda run: _PAIR.sub(r"\1\\\2", run[0]), text.replace(_TRIPLE, f"{_TRIPLE}\\"))
 
 
 def unescape(text: str) -> str:
     """Return the text that `escape` was given."""
-    return _ESCAPED_RUN.sub(lambda run: _ESCAPED_PAIR.sub(r"<\1", run[0]), text)
+    return _ESCAPED_RUN.sub(lambda run: _ESCAPED_PAIR.sub(r"\1\2", run[0]), text).replace(f"{_TRIPLE}\\", _TRIPLE)
 
 
 def nonce(prompt: str, version: int, inputs: Mapping[str, str]) -> str:

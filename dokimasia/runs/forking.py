@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.lifecycle import RunResult, carry_out, keep_accepted
@@ -15,7 +14,7 @@ from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import LIMITS, RunRequest, option_of
+from dokimasia.runs.requests import Invocation, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings
@@ -27,24 +26,16 @@ NOTHING_NAMED = (
 )
 
 
-class ForkRequest(Value):
+class ForkRequest(Invocation):
     """What the user asks of a fork: another judge, models in the place of others (OLD to NEW), further prompts.
 
-    `node` is the step to begin at, for methods that have steps. `max_cost` is in US dollars.
+    `node` is the step to begin at, for methods that have steps.
     """
 
     node: str | None = None
     judge: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
     prompts: tuple[Path, ...] = ()
-    max_cost: float | None = Field(default=None, ge=0)
-    max_calls: int | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=0)
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """What this invocation may spend."""
-        return {name: getattr(self, name) for name in LIMITS}
 
     @property
     def names_nothing(self) -> bool:
@@ -151,7 +142,7 @@ async def prepare_fork(
 
 def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) -> RunRequest:
     """Return a run's request with other models in the places that the fork names."""
-    update: dict[str, Any] = {"fresh": False, **request.limits}
+    update: dict[str, Any] = {"fresh": False, **request.invocation}
     replaced: set[str] = set()
     for name, field in type(asked).model_fields.items():
         if not option_of(field).models:

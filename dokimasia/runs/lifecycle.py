@@ -1,6 +1,7 @@
 """The life-cycle of a run, once for every method: accepted, carried out, interrupted, resumed, retried, finished."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,21 +14,24 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, NotFound, StorageError
 from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.ending import SPENT, End, check_measures, judge
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now, run_id
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import LIMITS, DataRequest, RunRequest
+from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services
 from dokimasia.runs.session import Session, hash_of
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import name_run
 from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import (
     Run,
+    RunStatus,
     SqliteRunStore,
     add_samples,
     create_run,
@@ -47,11 +51,16 @@ AnyMethod = Method[Any, Any]
 
 
 class RunResult(Value):
-    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures."""
+    """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures.
+
+    `end` says how it ended, and `why` in a sentence where that is not as it was wanted.
+    """
 
     run: str
     complete: bool
     summary: dict[str, Any]
+    end: End = "complete"
+    why: str = ""
 
 
 async def run(
@@ -122,7 +131,7 @@ async def resume(
     """
     method = method_of(run)
     plan, accepted = method.read(run)
-    request = accepted.model_copy(update={**dict.fromkeys(LIMITS), **(changes or {})})
+    request = accepted.model_copy(update={**Invocation().invocation, **(changes or {})})
     library = method.library(request, given) if prompts is None else prompts
     if retry and method.retry is not None:
         raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
@@ -224,8 +233,10 @@ async def carry_out(
 ) -> RunResult:
     """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork."""
     home = session.opened
+    check_measures(method, request)
+    await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
-        return RunResult(run=run.id, complete=True, summary=method.figures(home, run))
+        return _ended(method, home, run, request, complete=True)
     from dokimasia.runs.work import Job
 
     watching = observer or Silent()
@@ -241,6 +252,7 @@ async def carry_out(
         observer=watching,
         stop=stop or Stop(),
         transports=transports,
+        goes_on=request.allows_every_failure,
     )
     async with _at_work(home, run, opening, retry=retry) as services:
         job = Job(method.name, session, run, plan, request, services, watching)
@@ -249,7 +261,14 @@ async def carry_out(
             await method.ended(job)
     held = complete and job.held_open
     finished = await finish(home, run, complete=complete and not held, told=not job.held_open)
-    return RunResult(run=run.id, complete=held or finished.status == "done", summary=method.figures(home, finished))
+    return _ended(method, home, finished, request, complete=held or finished.status == "done")
+
+
+def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
+    """Return what a run came to, held against what was wanted of it."""
+    figures = method.figures(home, run)
+    end, why = judge(method, home, run, request, figures) if complete else ("spending", SPENT)
+    return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
 
 
 async def _work(method: AnyMethod, job: "Job[Any]") -> bool:
@@ -272,33 +291,34 @@ async def _work(method: AnyMethod, job: "Job[Any]") -> bool:
 async def _at_work(
     home: Home, run: Run, opening: AbstractAsyncContextManager[Services], *, retry: Collection[FailureKind]
 ) -> AsyncIterator[Services]:
-    """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped.
+    """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped by someone.
 
-    It is marked before anything of it is opened again, so that a run which dies in between does not pass for finished.
-    Items that had failed for want of money, and those to be retried, are open again; threads that belong to nothing any
-    more are swept.
+    Where it ends in an error it is `failed`, whatever the error, and never stays `running`. It is marked before anything
+    of it is opened again, so that a run which dies in between does not pass for finished. Items that had failed for want
+    of money, and those to be retried, are open again; threads that belong to nothing any more are swept.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
+        Unreachable: a model cannot be asked at all.
         Interrupted: the work was asked to stop; what is finished is kept.
     """
     from dokimasia.storage.checkpoints import sweep_orphans
 
+    ended: RunStatus = "failed"
     try:
         async with opening as services:
             await set_status(home, run.id, "running")
             await reopen(home, run.id, failures=("budget",))
             await retry_failed(home, run.id, failures=retry)
             await sweep_orphans(services.saver, live_threads(home))
-            try:
-                yield services
-            except Exception:
-                with suppress(StorageError):
-                    await set_status(home, run.id, "interrupted")
-                raise
+            yield services
     except (Interrupted, asyncio.CancelledError):
-        await set_status(home, run.id, "interrupted")
+        ended = "interrupted"
         raise
+    finally:
+        if sys.exception() is not None:
+            with suppress(StorageError):
+                await set_status(home, run.id, ended)
 
 
 async def finish(home: Home, run: Run, *, complete: bool = True, told: bool = True) -> Run:

@@ -139,6 +139,8 @@ class Method(Generic[Q, P]):
         columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
         export: the whole table of an export, where a run ends in something else than result rows.
         scale: the lowest and the highest score of a row; None for a method without scores.
+        measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
+            `--min-accuracy` go by it.
         previews: one prompt of each kind, rendered for a sample.
         fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
             over; a sentence says what to do instead where a fork makes no sense.
@@ -175,6 +177,7 @@ class Method(Generic[Q, P]):
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
     export: "Callable[[Home, Run], Export] | None" = None
     scale: tuple[float, float] | None = None
+    measures: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
     diff: str | None = None

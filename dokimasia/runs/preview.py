@@ -1,15 +1,21 @@
 """`--dry-run`: what a run would be, ask and cost, and one prompt of each kind, without any call and nothing kept."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from dokimasia.errors import NotFound
+from dokimasia.domain.call import ModelSpec
+from dokimasia.errors import ConfigError, NotFound
+from dokimasia.gateway.litellm.transport import missing_keys
+from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.services import transports_for_models
 from dokimasia.runs.session import Session
-from dokimasia.settings import Settings
+from dokimasia.settings import Settings, api_key, resolve_model
 from dokimasia.storage.home import Home
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -49,6 +55,30 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
         **expected(accepted),
         "prompts": {one.name: _messages(one) for one in prompts},
     }
+
+
+def check_keys(settings: Settings, shown: Mapping[str, Any]) -> None:
+    """Check that every model of a preview has its key: the one that the configuration names, or its provider's own.
+
+    Raises:
+        ConfigError: naming all that are not set.
+    """
+    specs: dict[str, ModelSpec] = {}
+    for name in shown["models"]:
+        with suppress(ConfigError):
+            specs[name] = resolve_model(settings, name)
+    missing: list[str] = []
+    available = transports_for_models(specs)
+    for name, spec in specs.items():
+        try:
+            api_key(settings, spec)
+        except ConfigError as problem:
+            missing.append(str(problem))
+        if spec.api_key_env is None and spec.api_base is None and chosen_transport_name(spec, available) == "litellm":
+            names = missing_keys(spec.ref.model)
+            missing += [f"model {name}: {' and '.join(names)} is not set in the environment"] if names else []
+    if missing:
+        raise ConfigError("; ".join(missing))
 
 
 def expected(accepted: Accepted[Any]) -> dict[str, Any]:

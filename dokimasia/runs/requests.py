@@ -1,19 +1,20 @@
 """What a run is asked: frozen requests, the one place of every option's name, help, type, range and default."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
 from dokimasia.gateway.budget import Budget
 from dokimasia.plugins import prompt_folder
+from dokimasia.storage.naming import LAST
 
-LIMITS = ("max_cost", "max_calls", "max_tokens")
-"""Fields of a request that hold for one invocation: they decide nothing of what a run is."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 SHARED_HELP = {
     "seed": "Seed of draws and intervals.",
@@ -49,6 +50,15 @@ class Option:
     hidden: bool = False
 
 
+def _called(text: str) -> str:
+    if text == LAST or not _NAME.fullmatch(text):
+        raise ValueError(f"{text!r} is no name: take letters, digits, dots, dashes and underscores, and not {LAST!r}")
+    return text
+
+
+Called = Annotated[str, AfterValidator(_called)]
+"""A name or a tag of a run."""
+
 NOBODY = "none"
 """What stands on the command line for an empty list of names where leaving the option out means something else."""
 
@@ -82,10 +92,51 @@ RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
 """A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
 
 
-class RunRequest(Value):
+class Invocation(Value):
+    """What holds for one invocation and decides nothing of what a run is: limits, and what the run is called.
+
+    `max_cost` is in US dollars. `name` and `tags` stay with the run.
+    """
+
+    max_cost: float | None = Field(default=None, ge=0, description="Spend at most so many US dollars this time.")
+    max_calls: int | None = Field(default=None, ge=0, description="Send at most so many requests this time.")
+    max_tokens: int | None = Field(default=None, ge=0, description="Use at most so many tokens this time.")
+    max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
+        default=None,
+        pattern=r"^([0-9]+|[0-9]+(\.[0-9]+)?%)$",
+        description="Exit with 3 if more items failed (default: all of a model's, or more than half).",
+    )
+    min_score: float | None = Field(default=None, description="Exit with 5 if a model's mean score is below.")
+    min_accuracy: float | None = Field(
+        default=None, ge=0, le=1, description="Exit with 5 if a model's share of right answers is below."
+    )
+    name: Called | None = Field(default=None, description="Call the run so: a name serves wherever its id does.")
+    tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True)] = Field(
+        default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
+    )
+
+    @property
+    def budget(self) -> Budget:
+        """The limits on what this invocation may spend; no part of the run's identity."""
+        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
+
+    @property
+    def allows_every_failure(self) -> bool:
+        """Whether whatever fails is allowed: not even a model that cannot be reached stops the run."""
+        return (
+            self.max_failures is not None and self.max_failures.endswith("%") and float(self.max_failures[:-1]) >= 100
+        )
+
+    @property
+    def invocation(self) -> dict[str, Any]:
+        """What of it holds for this invocation, by field."""
+        return {name: getattr(self, name) for name in Invocation.model_fields}
+
+
+class RunRequest(Invocation):
     """What every run can be asked: its seed, whose prompts, what may be spent, whether it begins anew.
 
-    Paths are kept absolute. `max_cost` is in US dollars.
+    Paths are kept absolute.
     """
 
     VERB: ClassVar[str] = ""
@@ -97,16 +148,8 @@ class RunRequest(Value):
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
         "recorded.",
     )
-    max_cost: float | None = Field(default=None, ge=0, description="Spend at most so many US dollars this time.")
-    max_calls: int | None = Field(default=None, ge=0, description="Send at most so many requests this time.")
-    max_tokens: int | None = Field(default=None, ge=0, description="Use at most so many tokens this time.")
     keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
     fresh: bool = Field(default=False, description="Make a new run; what the ledger has is still not asked again.")
-
-    @property
-    def budget(self) -> Budget:
-        """The limits on what this invocation may spend; no part of the run's identity."""
-        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
 
     @property
     def makes_home(self) -> bool:
@@ -168,9 +211,7 @@ _SHARED_ORDER = (
     "prompts",
     "on_bad_sample",
     "allow_fetch",
-    "max_cost",
-    "max_calls",
-    "max_tokens",
+    *Invocation.model_fields,
     "keep_checkpoints",
     "fresh",
 )

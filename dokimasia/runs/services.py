@@ -17,7 +17,8 @@ from dokimasia.gateway.pricing import known_price
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.settings import api_key
+from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
+from dokimasia.settings import Settings, api_key
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.reduced import ReducedImages
@@ -39,23 +40,6 @@ class Services:
     store: SqliteRunStore
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
-
-
-class Stop:
-    """Lets someone outside ask a run to stop: finish the calls in flight, save, and raise `Interrupted`."""
-
-    def __init__(self) -> None:
-        self._asked = asyncio.Event()
-        self.at_once = False
-
-    def ask(self, *, at_once: bool = False) -> None:
-        """Ask the run to stop, in its event loop; `at_once` also gives up the calls in flight when it is cancelled."""
-        self.at_once = self.at_once or at_once
-        self._asked.set()
-
-    async def wait(self) -> None:
-        """Return when somebody has asked."""
-        await self._asked.wait()
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -104,6 +88,15 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
         )
 
 
+def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str]:
+    """Return the keys of models by their names, of those for which the configuration names a variable.
+
+    Raises:
+        ConfigError: a variable that it names is not set.
+    """
+    return {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+
+
 @asynccontextmanager
 async def open_services(
     session: "Session",
@@ -114,22 +107,28 @@ async def open_services(
     observer: Observer,
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
+    goes_on: bool = False,
 ) -> AsyncIterator[Services]:
     """Open everything a run works with; at the end the calls in flight are finished and committed.
 
-    Decisions that people left as files while the home was held are taken in at both ends.
+    Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
+    cannot be reached stops nothing.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
+        Unreachable: a model cannot be asked at all.
+        StorageError: the home was deleted or moved.
     """
     from dokimasia.storage.checkpoints import open_saver
 
     home, settings = session.opened, session.settings
-    keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+    keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
     async with open_saver(home) as saver:
-        gateway = ModelGateway(
+        gateway = ReachingGateway(
+            stop,
+            goes_on=goes_on,
             ledger=SqliteLedger(home),
             blobs=home.blobs,
             transports=transports or transports_for_models(specs, session.library),
@@ -144,14 +143,23 @@ async def open_services(
 
         async def drain_when_asked() -> None:
             await stop.wait()
-            await gateway.drain()
+            await (gateway.abort() if stop.at_once else gateway.drain())
 
-        draining = asyncio.create_task(drain_when_asked())
+        helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
             yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs)
+            if not home.in_place:
+                raise gone(home)
+        except Exception as error:
+            problem = stop.problem if home.in_place else gone(home)
+            if problem is None:
+                raise
+            raise problem from error
         finally:
-            draining.cancel()
+            for one in helpers:
+                one.cancel()
             if stop.at_once:
                 await gateway.abort()
             await gateway.aclose()
-            await take_in(home)
+            if home.in_place:
+                await take_in(home)

@@ -1,5 +1,6 @@
 """A home: the folder that holds a database, checkpoints and blobs, open for one writer and any number of readers."""
 
+import errno
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dokimasia.errors import NotFound, StorageError
+from dokimasia.errors import ImpossibleHome, NotFound, StorageError
 from dokimasia.storage.connection import connect_reader, connect_writer, rows_of
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import told
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 T = TypeVar("T")
+
+_DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
+"""Errors that say something of the disk, and nothing of the place."""
 
 PAGE = 500
 """Rows, or ids, that one query takes of many."""
@@ -54,6 +58,12 @@ class Home:
         self._readers: list[sqlite3.Connection] = []
         self._readers_gate = threading.Lock()
         self._closed = False
+        self._identity = _identity(self.database)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the database that was opened still lies where it was."""
+        return _identity(self.database) == self._identity
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool, create: bool = True, command: str | None = None) -> "Home":
@@ -67,6 +77,7 @@ class Home:
 
         Raises:
             NotFound: there is no home, and none may be made.
+            ImpossibleHome: there can be none in that place.
             HomeLocked: another process writes to it.
             NewerHome: a newer version of Dokimasia wrote it.
             StorageError: it is damaged, or cannot be read or written.
@@ -191,11 +202,21 @@ class Home:
 
 def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
     database = folder / "dokimasia.db"
-    if not create and not database.is_file():
+    known = _identity(database) is not None
+    if not create and not known:
         raise NotFound(_absent(folder))
-    with told(folder, "making the home"):
-        folder.mkdir(parents=True, exist_ok=True)
-    lock = WriterLock.acquire(folder / "lock", command=command)
+    try:
+        with told(folder, "making the home"):
+            folder.mkdir(parents=True, exist_ok=True)
+        lock = WriterLock.acquire(folder / "lock", command=command)
+    except StorageError as error:
+        if known or not isinstance(error.__cause__, OSError) or error.__cause__.errno in _DISK:
+            raise
+        reason = error.__cause__.strerror
+        raise ImpossibleHome(
+            f"there can be no home at {folder}: {reason} (while making the home). Check the folder's permissions, or choose "
+            "another place with --home or DOKIMASIA_HOME"
+        ) from error
     with ExitStack() as undo:
         undo.callback(lock.release)
         with told(database, "opening the database"):
@@ -211,7 +232,7 @@ def _open_reading(folder: Path) -> Home:
     home = Home(folder, lock=None, writer=None)
     with ExitStack() as undo:
         undo.callback(home.close)
-        if not home.database.is_file():
+        if _identity(home.database) is None:
             raise NotFound(_absent(folder))
         with told(home.database, "opening the database"):
             version = applied_version(home.reader())
@@ -225,6 +246,15 @@ def _open_reading(folder: Path) -> Home:
             )
         undo.pop_all()
     return home
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from another of the same name, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _absent(folder: Path) -> str:

@@ -117,6 +117,12 @@ def result_failures(home: Home, run_id: str) -> dict[FailureKind, int]:
     return dict(home.all(sql, (run_id,)))
 
 
+def failed_by_model(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
+    """Return by model ('' for items of no one model) how many of a run's items failed, and how many have a result."""
+    sql = "SELECT model, sum(outcome = 'failed'), count(*) FROM results WHERE run_id = ? GROUP BY model ORDER BY model"
+    return {model: (failed, count) for model, failed, count in home.all(sql, (run_id,))}
+
+
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = ("budget",)) -> int:
     """Remove a run's rows that failed in these ways, so that a resume takes their items up again; return how many.
 

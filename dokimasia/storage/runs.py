@@ -17,11 +17,13 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.values import as_stored, insert_statement, now, read_value, row_of, shelf_of
 
 V = TypeVar("V", bound=Value)
-RunStatus = Literal["running", "done", "interrupted"]
+RunStatus = Literal["running", "done", "interrupted", "failed"]
+"""`failed` ended in an error, such as a model that cannot be reached; like an interrupted one it can be resumed."""
 
 RECENT_VALUES = 1024
 _CHUNK = 500
-_CANDIDATES = 8
+NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
+NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
 class Run(Value):
@@ -40,7 +42,7 @@ class Run(Value):
     seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     fresh: int = Field(default=0, ge=0)
     version: str = ""
-    status: RunStatus = "running"
+    status: RunStatus = "interrupted"
     created_at: str = ""
     updated_at: str = ""
 
@@ -97,28 +99,7 @@ def get_run(home: Home, run_id: str) -> Run:
 
 def list_runs(home: Home) -> list[Run]:
     """Return all runs, the newest first."""
-    return [_run(row) for row in home.rows("SELECT * FROM runs ORDER BY created_at DESC, id")]
-
-
-def resolve_run(home: Home, prefix: str) -> Run:
-    """Return the one run whose id begins with the prefix; `last` is the run that was accepted last.
-
-    Raises:
-        NotFound: none does, or more than one; the message lists which there are.
-    """
-    if prefix == "last" and (latest := list_runs(home)):
-        return latest[0]
-    found = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(prefix), prefix))
-    if len(found) == 1 or (prefix,) in found:
-        return get_run(home, prefix if (prefix,) in found else found[0][0])
-    if found:
-        shown = ", ".join(id for (id,) in found[:_CANDIDATES]) + (", …" if len(found) > _CANDIDATES else "")
-        raise NotFound(f"{prefix!r} is the beginning of {len(found)} runs: {shown}. Write more of its letters.")
-    newest = home.all("SELECT id, method FROM runs ORDER BY created_at DESC, id LIMIT ?", (_CANDIDATES,))
-    if not newest:
-        raise NotFound(f"no run begins with {prefix!r}: {home.path} has no runs yet.")
-    shown = ", ".join(f"{id} ({method})" for id, method in newest)
-    raise NotFound(f"no run of {home.path} begins with {prefix!r}. The newest are: {shown}.")
+    return [_run(row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
 
 
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:

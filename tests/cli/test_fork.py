@@ -19,9 +19,9 @@ class Line:
         self._home = ["--home", str(home)]
         self._capsys = capsys
 
-    def json(self, *arguments: object) -> Any:
+    def json(self, *arguments: object, code: int = 0) -> Any:
         """Run with --json and return what was printed."""
-        assert run([*map(str, arguments), "--json", *self._home]) == 0
+        assert run([*map(str, arguments), "--json", *self._home]) == code
         return json.loads(self._capsys.readouterr().out)
 
     def text(self, *arguments: object, code: int = 0) -> str:
@@ -75,7 +75,7 @@ def test_prompts_of_a_folder(line: Line, world: Path, tmp_path: Path) -> None:
     arguments = ("evaluate", world, "--judge", "sim/judge", "--models", "sim/strong", "--prompts", folder)
     shown = line.json(*arguments, "--dry-run")
     assert "Be very strict." in json.dumps(shown["prompts"]["checkpoints"])
-    part = line.json(*arguments, "--max-calls", 30)
+    part = line.json(*arguments, "--max-calls", 30, code=4)
     assert part["run"] == shown["run"]
     assert part["status"] == "interrupted"
     assert line.json("resume", part["run"])["status"] == "done"

@@ -85,7 +85,7 @@ def test_scores_are_the_means_of_the_judgements(planted: Planted, capsys: pytest
     """A model's mean at the root of the tree before its pruning is the mean of all its criteria's scores in the export."""
     from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.storage.naming import resolve_run
 
     async def rows() -> list[Any]:
         with Home.open(planted.home, write=False) as home:

@@ -122,7 +122,7 @@ async def test_a_failed_replay_is_asked_anew_from_its_failing_step(
     settings: Settings, request_of: Requests, prompt: str, fault: str, kind: str
 ) -> None:
     """The failing step is a new draw, what stood before it is kept, and candidates are asked as if nothing had failed."""
-    request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES)
+    request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES, max_failures="100%")
     first, before = await failing(settings, request, Faulty(prompt, fault))
     failed = [row for row in before if row.outcome == "failed"]
     assert {row.failure for row in failed} == {kind}
@@ -191,7 +191,7 @@ async def test_a_failed_answer_or_judgement_is_asked_anew(
     settings: Settings, request_of: Requests, prompt: str, fault: str, kind: str
 ) -> None:
     """An answer that exists is judged anew and not asked again; one that failed is asked again, then judged."""
-    request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES, repeats=2)
+    request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES, repeats=2, max_failures="100%")
     first, before = await failing(settings, request, Faulty(prompt, fault))
     failed = {row.item: row for row in before if row.outcome == "failed"}
     assert {row.failure for row in failed.values()} == {kind}

@@ -20,13 +20,13 @@ PATHS = ("<Perception><Fine-grained Perception><Attribute Recognition>", "<Reaso
         "**1** | **score: [4]**\r\n**2** | **score: [5]**",
         "- 1 | Score:[ 4 ]\n- 2 | Score:[ 5 ]",
         "| 1 | score: [4] |\n| 2 | score: [5] |",
-        "Criterion 1: score: [[4]] because it fits\nCriterion 2: score: [[5]]",
+        "Criterion 1: score: [[4]]\nCriterion 2: score: [[5]]",
         "<think>1 | score: [1]</think>\nThe scores:\n1 | score: [4]\n2 | score: [5]\nOverall score: 4.5",
         "1. score: [4] | Weight [3]\n2. score: [5] | Weight: [7]",
     ],
 )
 def test_scores_are_read_by_number(text: str) -> None:
-    """Order, bold type, bullets, tables, fences, weights and remarks do not matter."""
+    """Order, bold type, bullets, tables, a fence around it all, weights and headings do not matter."""
     assert parse_checkpoint_scores(text, 2) == [4, 5]
 
 

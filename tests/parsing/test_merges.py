@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.merges import Merges, parse_merges
+from dokimasia.parsing.trees.merges import Merges, parse_merges
 
 
 @pytest.mark.parametrize(

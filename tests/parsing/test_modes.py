@@ -4,8 +4,8 @@ import pytest
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.mode_lists import parse_changes, parse_sorting
-from dokimasia.parsing.modes import Noted, Seen, parse_assignments, parse_notes
+from dokimasia.parsing.failure_modes.lists import parse_changes, parse_sorting
+from dokimasia.parsing.failure_modes.notes import Noted, Seen, parse_assignments, parse_notes
 from dokimasia.parsing.phrases import passage
 
 ANSWER = "The **Supreme** row reads\n 3.49, so 50 / 3.49 gives 14.3 gallons.\n\nFinal answer: 14.3"

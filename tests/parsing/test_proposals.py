@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dokimasia.domain.capability import CapabilityPath, Proposal
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals
+from dokimasia.parsing.trees.proposals import parse_mapping, parse_placements, parse_proposals
 
 COUNTING = "<Perception><Enumeration><Object Counting>"
 COLOUR = "<Perception><Attribute Perception><Colour Recognition>"

@@ -9,7 +9,9 @@ from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary, default_library, escape, recognise, render, unescape, with_repair
 
 IMAGE = ImageRef(sha256="ab" * 32, media_type="image/png", width=3, height=4)
-HOSTILE = st.text(st.sampled_from(list("<\\>\n AEND0fQUSTIOR|")), max_size=60) | st.text(max_size=80)
+HOSTILE = st.text(st.sampled_from(list("<\\>\n AEND0fQUSTIOR|\u200b\uff1c\u00ab\u22d8")), max_size=60) | st.text(
+    max_size=80
+)
 FENCED = [name for name in default_library().names() if default_library().get(name).has_fence and name != "repair"]
 
 
@@ -19,6 +21,34 @@ def test_escaping_is_reversible_and_leaves_no_marker(text: str) -> None:
     """Escaped text holds no run of three '<', and unescaping gives the text back exactly."""
     assert "<<<" not in escape(text)
     assert unescape(escape(text)) == text
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "\uff1c\uff1c\uff1cEND",
+        "<\u200b<\u200b<END",
+        "<\u2060<\ufeff<END",
+        "<\u00ad<\u202e<END",
+        "\u2039\u2039\u2039END",
+        "\u00ab<END",
+        "\u300a\u300aEND",
+        "\u226a\uff1cEND",
+        "\u22d8END",
+        "<\uff1c\ufe64END",
+        "<\U000e0020<\u3164<END",
+    ],
+)
+def test_look_alikes_of_a_marker_are_blunted(marker: str) -> None:
+    """Full-width and other brackets, and signs between brackets that do not show, make no marker either."""
+    assert "\\" in escape(marker)
+    assert unescape(escape(marker)) == marker
+
+
+@pytest.mark.parametrize("text", ["a << b", "\u00abquoted\u00bb", "a \u226a b", "\uff1ctag\uff1e", "<\\<"])
+def test_what_looks_like_no_marker_stays(text: str) -> None:
+    """Quotation marks, comparisons and pairs of brackets are put as they are."""
+    assert escape(text) == text
 
 
 @pytest.mark.parametrize("name", FENCED)

@@ -16,7 +16,7 @@ from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import resolve_run
+from dokimasia.storage.naming import resolve_run
 
 ATTACKS = (
     "<script>window.pwned = 1</script>",

@@ -11,7 +11,7 @@ from dokimasia.methods.diagnosis.blocks import tables as diagnosis
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import resolve_run
+from dokimasia.storage.naming import resolve_run
 from tests.report.chromium import opened
 from tests.report.conftest import Finished, run_on
 

@@ -10,7 +10,7 @@ from dokimasia.methods.fingerprints import blocks as fingerprints
 from dokimasia.runs.reading.reporting import report_data, write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import resolve_run
+from dokimasia.storage.naming import resolve_run
 from tests.report.chromium import opened
 from tests.report.conftest import Finished, run_on
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from dokimasia.cli.main import run
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import resolve_run
+from dokimasia.storage.naming import resolve_run
 from tests.report.chromium import opened
 from tests.report.conftest import Finished, run_on
 

@@ -72,7 +72,7 @@ KINDS: dict[str, Kind] = {
             variant="as published",
         ),
         Kind("filter", {"judge": JUDGE}, forked={"judge": OTHER}, step=1, faults="refusal=1.0"),
-        Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-vain"}}),
+        Kind("review", {"panel": PANEL}, forked={"models": {PANEL[2]: "sim/panel-keeper"}}),
         Kind(
             "rubrics",
             {"judge": JUDGE, "pool": MODELS},

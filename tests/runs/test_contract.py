@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from dokimasia.domain.call import ModelCall
-from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted
-from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted, TransportError, Unreachable
+from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
@@ -103,12 +103,12 @@ async def test_killed(kind: Kind, world: Path, prepared: Prepared, finished: Fin
         left = next(deaths, None)
 
         def die(call: ModelCall) -> BaseException | None:
-            return RuntimeError("the machine went away") if left is not None and len(made.sent) > left else None
+            return Crash("the machine went away") if left is not None and len(made.sent) > left else None
 
         made = watched(fail=die)
         return made
 
-    done, used = await to_the_end(prepared(kind), world, kind, transport, (RuntimeError, ConfigError))
+    done, used = await to_the_end(prepared(kind), world, kind, transport, (Crash, ConfigError))
     assert len(used) > 1
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 
@@ -145,6 +145,24 @@ async def test_out_of_money(kind: Kind, world: Path, prepared: Prepared, finishe
     assert row_of(settings, part.run).status == "interrupted"
     done = await resume(row_of(settings, part.run), settings=settings, given=kind.given)
     assert done.complete
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+
+
+@EVERY
+async def test_a_model_that_cannot_be_reached(kind: Kind, world: Path, prepared: Prepared, finished: Finished) -> None:
+    """A wrong key stops the run at the first few calls; it is failed, and the same request again comes to the whole."""
+    _, whole = finished(kind)
+    settings = prepared(kind)
+    if kind.on:
+        await make(settings, world, KINDS[kind.on])
+    refused = watched(fail=lambda call: TransportError("auth", "no such key", retryable=False, status=401))
+    with pytest.raises(Unreachable, match=r"cannot be reached: auth \(status 401\).*no such key"):
+        await make(settings, world, kind, services={"transports": {"sim": refused}})
+    assert len(refused.sent) <= 64, "those that were in flight together"
+    row = newest(settings, kind)
+    assert row.status == "failed"
+    done = await make(settings, world, kind)
+    assert (done.run, done.complete) == (row.id, True)
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 
 

@@ -8,8 +8,8 @@ from dokimasia.domain.call import Chat, Embedding, EmbeddingReply, ModelRef, Mod
 from dokimasia.domain.capability import CATEGORIES, Proposal
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.transport import DirectTransport
-from dokimasia.parsing.merges import parse_merges
-from dokimasia.parsing.proposals import parse_mapping, parse_placements, parse_proposals
+from dokimasia.parsing.trees.merges import parse_merges
+from dokimasia.parsing.trees.proposals import parse_mapping, parse_placements, parse_proposals
 from dokimasia.prompts import render
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile

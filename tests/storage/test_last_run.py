@@ -6,7 +6,8 @@ import pytest
 
 from dokimasia.errors import NotFound
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, create_run, resolve_run
+from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.runs import Run, create_run
 
 
 def run_of(id: str) -> Run:

@@ -13,6 +13,7 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.criteria import CollectedCriteria, load_collection, save_collection
 from dokimasia.storage.home import Home
+from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.results import (
     ResultRow,
     events,
@@ -31,7 +32,6 @@ from dokimasia.storage.runs import (
     get_run,
     list_runs,
     load_samples,
-    resolve_run,
     run_samples,
     set_status,
 )

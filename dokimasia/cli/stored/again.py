@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.requests import request_options
-from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
-from dokimasia.runs.requests import LIMITS, RunRequest, prompt_folders
+from dokimasia.cli.requests import made, request_options
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading, say
+from dokimasia.runs.requests import Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
+    from dokimasia.storage.naming import Usable
 
 limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
 
@@ -25,29 +26,30 @@ limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "ke
 @click.option("--kinds", default="", help="With --retry-failed: only these kinds, such as refused,api_error.")
 @json_option
 @common
-def resume(
-    settings: "Settings", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool
-) -> None:
-    """Go on with RUN (the beginning of its id will do). No finished call is sent again; the data file is not needed.
+def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
+    """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
+
+    No finished call is sent again, and the data file is not needed.
 
     --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again. What was
     open as `budget` is taken up in any case.
     """
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.running import run_to_end
+    from dokimasia.cli.running import exit_code, run_to_end
     from dokimasia.runs.lifecycle import resume as go_on
     from dokimasia.runs.retrying import retryable
 
     if kinds and not retry_failed:
         raise click.UsageError("--kinds goes with --retry-failed")
     retry = retryable(kinds) if retry_failed else ()
-    changes: dict[str, Any] = {name: asked[name] for name in LIMITS} | {"fresh": False}
+    changes = _invocation(asked).invocation | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    with reading(settings, run) as (_, found):
+    with reading(settings, run, _resumable(retry_failed=retry_failed)) as (_, found):
         work = partial(go_on, found, changes=changes, retry=retry)
     result = run_to_end(work, settings)
     print_run(settings, found.id, as_json=as_json, figures=result.summary)
+    return exit_code(result, settings)
 
 
 @click.command()
@@ -70,7 +72,7 @@ def fork(
     asked: dict[str, Any],
     dry_run: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Do RUN again with another judge, model or prompt, as a run of its own; what does not change is not asked again.
 
     An evaluation is forked at a step, and what comes before it is taken over. The steps, in order: write_chain,
@@ -79,29 +81,49 @@ def fork(
     change, and the ledger answers what it does not touch.
     """
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.running import run_to_end
+    from dokimasia.cli.running import exit_code, run_to_end
     from dokimasia.runs.forking import ForkRequest, prepare_fork
     from dokimasia.runs.forking import fork as do_again
+    from dokimasia.runs.preview import check_keys
+    from dokimasia.runs.registry import method_of
+    from dokimasia.storage.naming import Usable
 
     request = ForkRequest(
         node=node,
         judge=judge,
         models=_replacements(models),
         prompts=prompt_folders(asked["prompts"]),
-        **{name: asked[name] for name in LIMITS},
+        **_invocation(asked).invocation,
     )
-    with reading(settings, run) as (home, parent):
+    forked = Usable(lambda run: run.status == "done" and not isinstance(method_of(run).fork, str), "can be forked")
+    with reading(settings, run, forked) as (home, parent):
         shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
     if dry_run:
         if as_json:
             print_json(shown)
         else:
             _print_preview(shown)
-        return
+        check_keys(settings, shown)
+        return 0
     result = run_to_end(partial(do_again, parent, request), settings)
     print_run(settings, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
-        click.echo(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}", err=True)
+        say(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}")
+    return exit_code(result, settings)
+
+
+def _invocation(asked: dict[str, Any]) -> Invocation:
+    return made(Invocation, {name: asked[name] for name in Invocation.model_fields})
+
+
+def _resumable(*, retry_failed: bool) -> "Usable":
+    """Which runs `resume last` means: those that are unfinished, and with --retry-failed those whose failures can be asked."""
+    from dokimasia.runs.registry import method_of
+    from dokimasia.storage.naming import Usable
+
+    if retry_failed:
+        return Usable(lambda run: method_of(run).retry is None, "can ask anew what failed")
+    return Usable(lambda run: run.status != "done", "is unfinished: all are done")
 
 
 def _replacements(models: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
 
 
 @click.group(invoke_without_command=True)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
 @json_option
 @common
 @click.pass_context
-def command(context: click.Context, settings: "Settings", as_json: bool) -> None:
+def command(context: click.Context, settings: "Settings", tags: tuple[str, ...], as_json: bool) -> None:
     """List the runs, the newest first; with delete, remove one."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
@@ -23,21 +25,33 @@ def command(context: click.Context, settings: "Settings", as_json: bool) -> None
         return
     from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
+    from dokimasia.storage.naming import Label, labels
     from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
-        runs = list_runs(home)
+        called = labels(home)
+        runs = [run for run in list_runs(home) if set(tags) <= set(called.get(run.id, Label()).tags)]
     if as_json:
         fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
-        print_json([run.model_dump(mode="json", include=fields) | {"forked_from": forked_from(run)} for run in runs])
+        print_json(
+            [
+                run.model_dump(mode="json", include=fields)
+                | {"forked_from": forked_from(run), **called.get(run.id, Label())._asdict()}
+                for run in runs
+            ]
+        )
         return
-    table = grid("run", "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red"}
+    named = [name for name in ("name", "tags") if any(getattr(called.get(run.id, Label()), name) for run in runs)]
+    table = grid("run", *named, "status", "started", "what")
+    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red"}
     for run in runs:
         colour = colours[run.status]
         status = f"[{colour}]{run.status}[/{colour}]"
-        table.add_row(run.id, status, run.created_at[:19].replace("T", " "), run.command)
-    console().print(table if runs else f"no runs yet in {settings.home}")
+        label = called.get(run.id, Label())
+        labelled = {"name": label.name, "tags": ", ".join(label.tags)}
+        started = run.created_at[:19].replace("T", " ")
+        table.add_row(run.id, *(labelled[name] for name in named), status, started, escape(run.command))
+    console().print(table if runs else f"no runs{' with ' + ' and '.join(tags) if tags else ' yet'} in {settings.home}")
 
 
 @command.command()
@@ -56,7 +70,7 @@ def delete(settings: "Settings", run: str, yes: bool, as_json: bool) -> None:
     from dokimasia.runs.deleting import delete_whole_run
     from dokimasia.storage.deletion import run_size
     from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import resolve_run
+    from dokimasia.storage.naming import resolve_run
 
     with Home.open(settings.home, write=True, create=False) as home:
         found = resolve_run(home, run)

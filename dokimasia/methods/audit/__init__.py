@@ -27,6 +27,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     scale=(0.0, 1.0),
+    measures={"score": ("overall", "mean")},
 )
 
 audit = partial(run_method, METHOD)

@@ -17,7 +17,8 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session, hash_of
-from dokimasia.storage.runs import Run, resolve_run
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run
 
 DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
 
@@ -133,7 +134,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
         return read_sets(path), path, str(path)
     if path.suffix or len(path.parts) > 1:
         raise NotFound(f"{path}: there is no such file of rubrics")
-    run = resolve_run(session.opened, str(path))
+    run = resolve_run(session.opened, str(path), of_method("rubrics", done=True))
     if run.status != "done":
         raise DataError(f"run {run.id} is {run.status}: finish its rubrics first (dokimasia resume {run.id})")
     return sets_of_run(session.opened, run), Path(run.id), f"run {run.id}"

@@ -11,9 +11,13 @@ from dokimasia.methods.checks.standings import all_standings
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import now, resolve_run
+from dokimasia.storage.naming import Usable, resolve_run
+from dokimasia.storage.runs import now
 
 T = TypeVar("T")
+
+CHECKED = Usable(lambda run: run.method in {"review", "rubrics"}, "has captions or rubrics to check")
+"""Runs that wait for people."""
 
 
 def pending_checks(
@@ -35,7 +39,7 @@ def pending_checks(
         raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
     settings = settings or load_settings()
     with Home.open(settings.home, write=False) as home:
-        every = all_standings(home, resolve_run(home, run).id)
+        every = all_standings(home, resolve_run(home, run, CHECKED).id)
     if second and who:
         return [one for one in every if one.decisions and one.last_of(who) is None]
     return [one for one in every if one.state == "waiting"]
@@ -110,7 +114,7 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:
-        found = resolve_run(home, run).id
+        found = resolve_run(home, run, CHECKED).id
         if home.is_writing:
             _finish(_opened(home, found))
         every = all_standings(home, found)

@@ -35,6 +35,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     scale=ATOMS,
+    measures={"score": ("score", "mean"), "accuracy": ("accuracy", "share")},
     fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
 )
 

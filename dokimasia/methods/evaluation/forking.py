@@ -89,7 +89,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             "prompts": (*accepted.prompts, *request.prompts),
             "criteria": plan.criteria,
             "fresh": False,
-            **request.limits,
+            **request.invocation,
         }
     )
     plan = reached_now(plan, session.settings)

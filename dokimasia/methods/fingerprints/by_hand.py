@@ -21,8 +21,9 @@ from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
 from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.results import ResultRow, record_results, results
-from dokimasia.storage.runs import Run, SqliteRunStore, list_runs, resolve_run
+from dokimasia.storage.runs import Run, SqliteRunStore
 
 SHEET, TRIALS, DATA = "matches.csv", "trials", "trials.jsonl"
 COLUMNS = ("trial", "task", "report_1_is")
@@ -179,13 +180,12 @@ def _wrong(
 
 def _test_of(home: Home, text: str, ids: set[str]) -> Run:
     """Return the test that a text means: itself, or of an evaluation the newest whose trials the file names."""
-    if text == "last":
-        where, tests = str(home.path), [run for run in list_runs(home) if run.method == NAME][:1]
-    else:
-        run = resolve_run(home, text)
-        where, tests = f"run {run.id}", [run] if run.method == NAME else list(runs_on(home, run.id, NAME))
+    run = resolve_run(home, text, of_method(NAME))
+    tests = [run] if run.method == NAME else list(runs_on(home, run.id, NAME))
     if not tests:
-        raise NotFound(f"{where} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR")
+        raise NotFound(
+            f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
+        )
 
     def named(test: Run) -> int:
         tasks: Any = test.options["tasks"]

@@ -29,7 +29,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
             cannot be used.
     """
     home = session.opened
-    run, _ = evaluation_of(home, request.run)
+    run, _ = evaluation_of(home, request.run, done=True)
     given = _given(request, session, home)
     drawn = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, given=given)
     judge = session.model(request.judge)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from dokimasia.errors import InputError
+from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.refinement.expected import estimate
 from dokimasia.methods.refinement.plan import RefinementPlan, plan_of
 from dokimasia.methods.refinement.request import RefinementRequest
@@ -12,7 +13,8 @@ from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import reached_now
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, get_run, load_samples, resolve_run, run_samples
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run, get_run, load_samples, run_samples
 
 NAME = "refine"
 
@@ -57,7 +59,7 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
 
 def _evaluation(home: Home, named: str) -> Run:
     """Return the run that is named, or, where that is a refinement, the run that it refines."""
-    run = resolve_run(home, named)
+    run = resolve_run(home, named, of_method(EVALUATION.name, done=True))
     if run.method != NAME:
         return run
     return get_run(home, RefinementPlan.model_validate(run.options["plan"]).source)

@@ -14,8 +14,9 @@ from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest
 from dokimasia.runs.session import Session
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import golden_captions
-from dokimasia.storage.runs import load_samples, resolve_run
+from dokimasia.storage.runs import load_samples
 
 
 class Captions(NamedTuple):
@@ -53,7 +54,7 @@ def _of_fork(request: RubricRequest, session: Session, plan: RubricPlan) -> Capt
 
 def _of_review(request: RubricRequest, session: Session) -> Captions:
     home = session.opened
-    run = resolve_run(home, str(request.data))
+    run = resolve_run(home, str(request.data), of_method(REVIEW.name, done=True))
     plan, _ = REVIEW.read(run)
     if run.status != "done":
         raise InputError(f"review {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")

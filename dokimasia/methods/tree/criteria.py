@@ -12,12 +12,13 @@ import orjson
 
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
-from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import GrowthRequest
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, list_runs, resolve_run
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criteria_of_samples, criterion_key
 
 MAX_TEXT = 20_000
@@ -151,12 +152,7 @@ def hash_of(criteria: Sequence[TreeCriterion]) -> str:
 
 
 def _evaluation(home: Home, text: str) -> Run:
-    if text != "last":
-        return resolve_run(home, text)
-    run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
-    if run is None:
-        raise NotFound(f"{home.path} has no evaluation yet whose criteria a tree could grow from")
-    return run
+    return resolve_run(home, text, of_method(EVALUATION.name))
 
 
 def _criterion(row: Any, by: str) -> TreeCriterion:

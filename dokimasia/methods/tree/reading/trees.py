@@ -15,7 +15,8 @@ from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import NAME, tree_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, get_run, list_runs, resolve_run
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.trees.lookup import knows_run
 from dokimasia.storage.trees.versions import (
     StoredVersion,
@@ -102,22 +103,18 @@ def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
     return load_stored(home, stored)
 
 
-def evaluation_of(home: Home, text: str) -> tuple[Run, str | None]:
+def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, str | None]:
     """Return the evaluation that a text means, and its tree's name where the text means the growth of a tree.
 
     Args:
         home: where it is.
-        text: the beginning of the id of an evaluation, or of a growth from one; `last` is the newest evaluation.
+        text: the beginning of the id of an evaluation, or of a growth from one; `last` is the newest evaluation, with
+            `done` the newest that is finished.
 
     Raises:
         NotFound: there is no such run, or a growth from no run of this home.
     """
-    if text == "last":
-        run = next((one for one in list_runs(home) if one.method == EVALUATION.name), None)
-        if run is None:
-            raise NotFound(f"{home.path} has no evaluation yet")
-        return run, None
-    run = resolve_run(home, text)
+    run = resolve_run(home, text, of_method(EVALUATION.name, done=done))
     if run.method != NAME:
         return run, None
     tree = tree_of(run)

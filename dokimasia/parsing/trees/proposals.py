@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 
 from dokimasia.domain.capability import CapabilityPath, Proposal, plain_name
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, short, spoken
+from dokimasia.parsing.own import own
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, short
 from dokimasia.parsing.tags import without
 
 MAX_PROPOSALS = 50
@@ -52,7 +53,7 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
         UnparsableReply: more than 1,000 places look like proposals, more than 50 differ, or (strict) one is malformed,
             lies too deep, or has a sentence for a name. The reason names what is wrong.
     """
-    reply = without(spoken(text), "analysis")
+    reply = without(own(text), "analysis")
     found: dict[Proposal, None] = {}
     problems: dict[str, None] = {}
     for start in matches(_ADD, reply):
@@ -130,7 +131,7 @@ def said_to_fit_nowhere(text: str, expected: int) -> frozenset[int]:
     """
     none: set[int] = set()
     other: set[int] = set()
-    for number, rest in _numbered(without(spoken(text), "analysis")):
+    for number, rest in _numbered(without(own(text), "analysis")):
         (none if _NONE.fullmatch(rest) else other).add(number)
     return frozenset(number for number in none - other if 1 <= number <= expected)
 
@@ -140,7 +141,7 @@ def _placed(
 ) -> tuple[str | Proposal | None, ...]:
     if expected < 1:
         raise ValueError("at least one criterion is expected")
-    reply = without(spoken(text), "analysis")
+    reply = without(own(text), "analysis")
     known: dict[str, str | Proposal] = {path_key(leaf): leaf for leaf in leaves}
     if additions:
         for proposal in parse_proposals(text, strict=strict):

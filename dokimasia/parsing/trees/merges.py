@@ -4,8 +4,9 @@ import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.proposals import capability_name
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
+from dokimasia.parsing.own import own
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
+from dokimasia.parsing.trees.proposals import capability_name
 
 _KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
@@ -49,7 +50,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     problems: dict[str, None] = {}
     seen: set[int] = set()
     said = False
-    for line in lines_with(_KEYWORD, spoken(text)):
+    for line in lines_with(_KEYWORD, own(text)):
         stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
         if _NONE.fullmatch(stripped):
             said = True

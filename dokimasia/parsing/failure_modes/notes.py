@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple, TypeVar
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.own import own
 from dokimasia.parsing.phrases import MISQUOTED, passage, unquoted, without_quote
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 
 T = TypeVar("T")
 
@@ -173,7 +174,7 @@ def _points(
 def said_lines(text: str, *words: str) -> Iterator[str]:
     """Yield the lines that could say something, without what emphasis and lists add to them."""
     pattern = re.compile("|".join([r"\|", *(rf"\b{word}\b" for word in words)]), re.IGNORECASE)
-    for line in lines_with(pattern, spoken(text)):
+    for line in lines_with(pattern, own(text)):
         yield line.translate(DECORATION).lstrip(_EDGE).rstrip().removeprefix("|").removesuffix("|").strip()
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.modes import NONE, UNSEEN, WORD, said_lines
+from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
 from dokimasia.parsing.reply import NAMED, listed, short
 
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)

@@ -1,0 +1,1 @@
+"""What is read of failure modes: notes and assignments, sorting and changes."""

@@ -1,0 +1,189 @@
+"""What counts as a reply's own statement: not what it quotes, fences, strikes out, comments or thinks, nor what it takes back.
+
+One rule for every parser of a score, a verdict or a vote. `own` leaves out what a reply only shows. Beside a statement stands
+nothing that could change it: before it, in its sentence, words that introduce it; after it nothing at all, or words
+that say nothing (`is_empty_talk`). A reply that says more is refused, and the judge is asked again.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, MAX_MATCHES, matches, short, spoken
+
+LEFT_OUT = "\ufffc"
+"""Stands where something inside a line was left out, so that what is left of the line is not read as if it were whole."""
+
+_ASIDE = r"(?P<name>think|thinking|thoughts?|scratchpad|reflection|draft|del|strike|s|blockquote|quote)"
+_TAG = re.compile(rf"<(?P<end>/?)\s{{0,9}}{_ASIDE}\s{{0,9}}>|(?P<comment><!--)", re.IGNORECASE | re.ASCII)
+_MATERIAL = re.compile(r"^<<<(?!END )([A-Z][A-Z0-9_ ]{0,60}) ([0-9a-f]{16})>>>$", re.MULTILINE)
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)", re.ASCII)
+_QUOTED = re.compile(r" {0,3}>")
+_STRUCK = re.compile(r"~~(?!~)(?:[^~\n]|\n(?!\s{0,99}\n)|~(?!~)){1,2000}~~(?!~)")
+_END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
+_SENTENCE = re.compile(r"[.!?](?=\s)|\n")
+_INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
+_TALK = """
+    a about again and answers are as assessment at checkpoint checkpoints criteria criterion done domain each end evaluation
+    final follow following follows for form found hence here hm hmm i in is it judgement judgment let line lines list me model
+    more my n now of ok okay once output overall rating ratings repeat report reply result results review score scored scores
+    see so sure the their then there therefore these they this thus to verdict verdicts vote weight weights well what
+"""
+"""Words that introduce a statement or close it, and that alone cannot change what it says."""
+_TALKED = frozenset(_TALK.split())
+
+
+def own(text: str) -> str:
+    """Return what a reply says on its own account, its lines in their order.
+
+    Left out are blocks of thought, drafts and quotes between tags wherever they stand, comments, what is struck out, block
+    quotes, fenced code, and material between a prompt's own fences. A fence or a quote that is the whole reply, but for
+    words that introduce it, is read.
+
+    Raises:
+        UnparsableReply: as `spoken`; or a thought, a quote or a comment is not closed, or is closed without being opened.
+    """
+    said = spoken(text)
+    said = _without_blocks(_without_material(said if "<s>" in said else _END_TOKEN.sub("", said)))
+    return _STRUCK.sub(LEFT_OUT, _without_quotes(said))
+
+
+def is_empty_talk(text: str) -> bool:
+    """Return whether a text is blank, signs, or a heading that says nothing of its own (`The scores:`)."""
+    if not text.strip() or len(text) > 2_000:
+        return not text.strip()
+    plain = text.translate(DECORATION).replace(LEFT_OUT, " ")
+    words = [word.casefold() for word in _WORD.findall(plain)]
+    return (
+        len(words) <= 12
+        and _PLAIN.fullmatch(plain) is not None
+        and not re.search(r"\d", plain)
+        and set(words) <= _TALKED
+    )
+
+
+def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: re.Pattern[str] | None = None) -> None:
+    """Refuse statements, such as `[[same]]`, beside which anything stands that could change what they say.
+
+    Args:
+        found: the statements, as they were found in the reply's own words.
+        said: the reply's own words.
+        tail: a regular expression of what may follow a statement directly, such as the scale's `/10`.
+        lead: finds what may not stand before a statement in its sentence. Without it only words that introduce a statement
+            may stand there.
+
+    Raises:
+        UnparsableReply: something could; the reason says what.
+    """
+    behind = re.compile(tail, re.IGNORECASE | re.ASCII)
+    for place, match in enumerate(found):
+        begin = found[place - 1].end() if place else max(0, match.start() - 2_000)
+        before = sentence_before(_INTRODUCED.sub(": ", said[begin : match.start()]))
+        if (is_doubtful(before) if lead is None else lead.search(before)) or before[-1:].isalnum():
+            raise UnparsableReply(
+                f"'{short(before)}' stands before {match[0]}: write it on a line of its own, and plainly"
+            )
+        last = place + 1 == len(found)
+        follows = behind.match(said, match.end())
+        after = said[follows.end() if follows else match.end() : None if last else found[place + 1].start()]
+        after = after if last else after.partition("\n")[0]
+        if not is_empty_talk(after) or re.match(r"-|[,.]\w", after):
+            raise UnparsableReply(
+                f"'{short(after)}' stands behind {match[0]}: end with it, and write nothing behind it"
+            )
+
+
+def sentence_before(text: str) -> str:
+    """Return the last sentence of a text, begun and not ended."""
+    return _SENTENCE.split(text)[-1]
+
+
+def is_doubtful(before: str) -> bool:
+    """Return whether words before a statement, in its sentence, are others than such as introduce it."""
+    return not is_empty_talk(before) or before.rstrip().endswith(("-", '"'))
+
+
+def split_lines(pattern: re.Pattern[str], said: str) -> tuple[list[str], list[str]]:
+    """Return the lines in which a pattern is found, and the other lines, both in order; an overlong line is cut.
+
+    Raises:
+        UnparsableReply: there are more than a thousand in which it is found.
+    """
+    found: list[str] = []
+    rest: list[str] = []
+    for line in filter(None, said.split("\n")):
+        (found if pattern.search(line.translate(DECORATION)) else rest).append(line[:MAX_LINE])
+        if len(found) > MAX_MATCHES:
+            raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")
+    return found, rest
+
+
+def beside(lines: Iterable[str]) -> list[str]:
+    """Return what is wrong where a line beside those that were asked for is neither blank nor an empty heading."""
+    other = next((line for line in lines if not is_empty_talk(line)), None)
+    return (
+        [] if other is None else [f"beside the form stands '{short(other)}': reply in the form and with nothing else"]
+    )
+
+
+def _without_material(text: str) -> str:
+    """Return the text without the material of a prompt that it repeats between the prompt's fences."""
+    kept: list[str] = []
+    at = 0
+    for opening in matches(_MATERIAL, text):
+        if opening.start() < at:
+            continue
+        closing = f"<<<END {opening[1]} {opening[2]}>>>"
+        end = text.find(closing, opening.end())
+        kept.append(text[at : opening.start()])
+        at = len(text) if end < 0 else end + len(closing)
+    return "".join([*kept, text[at:]])
+
+
+def _without_blocks(text: str) -> str:
+    """Return the text without its comments and its blocks of thought, drafts and quotes, each up to the tag that closes it."""
+    kept: list[str] = []
+    at = 0
+    while (tag := _TAG.search(text, at)) is not None:
+        kept.append(text[at : tag.start()])
+        name = "-->" if tag["comment"] else f"</{tag['name']}>"
+        if tag["end"]:
+            raise UnparsableReply(f"{short(tag[0])} closes what was not opened: repeat the reply without it")
+        closing = re.compile(re.escape(name), re.IGNORECASE | re.ASCII).search(text, tag.end())
+        if closing is None:
+            raise UnparsableReply(f"the reply ends before its {short(tag[0])} does")
+        kept.append(LEFT_OUT if tag["comment"] or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
+        at = closing.end()
+    return "".join([*kept, text[at:]])
+
+
+def _without_quotes(text: str) -> str:
+    """Return the text without block quotes and fenced code, or what is in them where nothing else is there."""
+    kept: list[str] = []
+    shown: list[list[str]] = []
+    mark = ""
+    quoting = False
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if mark:
+            if fence is not None and fence["marks"].startswith(mark) and not fence["info"].strip():
+                mark = ""
+            else:
+                shown[-1].append(line)
+        elif fence is not None and fence.end() == len(line.rstrip("\r")):
+            mark = fence["marks"]
+            shown.append([])
+        elif _QUOTED.match(line):
+            if not quoting:
+                shown.append([])
+            shown[-1].append(_QUOTED.sub("", line, count=1))
+            quoting = True
+            continue
+        else:
+            kept.append(line)
+        quoting = False
+    if len(shown) == 1 and not mark and is_empty_talk("\n".join(kept)):
+        return "\n".join(shown[0])
+    return "\n".join(kept)

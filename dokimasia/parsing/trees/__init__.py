@@ -1,0 +1,1 @@
+"""What is read of a tree's growth: proposals, placements and merges."""

@@ -1,0 +1,72 @@
+"""How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from dokimasia.errors import ConfigError
+from dokimasia.runs.method import Method
+from dokimasia.runs.requests import Invocation
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import failed_by_model, result_failures
+from dokimasia.storage.runs import Run
+
+End = Literal["complete", "failures", "spending", "below"]
+"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked."""
+
+SPENT = "the limit on spending is reached and some items are open"
+BLIND = "#blind"
+
+
+def check_measures(method: Method[Any, Any], request: Invocation) -> None:
+    """Refuse a threshold on a figure that runs of a method do not have.
+
+    Raises:
+        ConfigError: it has no such figure.
+    """
+    for name, least in _thresholds(request).items():
+        if least is not None and name not in method.measures:
+            raise ConfigError(f"--min-{name}: {method.title} gives its models no {name}")
+
+
+def judge(
+    method: Method[Any, Any], home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
+) -> tuple[End, str]:
+    """Return how a run that came to its end ended, and in a sentence why that is not as it was wanted."""
+    why = _too_many(home, run, request.max_failures)
+    if why:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in result_failures(home, run.id).items())
+        again = "" if method.retry else f"; `dokimasia resume {run.id} --retry-failed` asks them anew"
+        return "failures", f"{why} ({kinds}){again}"
+    low = [
+        f"{model} has {'none' if value is None else f'{value:.4g}'}, below --min-{name} {least:g}"
+        for name, least in _thresholds(request).items()
+        if least is not None
+        for model, value in _measured(method, figures, name).items()
+        if value is None or value < least
+    ]
+    return ("below", "; ".join(low)) if low else ("complete", "")
+
+
+def _thresholds(request: Invocation) -> dict[str, float | None]:
+    return {"score": request.min_score, "accuracy": request.min_accuracy}
+
+
+def _measured(method: Method[Any, Any], figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
+    """Return a figure of each model, None where nothing was measured; what was asked without the image is left out."""
+    place, part = method.measures[name]
+    sighted = {model: one for model, one in figures["models"].items() if not model.endswith(BLIND)}
+    return {model: None if one[place] is None else one[place][part] for model, one in sighted.items()}
+
+
+def _too_many(home: Home, run: Run, limit: str | None) -> str:
+    """Return a sentence on failures where there are more than may be: by default all of a model's, or over half of all."""
+    by_model = failed_by_model(home, run.id)
+    failed, count = (sum(numbers) for numbers in zip(*by_model.values(), strict=True)) if by_model else (0, 0)
+    said = f"{failed} of {count} items failed"
+    if limit is not None:
+        most = float(limit.rstrip("%")) * (count / 100 if limit.endswith("%") else 1)
+        return f"{said}, more than --max-failures {limit}" if failed > most else ""
+    lost = [model for model, (bad, all_) in by_model.items() if model and bad == all_]
+    if lost:
+        return f"{said}, all of {', '.join(lost)}"
+    return f"{said}, more than half" if 2 * failed > count else ""

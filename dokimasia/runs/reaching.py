@@ -1,0 +1,139 @@
+"""Whether a run can go on: it stops where a model cannot be reached, or where its home is no longer there."""
+
+import asyncio
+from typing import Any
+
+from dokimasia.domain.call import Answer, ModelCall
+from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageError, TransportError, Unreachable
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.storage.home import Home
+
+FEW = 3
+"""So many failed calls to a model, without an answer between them, say that it cannot be reached."""
+
+LOOK = 0.5
+"""Seconds between two looks: at the home, and at who is still asked."""
+
+_HOPELESS = frozenset(("auth", "connection"))
+"""Kinds of failure that say something of the key, the name or the address, and nothing of what was asked."""
+
+
+class Stop:
+    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self.at_once = False
+        self.problem: DokimasiaError | None = None
+
+    def ask(self, *, at_once: bool = False) -> None:
+        """Ask the run to stop, in its event loop; `at_once` also gives up the calls in flight when it is cancelled."""
+        self.at_once = self.at_once or at_once
+        self._asked.set()
+
+    def fail(self, problem: DokimasiaError, *, at_once: bool = False) -> None:
+        """Ask the run to stop and to end with this problem; the first one counts."""
+        self.problem = self.problem or problem
+        self.at_once = self.at_once or at_once
+        self._asked.set()
+
+    @property
+    def asked(self) -> bool:
+        """Whether somebody has asked."""
+        return self._asked.is_set()
+
+    async def wait(self) -> None:
+        """Return when somebody has asked."""
+        await self._asked.wait()
+
+
+class ReachingGateway(ModelGateway):
+    """A gateway that stops a run whose calls to a model fail for its key, name or address, and not for what is asked.
+
+    Such a call is held back, so that it becomes no result: until its model answers another one, which shows that it can
+    be reached, or until a few are held, or nothing but held calls is under way, which stops the run.
+    """
+
+    def __init__(self, stop: Stop, *, goes_on: bool = False, **options: Any) -> None:
+        """Make a gateway; with `goes_on` nothing is held back. `options` are those of `ModelGateway`."""
+        super().__init__(**options)
+        self._stop, self._goes_on = stop, goes_on
+        self._asking = self._asked = 0
+        self._answered: set[str] = set()
+        self._held: dict[str, list[asyncio.Future[None]]] = {}
+
+    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+        """Return the call's answer as `ModelGateway.ask` does.
+
+        Raises:
+            Interrupted: also where the model cannot be reached.
+        """
+        name = call.model.name
+        self._asking += 1
+        self._asked += 1
+        try:
+            answer = await super().ask(call, label=label)
+            if not answer.cached:
+                self._answered.add(name)
+                self._release(name)
+            return answer
+        except CallFailed as failed:
+            if not self._goes_on and self._hopeless(name, failed.last):
+                await self._hold(name, failed.reason)
+            raise
+        finally:
+            self._asking -= 1
+
+    def _hopeless(self, name: str, last: TransportError | None) -> bool:
+        """Whether a failure holds of every call: also an account that is used up; 403 and 404 only of a model that has not
+        answered once, since some providers refuse single prompts so."""
+        if last is None:
+            return False
+        if last.kind == "not_found" or last.status == 403:
+            return name not in self._answered
+        return last.kind in _HOPELESS or (last.kind == "rate_limit" and not last.retryable)
+
+    async def _hold(self, name: str, reason: str) -> None:
+        """Return once the model has answered another call.
+
+        Raises:
+            Interrupted: the run stops.
+        """
+        held = self._held.setdefault(name, [])
+        held.append(asyncio.get_running_loop().create_future())
+        problem = Unreachable(
+            f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Mend that, then give the same "
+            "command again: what is finished is kept (--max-failures 100% goes on without)"
+        )
+        if len(held) >= FEW:
+            self._stop.fail(problem)
+        waiting, asked = held[-1], -1
+        while not (waiting.done() or self._stop.asked):
+            if self._asked == asked and self._asking <= sum(map(len, self._held.values())):
+                self._stop.fail(problem)
+            asked = self._asked
+            await asyncio.wait([waiting], timeout=LOOK)
+        if self._stop.asked:
+            raise Interrupted(f"{name}: stopped before the call was answered")
+
+    def _release(self, name: str) -> None:
+        for one in self._held.pop(name, ()):
+            if not one.done():
+                one.set_result(None)
+
+
+async def watch_home(home: Home, stop: Stop) -> None:
+    """Stop the run within a second once its home was deleted or moved: nothing that is paid for could be found again."""
+    while True:
+        await asyncio.sleep(LOOK)
+        if not home.in_place:
+            stop.fail(gone(home), at_once=True)
+            return
+
+
+def gone(home: Home) -> StorageError:
+    """Return the error of a home that was deleted or moved under a run."""
+    return StorageError(
+        f"{home.path} was deleted or moved while the run was under way: the run has stopped, and no further call is sent. "
+        "Put it back and resume, or give the command again, which begins anew"
+    )

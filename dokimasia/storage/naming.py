@@ -1,0 +1,98 @@
+"""What people call runs, by name, tag, the beginning of an id, or as `last`; names and tags are events of the run."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from dokimasia.errors import NotFound
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import record_event
+from dokimasia.storage.runs import NEWEST_FIRST, Run, get_run, list_runs
+
+LAST = "last"
+NAMED = "named"
+_CANDIDATES = 8
+
+
+class Label(NamedTuple):
+    """What a run is called (empty: it has no name), and its tags in alphabetical order."""
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+
+
+async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str]) -> None:
+    """Give a run a name, which another run that has it loses, and tags beside those that it has.
+
+    Raises:
+        StorageError: it could not be written, or there is no such run.
+    """
+    had = labels(home).get(run_id, Label())
+    if (name and name != had.name) or set(tags) - set(had.tags):
+        await record_event(home, run_id, NAMED, {"name": name or "", "tags": list(tags)})
+
+
+def labels(home: Home) -> Mapping[str, Label]:
+    """Return name and tags of every run that has any, by the run's id; a name is the run's that was given it last."""
+    found: dict[str, Label] = {}
+    for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
+        given = orjson.loads(data)
+        name, had = given["name"], found.get(run_id, Label())
+        for other, label in found.items():
+            if name and label.name == name:
+                found[other] = label._replace(name="")
+        found[run_id] = Label(name or had.name, tuple(sorted({*had.tags, *given["tags"]})))
+    return found
+
+
+class Usable(NamedTuple):
+    """Which runs a verb can use, for `last`: a test, and in words what such a run is, to follow "run that"."""
+
+    test: Callable[[Run], bool]
+    what: str
+
+
+def of_method(method: str, *, done: bool = False) -> Usable:
+    """Return that a run has to be of a method, and with `done` finished."""
+    finished = " and is finished" if done else ""
+    return Usable(
+        lambda run: run.method == method and (not done or run.status == "done"), f"is of kind {method!r}{finished}"
+    )
+
+
+def other_than(first: Run) -> Usable:
+    """Return that a run has to be another one of the same kind."""
+    return Usable(lambda run: run.method == first.method and run.id != first.id, f"is like {first.id} and another one")
+
+
+def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
+    """Return the run that a user means: by its name, by the beginning of its id, or as `last`.
+
+    Args:
+        home: where it is.
+        text: what the user wrote.
+        usable: which runs can be used: `last` is the newest of them. By default any can.
+
+    Raises:
+        NotFound: none is meant, or more than one; the message lists which there are.
+    """
+    if text == LAST and (runs := list_runs(home)):
+        latest = next((run for run in runs if usable is None or usable.test(run)), None)
+        if latest is None:
+            raise NotFound(f"{home.path} has no run that {'' if usable is None else usable.what}.")
+        return latest
+    found = home.all("SELECT id FROM runs WHERE substr(id, 1, ?) = ? ORDER BY id", (len(text), text))
+    named = next((id for id, label in labels(home).items() if label.name == text), None)
+    if named is not None and (text,) not in found:
+        return get_run(home, named)
+    if len(found) == 1 or (text,) in found:
+        return get_run(home, text if (text,) in found else found[0][0])
+    if found:
+        shown = ", ".join(id for (id,) in found[:_CANDIDATES]) + (", …" if len(found) > _CANDIDATES else "")
+        raise NotFound(f"{text!r} is the beginning of {len(found)} runs: {shown}. Write more of its letters.")
+    newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
+    if not newest:
+        raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
+    shown = ", ".join(f"{id} ({method})" for id, method in newest)
+    raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {shown}.")
