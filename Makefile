@@ -2,55 +2,76 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+RUNNING := $(VENV)/.running
+DEVELOPING := $(VENV)/.developing
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 WORKERS ?= 2
+LOCK = uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-config
 ROOM ?=
 ROOMS := $(sort $(notdir $(patsubst %/,%,$(wildcard tests/[a-z]*/))))
 ifneq ($(filter-out $(ROOMS),$(ROOM)),)
 $(error there are no tests of a room $(ROOM); rooms are: $(ROOMS))
 endif
 
-.PHONY: demo test check docs calibrate bench bench-full format lock clean
+.PHONY: demo test check docs calibrate bench bench-full format lock charts clean
 .DEFAULT_GOAL := test
 
-$(STAMP): requirements.lock pyproject.toml
+# What running needs, and what developing needs beside it: two locks, of which the second holds all of the first.
+$(RUNNING): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch $(STAMP)
+	$(INSTALL) --require-hashes -r requirements.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
 
-demo: $(STAMP)  ## Run the main job offline, on simulated models.
+$(DEVELOPING): requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --require-hashes -r requirements-dev.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $(RUNNING) $@
+
+demo: $(RUNNING)  ## Run the main job offline, on simulated models.
 	$(BIN)/dokimasia demo --home .dokimasia/demo
 
-test: $(STAMP)  ## Run all tests, or those of one room: make test ROOM=graphs.
+test: $(DEVELOPING)  ## Run all tests, or those of one room: make test ROOM=graphs.
 	$(PYTEST) $(ROOM:%=tests/%)
 
-check: $(STAMP)  ## Lint, type-check and test.
+check: $(DEVELOPING)  ## Lint, type-check and test.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(PYTEST)
 
-docs: $(STAMP)  ## Build the documentation site, warnings as errors.
+docs: $(DEVELOPING)  ## Build the documentation site, warnings as errors.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-calibrate: $(STAMP)  ## Hold every printed interval to its nominal coverage.
+calibrate: $(DEVELOPING)  ## Hold every printed interval to its nominal coverage.
 	$(BIN)/python -m benchmarks.calibration
 
-bench: $(STAMP)  ## Measure speed against peers, under fifteen minutes.
+bench: $(DEVELOPING)  ## Measure speed against peers, under fifteen minutes.
 	$(BIN)/python -m benchmarks
 
-bench-full: $(STAMP)  ## The same with memory at 100,000 samples, the soak and 200 kills.
+bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak and 200 kills.
 	$(BIN)/python -m benchmarks --full
 	$(BIN)/python -m benchmarks.parsers --examples 1000000
 
-format: $(STAMP)
+format: $(DEVELOPING)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock:  ## Renew requirements.lock from pyproject.toml (needs uv).
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-config --extra dev pyproject.toml -o requirements.lock
+lock:  ## Renew both locks from pyproject.toml (needs uv).
+	$(LOCK) --extra dev pyproject.toml -o requirements-dev.lock
+	$(LOCK) --extra build --constraint requirements-dev.lock pyproject.toml -o requirements.lock
+
+CHARTS := $(VENV)/charts
+charts:  ## Renew the library of the page's charts, with the traces that charts.entry.js names (needs npm).
+	npm install --no-audit --no-fund --ignore-scripts --prefix $(CHARTS) plotly.js@4.1.1 esbuild@0.25.12
+	cp dokimasia/report/charts.entry.js $(CHARTS)/
+	cd $(CHARTS) && node_modules/.bin/esbuild charts.entry.js --bundle --minify --format=iife --global-name=Plotly \
+		--banner:js='/* plotly.js v4.1.1, Copyright 2012-2026, Plotly, Inc. Licensed under the MIT license. In part. */' \
+		--target=es2016 --charset=ascii --legal-comments=eof --define:global=window --define:define.amd=false \
+		--outfile=plotly.js
+	cp $(CHARTS)/plotly.js dokimasia/report/plotly.js
 
 clean:
 	rm -rf $(VENV) site .dokimasia .pytest_cache .ruff_cache

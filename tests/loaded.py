@@ -7,7 +7,7 @@ import dokimasia
 from dokimasia.gateway.litellm.transport import load_litellm
 
 LATE = (
-    *("sqlite_utils", "scipy.special", "scipy.stats", "networkx", "sklearn.feature_extraction.text", "plotly.offline"),
+    *("sqlite_utils", "scipy.special", "scipy.stats", "networkx", "sklearn.feature_extraction.text"),
     *("openai.resources.chat", "openai.resources.embeddings"),
 )
 

@@ -1,5 +1,6 @@
 """`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +11,7 @@ import click
 
 from dokimasia.cli.demo_diagnosis import diagnosis_step
 from dokimasia.cli.demo_tree import tree_step
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.shared import common, console, json_option, print_json, reading, redact
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -30,7 +31,8 @@ REFINED = ("sim/hasty", "sim/weak")
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
     """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend their failures.
 
-    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew.
+    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew. It ends
+    with the path of the page that it writes.
     """
     from dokimasia.simulation.world import make_world, write_world
     from dokimasia.storage.home import Home
@@ -44,8 +46,20 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
     shown["diagnosis"] = diagnosis_step(settings, shown["run"], pairs, models=CANDIDATES, as_json=as_json)
     shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
+    shown["report"] = str(page_step(settings, shown["run"]))
     if as_json:
         print_json(shown)
+    else:
+        click.echo(f"all of it as a page: {shown['report']}")
+
+
+def page_step(settings: "Settings", run: str) -> Path:
+    """Write the evaluation's page, with tree and diagnosis on it, and return its path from here."""
+    from dokimasia.runs.reading.reporting import write_report
+
+    with reading(settings, run) as (home, found):
+        written = asyncio.run(write_report(home, found, redact=redact))
+    return Path(os.path.relpath(written.path))
 
 
 def evaluation_step(

@@ -1,6 +1,6 @@
 """Answers that exist already, read from a JSONL file, to be scored without asking the candidate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +20,8 @@ class GivenResponse(NamedTuple):
 def read_responses(path: Path) -> Iterator[GivenResponse]:
     """Yield the answers of a file whose lines are objects with `id`, `model`, `response` and, from 0, `repeat`.
 
-    Other fields are overlooked.
+    A run's export is such a file: its lines without an answer (`failed`, and no `response`), and those of another arm than
+    the plain question with its image (`arm`), are passed over. Other fields are overlooked.
 
     Raises:
         NotFound: there is no such file.
@@ -31,6 +32,8 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
     for row in read_rows(path):
         if isinstance(row, Problem):
             raise DataError(row.message)
+        if _passed_over(row.fields):
+            continue
         where = place(path, row.line)
         id, model, text, repeat = (row.fields.get(name) for name in ("id", "model", "response", "repeat"))
         id = str(id) if type(id) is int else id
@@ -49,3 +52,8 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
         yield GivenResponse(id, model, text, repeat)
     if not first_lines:
         raise DataError(f"{path}: the file holds no response")
+
+
+def _passed_over(fields: Mapping[str, object]) -> bool:
+    """Whether a line of an export holds no answer to the plain question."""
+    return bool(fields.get("arm")) or (fields.get("outcome") == "failed" and fields.get("response") is None)

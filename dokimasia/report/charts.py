@@ -149,22 +149,48 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
 
 
 def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figure:
-    """Return mean scores (second) over costs in US dollars a scored sample (first), one labelled dot a model."""
+    """Return mean scores (second) over costs in US dollars a scored sample (first), one labelled dot a model.
+
+    Models whose dots lie on one another have one label together, a line a model.
+    """
+    groups = _close(points)
+    most = max((cost for cost, _ in points.values()), default=0.0)
+    placed = [(name, points[name], group) for group in groups for name in group]
     trace = {
         "type": "scatter",
         "mode": "markers+text",
-        "x": [cost for cost, _ in points.values()],
-        "y": [score for _, score in points.values()],
-        "text": [label(name, 24) for name in points],
-        "textposition": "middle left",
+        "x": [cost for _, (cost, _), _ in placed],
+        "y": [score for _, (_, score), _ in placed],
+        "text": ["<br>".join(label(one, 24) for one in group) if name == group[0] else "" for name, _, group in placed],
+        "hovertext": [label(name) for name, _, _ in placed],
+        "textposition": [f"middle {'left' if 2 * cost > most else 'right'}" for _, (cost, _), _ in placed],
         "cliponaxis": False,
         "marker": {"size": 11, "color": PALETTE[0]},
-        "hovertemplate": "%{text}<br>$%{x:.6f} a scored sample, score <b>%{y:.2f}</b><extra></extra>",
+        "hovertemplate": "%{hovertext}<br>$%{x:.6f} a scored sample, score <b>%{y:.2f}</b><extra></extra>",
     }
     layout = _layout([], title, None)
     layout["xaxis"] |= {"rangemode": "tozero", "tickprefix": "$"}
     layout["yaxis"] |= {"type": "linear", "autorange": True, "title": {"text": "mean score", "font": {"size": 13}}}
     return {"data": [trace], "layout": layout | {"height": 320}}
+
+
+def _close(points: Mapping[str, tuple[float, float]]) -> list[list[str]]:
+    """Return the names in groups whose dots, or the labels beside them, would cover one another."""
+    costs, scores = [cost for cost, _ in points.values()], [score for _, score in points.values()]
+    across = 0.05 * max(costs, default=0.0)
+    down = 0.06 * (max(scores, default=0.0) - min(scores, default=0.0))
+    groups: list[list[str]] = []
+    for name, (cost, score) in points.items():
+        near = next((one for one in groups if _within(points[one[0]], (cost, score), across, down)), None)
+        if near is None:
+            groups.append([name])
+        else:
+            near.append(name)
+    return groups
+
+
+def _within(first: tuple[float, float], second: tuple[float, float], across: float, down: float) -> bool:
+    return abs(first[0] - second[0]) <= across and abs(first[1] - second[1]) <= down
 
 
 def _layout(

@@ -25,7 +25,7 @@ def render_page(data: ReportData) -> str:
         draw_section(section, charts, browser=lambda note: draw_browser(data, note)) for section in sections
     )
     menu = "".join(f'<a href="#{escape(one.id)}">{escape(one.menu or one.title)}</a>' for one in sections)
-    scripts = [*([plotly_script()] if charts.figures else []), _asset("page.js")]
+    scripts = [*([_asset("plotly.js")] if charts.figures else []), _asset("page.js")]
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -79,20 +79,9 @@ def embedded(value: object) -> str:
 
 
 @cache
-def plotly_script() -> str:
-    """Return Plotly's own script, which draws the charts."""
-    from plotly.offline import get_plotlyjs
-
-    return _as_script(get_plotlyjs())
-
-
-@cache
 def _asset(name: str) -> str:
-    return _as_script(resources.files("dokimasia.report").joinpath(name).read_text(encoding="utf-8"))
-
-
-def _as_script(text: str) -> str:
-    """Return text with the line ends that a browser reads, so that its hash is the one that the browser computes."""
+    """Return a file of the page with the line ends that a browser reads, so that a script's hash is the browser's."""
+    text = resources.files("dokimasia.report").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

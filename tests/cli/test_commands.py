@@ -69,6 +69,9 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     assert text.out.startswith("Simulated models:")
     assert "planted" in text.out
     assert "nothing was asked" in text.err
+    page = Path(text.out.splitlines()[-1].rpartition(" ")[2])
+    assert page.read_text().startswith("<!doctype html>")
+    assert page.stat().st_size < 3_500_000
 
 
 def test_evaluate_show_and_runs_agree(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,6 +53,30 @@ def test_export_writes_files_and_streams(verb: Verb, evaluated: str, tmp_path: P
     assert "nowhere/out.csv cannot be written" in err
 
 
+def test_a_format_that_an_export_does_not_have_is_refused(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """A file whose ending says another format is not written as JSON lines in secret; with --format it is the user's word."""
+    code, out, err = verb("export", evaluated, "-o", "out.xlsx")
+    assert (code, out) == (2, "")
+    assert "out.xlsx: an export is JSON lines, CSV or Parquet" in err
+    assert not (tmp_path / "out.xlsx").exists()
+    assert verb("export", evaluated, "-o", "out.xlsx", "--format", "csv")[0] == 0
+    _, out, _ = verb("export", evaluated, "-o", "-")
+    assert out == verb("export", evaluated)[1]
+    assert not (tmp_path / "-").exists()
+
+
+def test_an_export_can_be_scored_again(verb: Verb, evaluated: str) -> None:
+    """Answers of a run's export are read by --responses under the same names, and come to the same scores."""
+    assert verb("export", evaluated, "-o", "answers.jsonl")[0] == 0
+    code, out, err = verb("evaluate", "world.jsonl", "--judge", "sim/judge", "--responses", "answers.jsonl", "--json")
+    assert code == 0, err
+    again = json.loads(out)
+    first = json.loads(verb("show", evaluated, "--json")[1])
+    for name, model in first["models"].items():
+        assert again["models"][name]["n_scored"] == model["n_scored"]
+        assert again["models"][name]["score"]["mean"] == model["score"]["mean"]
+
+
 def test_parquet_is_not_written_to_a_terminal(verb: Verb, evaluated: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes that are no text need a file or a pipe."""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
@@ -151,6 +175,6 @@ def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: p
     _, exported, _ = verb("export", first["run"])
     retried = [row for row in map(json.loads, exported.splitlines()) if row["attempt"]]
     assert retried
-    _, shown, _ = verb("show", first["run"], "--sample", retried[0]["sample"])
+    _, shown, _ = verb("show", first["run"], "--sample", retried[0]["id"])
     assert "Asked anew" in shown
     assert "before attempt 1: refused: the provider filtered the" in shown

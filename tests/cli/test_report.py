@@ -51,6 +51,20 @@ def test_a_report_is_written_and_its_path_printed(verb: Verb, evaluated: str, tm
     assert [path.suffix for path in sorted((tmp_path / "home" / "reports").iterdir())] == [".html", ".md"]
 
 
+def test_a_report_goes_to_standard_output(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """`-o -` prints the report, as Markdown or as --format says, and leaves no file; another format is refused."""
+    code, out, err = verb("report", evaluated, "-o", "-")
+    assert (code, err) == (0, "")
+    assert out.startswith("> Simulated models")
+    code, out, _ = verb("report", evaluated, "-o", "-", "--format", "html")
+    assert out.startswith("<!doctype html>")
+    assert not (tmp_path / "-").exists()
+    assert verb("report", evaluated, "-o", "-", "--json")[0] == 2
+    code, _, err = verb("report", evaluated, "-o", "report.pdf")
+    assert code == 2
+    assert "report.pdf: a report is a page (.html) or Markdown (.md)" in err
+
+
 def test_machines_are_told_what_was_written(verb: Verb, evaluated: str, tmp_path: Path) -> None:
     """With --json the path, the size and the number of samples shown are printed as JSON."""
     code, out, err = verb("report", evaluated, "--samples", "2", "--json")

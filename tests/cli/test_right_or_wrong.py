@@ -52,12 +52,12 @@ def test_a_sample_shows_what_was_decided_and_what_was_not_said(verb: Verb, tmp_p
     lines = (tmp_path / "all.jsonl").read_text().splitlines()
     rows = [row for row in map(json.loads, lines) if row["model"] == "sim/terse" and row["verdict"] == "right"]
     row = next(row for row in rows if not row["criteria_stated"][0])
-    code, out, _ = verb("show", "last", "--sample", row["sample"])
+    code, out, _ = verb("show", "last", "--sample", row["id"])
     assert code == 0
     assert "model answer 1 2" in out
     assert "sim/terse right not stated" in out
     assert f"right: final answer “{row['final_answer']}” (by rule: {row['rule']})" in out
-    _, out, _ = verb("show", "last", "--sample", row["sample"], "--json")
+    _, out, _ = verb("show", "last", "--sample", row["id"], "--json")
     found = {one["model"]: one for one in json.loads(out)["answers"]}
     terse = found["sim/terse"]
     assert (terse["verdict"], terse["final"]["rule"], terse["final"]["stated"]) == ("right", row["rule"], True)

@@ -101,6 +101,18 @@ def test_scores_are_the_means_of_the_judgements(planted: Planted, capsys: pytest
     assert root["scores"]["sim/hasty"]["mean"] == pytest.approx(sum(scores) / len(scores), abs=1e-5)
 
 
+def test_bars_differ_without_colour(planted: Planted, capsys: pytest.CaptureFixture[str]) -> None:
+    """A score's bar is as long as the score in characters alone: what is missing to 100 is drawn by another sign."""
+    figures = told(planted, capsys, "show", "planted", "--model", "sim/hasty")["nodes"]
+    text = said(planted, capsys, "show", "planted", "--model", "sim/hasty")
+    bars = [
+        line for line in text.splitlines() if line.rstrip().endswith(("━", "·")) and ("━" in line or "····" in line)
+    ]
+    means = [one["scores"]["sim/hasty"]["mean"] for one in figures if one["below"]]
+    assert [line.count("━") for line in bars] == [round(mean / 5) for mean in means]
+    assert len({line.count("━") for line in bars}) > 1
+
+
 def test_trees_and_versions_are_listed(planted: Planted, capsys: pytest.CaptureFixture[str]) -> None:
     """Both lists name what there is, newest tree first and first version first."""
     (tree,) = told(planted, capsys, "list")["trees"]

@@ -28,6 +28,13 @@ def test_responses_are_read(tmp_path: Path) -> None:
     ]
 
 
+def test_an_export_is_a_file_of_responses(tmp_path: Path) -> None:
+    """Of a run's export, failed answers without a text and answers of another arm are passed over."""
+    failed = {**GOOD, "id": "s2", "response": None, "outcome": "failed"}
+    path = written(tmp_path, {**GOOD, "arm": "", "outcome": "scored"}, failed, {**GOOD, "arm": "blind"})
+    assert list(read_responses(path)) == [GivenResponse("s1", "m", "A cat.", 0)]
+
+
 @pytest.mark.parametrize(
     ("row", "reason"),
     [

@@ -237,7 +237,7 @@ async def test_an_export_says_what_an_arm_was_told_and_came_to(settings: Setting
         rows = (await export_rows(home, get_run(home, result.run))).rows
     assert len(rows) == len(last)
     for row in rows:
-        known = last[row["sample"], row["model"], row["arm"]]
+        known = last[row["id"], row["model"], row["arm"]]
         assert (row["answered"], row["rounds"], row["selected"]) == (known.answered, known.round, known.selected)
         assert row["told"] == list(known.told)
         assert row["final_answer"] in row["response"]

@@ -223,8 +223,8 @@ def test_what_exports_say(made: Made, copied: Settings) -> None:
         for stream in ("must_right", "easy_wrong"):
             assert row[stream] == [int(one["holds"]) for one in item[stream]]
     for row in sets:
-        assert row["must_right"] == [one.statement for one in rubrics[row["sample"]].must_right]
-        assert row["caption"] == rubrics[row["sample"]].caption
+        assert row["must_right"] == [one.statement for one in rubrics[row["id"]].must_right]
+        assert row["caption"] == rubrics[row["id"]].caption
 
 
 def test_commands_repeat_what_was_asked(made: Made, copied: Settings) -> None:

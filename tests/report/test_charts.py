@@ -1,9 +1,12 @@
 """Every chart is a figure that Plotly knows, whatever its labels contain."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 
+import dokimasia
 from dokimasia.report.blocks import Block, Chart, Fold
 from dokimasia.report.charts import Point, cost_chart, grouped_chart, interval_chart, paired_chart, repeats_chart
 from dokimasia.report.sections import sections_of
@@ -51,3 +54,32 @@ def test_an_interval_never_reaches_backwards() -> None:
     bars = interval_chart([Point("a", 5.0, 4.2, 4.999999)], title="t", scale=None)["data"][0]["error_x"]
     assert bars["array"] == [0.0]
     assert bars["arrayminus"] == [0.8]
+
+
+def test_equal_points_of_the_cost_chart_are_labelled_together() -> None:
+    """Models of one cost and score have one label of a line each, and every dot says on hovering whose it is."""
+    points = {"a": (0.001, 3.0), "b": (0.001, 3.0), "c": (0.002, 4.0), "d": (0.00201, 4.01), "e": (0.0001, 2.0)}
+    figure = cost_chart(points, title="t")
+    trace = go.Figure(figure).data[0]
+    assert [text for text in trace.text if text] == ["a<br>b", "c<br>d", "e"]
+    assert sorted(zip(trace.hovertext, zip(trace.x, trace.y, strict=True), strict=True)) == sorted(points.items())
+    sides = dict(zip(trace.hovertext, trace.textposition, strict=True))
+    assert (sides["e"], sides["c"]) == ("middle right", "middle left")
+
+
+def test_the_pages_library_draws_every_kind_of_trace() -> None:
+    """The part of Plotly in a page is made from an entry that names every type of trace that a figure of ours has."""
+    package = Path(dokimasia.__file__).parent
+    entry = (package / "report" / "charts.entry.js").read_text()
+    kept = {"scatter", *re.findall(r'require\("plotly\.js/lib/(\w+)"\)', entry)}
+    named = {
+        one
+        for path in package.rglob("*.py")
+        if "plotly" in (text := path.read_text()).lower() or "chart" in path.name
+        for one in re.findall(r'"type": "(\w+)"', text)
+    }
+    used = named & set(go.Figure()._data_validator.class_strs_map)
+    assert {"scatter", "bar", "heatmap", "treemap", "scatterpolar"} <= used <= kept
+    library = (package / "report" / "plotly.js").read_text()
+    assert all(f'name:"{one}"' in library for one in kept - {"core"})
+    assert len(library) < 1_500_000

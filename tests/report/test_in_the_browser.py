@@ -181,6 +181,23 @@ def test_the_pointer_and_the_order(full: Finished, tmp_path: Path) -> None:
         assert seen.errors == []
 
 
+def test_a_narrow_screen(full: Finished, tmp_path: Path) -> None:
+    """At 400 pixels nothing is wider than the page, what ran is readable text, and the charts are drawn."""
+    with opened(written(full, tmp_path / "report.html")) as seen:
+        page = seen.page
+        page.set_viewport_size({"width": 400, "height": 800})
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        widths = page.eval_on_selector_all(
+            "#provenance .facts dd", "all => all.map(one => one.getBoundingClientRect().width)"
+        )
+        assert min(widths) > 250
+        charts = page.eval_on_selector_all(".plot svg.main-svg", "all => all.map(one => one.clientWidth)")
+        assert charts
+        assert max(charts) <= 400
+        assert seen.errors == []
+
+
 def test_the_theme_button(small: Finished, tmp_path: Path) -> None:
     """The button changes the theme of page and charts against the system's choice."""
     with opened(written(small, tmp_path / "report.html"), scheme="light") as seen:

@@ -12,6 +12,8 @@ from dokimasia.cli.shared import FILE, common, json_option, print_json, reading,
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
+STANDARD_OUTPUT = Path("-")
+
 
 @click.command()
 @click.argument("run")
@@ -36,7 +38,7 @@ def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json:
     type=click.Choice(["jsonl", "csv", "parquet"]),
     help="Default: as the file's name ends, else jsonl.",
 )
-@click.option("-o", "--output", type=FILE, help="Write here (default: standard output).")
+@click.option("-o", "--output", type=FILE, help="Write here (default, and with -: standard output).")
 @common
 def export(settings: "Settings", run: str, name: str | None, output: Path | None) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
@@ -48,6 +50,7 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
     from dokimasia.runs.reading.exporting import export_rows
     from dokimasia.runs.registry import method_of
 
+    output = None if output == STANDARD_OUTPUT else output
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
@@ -57,8 +60,7 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
     if output is None:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        stream(data)
     else:
         write_whole(output, data)
         click.echo(f"wrote {len(rows.rows)} {method_of(found).row_name} to {output}", err=True)
@@ -66,9 +68,14 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
 
 @click.command()
 @click.argument("run")
-@click.option("-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home).")
 @click.option(
-    "--format", "name", type=click.Choice(["html", "md"]), help="Default: as the file's name ends, else html."
+    "-o", "--output", type=FILE, help="Write here (default: reports/RUN.html in the home); - is standard output."
+)
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["html", "md"]),
+    help="Default: as the file's name ends, else html; md with -o -.",
 )
 @click.option(
     "--samples", type=click.IntRange(0), default=60, show_default=True, help="Show so many samples, failures first."
@@ -78,11 +85,20 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
 def report(settings: "Settings", run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
     """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
 
+    With `-o -` the report itself is printed, as Markdown unless --format says otherwise.
+
     The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
     """
-    from dokimasia.runs.reading.reporting import Format, write_report
+    from dokimasia.runs.reading.reporting import Format, render, report_data, write_report
 
+    printed = output == STANDARD_OUTPUT
+    if printed and as_json:
+        raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
     with reading(settings, run) as (home, found):
+        if printed:
+            data = asyncio.run(report_data(home, found, samples=samples, redact=redact))
+            stream(render(data, cast("Format", name or "md")))
+            return
         written = asyncio.run(
             write_report(home, found, output=output, format=cast("Format | None", name), samples=samples, redact=redact)
         )
@@ -94,3 +110,9 @@ def report(settings: "Settings", run: str, output: Path | None, name: str | None
     if written.shown < written.samples:
         click.echo(f"it shows {written.shown} of {written.samples} samples; --samples N shows more", err=True)
     click.echo(written.path)
+
+
+def stream(data: bytes) -> None:
+    """Write bytes to standard output."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

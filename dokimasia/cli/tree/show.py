@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from dokimasia.settings import Settings
 
-BAR, BAR_WIDTH = "━", 20
+BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
 """Below the first a bar is red, from the second on green: 3 and 4 of 5."""
 
@@ -160,5 +160,5 @@ def _score(score: Mapping[str, Any] | None, *, bar: bool) -> list[Any]:
     cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), limits_text(score, "{:.0f}".format)]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)
-        cells.append(Text(BAR * length, style=colour).append(BAR * (BAR_WIDTH - length), style="bright_black"))
+        cells.append(Text(BAR * length, style=colour).append(REST * (BAR_WIDTH - length), style="bright_black"))
     return cells

@@ -16,18 +16,29 @@ from dokimasia.runs.reading.exporting import Export
 
 Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
+JSON_LINES = ("", "json", "ndjson", "txt")
+"""Endings, beside their own, of files that JSON lines may be written to."""
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def format_of(name: str | None, path: Path | None) -> Format:
-    """Return the format that is asked for: by name, else by the file's ending, else JSON lines."""
+    """Return the format that is asked for: by name, else by the file's ending; JSON lines without one, or for plain text.
+
+    Raises:
+        ConfigError: the ending is that of another format.
+    """
     ending = path.suffix.lower().lstrip(".") if path is not None else ""
     for known in FORMATS:
         if known == (name or ending):
             return known
-    return "jsonl"
+    if ending in JSON_LINES:
+        return "jsonl"
+    raise ConfigError(
+        f"{path}: an export is JSON lines, CSV or Parquet; name a file that ends in .jsonl, .csv or .parquet, "
+        "or choose with --format"
+    )
 
 
 def encode(export: Export, format: Format) -> bytes:

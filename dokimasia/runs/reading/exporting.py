@@ -20,7 +20,7 @@ ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
 
 FIRST: dict[str, ColumnType] = {
     "run": "text",
-    "sample": "text",
+    "id": "text",
     "sample_digest": "text",
     "category": "text",
     "model": "text",
@@ -32,7 +32,7 @@ FIRST: dict[str, ColumnType] = {
     "reason": "text",
     "score": "number",
 }
-"""What every row begins with; where there is no value it is null."""
+"""What every row begins with; where there is no value it is null. `--responses` reads the same names."""
 
 _SAID = FIRST.keys() & ResultRow.model_fields.keys()
 """What of it a result row says under the same name."""
@@ -101,7 +101,7 @@ async def export_rows(home: Home, run: Run) -> Export:
         [
             {
                 "run": run.id,
-                "sample": row.sample_id,
+                "id": row.sample_id,
                 "category": categories.get(row.sample_id),
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),

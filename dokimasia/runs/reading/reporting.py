@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from dokimasia.domain.sample import ImageRef
-from dokimasia.errors import InputError, StorageError
+from dokimasia.errors import ConfigError, InputError, StorageError
 from dokimasia.report.data import Added, Picture, ReportData, Selection
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import OWN, plugin_methods
@@ -131,6 +131,22 @@ def render(data: ReportData, format: Format) -> bytes:
     return render_page(data).encode()
 
 
+def format_of(output: Path | None) -> Format:
+    """Return the format that a file's name ends in; a page without one.
+
+    Raises:
+        ConfigError: the ending is that of another format.
+    """
+    ending = "" if output is None else output.suffix.lower()
+    if ending in {".md", ".markdown"}:
+        return "md"
+    if ending in {"", ".html", ".htm"}:
+        return "html"
+    raise ConfigError(
+        f"{output}: a report is a page (.html) or Markdown (.md); name such a file, or choose with --format"
+    )
+
+
 async def write_report(
     home: Home,
     run: Run,
@@ -153,11 +169,10 @@ async def write_report(
         figures: the run's figures where they were made already.
 
     Raises:
-        InputError: the file cannot be written.
+        InputError: the file cannot be written, or its ending is that of another format.
         NotFound: the run is of a kind that this program does not know.
     """
-    ending = "" if output is None else output.suffix.lower()
-    wanted: Format = format or ("md" if ending in {".md", ".markdown"} else "html")
+    wanted = format or format_of(output)
     path = output or home.path / "reports" / f"{run.id}.{wanted}"
     data = await report_data(home, run, samples=samples, redact=redact, figures=figures)
     body = render(data, wanted)
