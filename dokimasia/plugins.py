@@ -5,14 +5,13 @@ uses it, with its distribution named, and nothing else.
 """
 
 import difflib
+import logging
 import traceback
 from collections.abc import Collection, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, cast
-
-from structlog import get_logger
 
 from dokimasia.errors import ConfigError
 
@@ -171,7 +170,7 @@ def _distribution(point: EntryPoint) -> str:
 
 def _broken(error: Exception) -> str:
     """Return what a plug-in's code raised, with the file and line where it broke; the log has the traceback."""
-    get_logger().info("plugin_broken", exc_info=error)
+    logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
     text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{text} [{error.filename}, line {error.lineno}]"
