@@ -8,6 +8,9 @@ from dokimasia.report.blocks import Cell, Column, Span, Tone
 NOTHING = Span("–", "muted")
 """Stands where nothing was measured."""
 
+NO_INTERVAL = "no interval: "
+"""Begins the reason that stands in the place of an interval."""
+
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
 BAR_WIDTH = 16
@@ -51,7 +54,7 @@ def interval(measured: Mapping[str, Any] | None, place: str = "", *, signed: boo
 def no_interval(one: Mapping[str, Any]) -> Span:
     """What stands in the place of an interval that is not given: its reason, where it has one."""
     reason = one.get("no_interval")
-    return Span(f"no interval: {reason}", "muted") if reason else NOTHING
+    return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
 
 
 def limits_text(one: Mapping[str, Any], write: Callable[[float], str], between: str = "–") -> str:

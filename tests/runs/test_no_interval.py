@@ -1,11 +1,17 @@
 """What stands in the place of an interval that cannot hold its level, from the rows to the reader."""
 
+from io import StringIO
+
+from rich.console import Console
+
 from dokimasia.algorithms.diagnosis.asset_tables import figure_text
 from dokimasia.domain.diagnosis import AssetColumn, Figure
 from dokimasia.methods.audit.figures import Judged, model_figures
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import figures
+from dokimasia.report.blocks import Cell, Column, Table, plain
 from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.reading.rates import mean_interval, paired
 from dokimasia.runs.shapes import Interval
 
@@ -40,9 +46,24 @@ def test_the_reason_stands_where_the_interval_would() -> None:
     assert figures.bracketed(one, "{:.1f}".format) == f" [no interval: {REASON}]"
     assert figures.bracketed({"low": None, "high": None}, "{:.1f}".format) == ""
     assert figures.limits_text({"low": 1.0, "high": 2.0}, "{:.1f}".format) == "1.0–2.0"
-    assert "".join(part if isinstance(part, str) else part.text for part in figures.bar(one)).count("━") == 0
+    assert "━" not in plain(figures.bar(one))
     trace = interval_chart([Point("model", 4.9, None, None)], title="score", scale=(1, 5))["data"][0]
     assert (trace["error_x"]["array"], trace["customdata"]) == ([0], [["none", "none"]])
+
+
+def test_a_terminal_has_the_reasons_under_the_table() -> None:
+    """Where reasons make a table too wide a raised number stands in the cells, and under the table its reason, once."""
+    none = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
+    given = {"mean": 3.0, "low": 2.0, "high": 4.0}
+    wide = ("measured with the image and without it", "score")
+    columns = [Column("model", numeric=False), *map(Column, wide)]
+    cells = [figures.interval(none), figures.measured(none), figures.interval(given)]
+    rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
+    out = StringIO()
+    draw_blocks(Console(file=out, width=90), [Table(columns, rows, "Scores")])
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    assert {"model 0 none ¹ none ¹", "model 1 4.90 [none ¹] 4.90 [none ¹]"} <= set(lines)
+    assert lines.count(f"¹ no interval: {REASON}") == 1
 
 
 def test_diagnoses_mark_nothing_without_an_interval() -> None:

@@ -15,7 +15,7 @@ WORSE = 0.4
 """How far another model, or the same one without the image, lies from the first, in standard deviations."""
 ATOMS = 4
 
-Table = np.ndarray[Any, np.dtype[np.float64]]
+Table = np.ndarray[Any, np.dtype[np.floating[Any]]]
 
 
 class Figure(NamedTuple):
