@@ -1,22 +1,20 @@
 """Every error that Dokimasia raises on purpose.
 
-::
-
-    DokimasiaError
-    ├── InputError               the user's mistake: exit code 2
-    │   ├── DataError            a data file: names file and line
-    │   ├── ConfigError          dokimasia.toml, an option, a model's name
-    │   └── NotFound             a run, sample or file that is not there
-    ├── UnparsableReply          a model's text does not say what was asked
-    ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
-    ├── TransportError           one try brought no usable envelope
-    ├── CallFailed               a call has no answer after all tries, or may not be paid for
-    ├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
-    ├── StorageError             the home folder: damaged, missing, full
-    │   ├── HomeLocked           another process writes here: exit code 2
-    │   ├── ImpossibleHome       no folder can be there: exit code 2
-    │   └── NewerHome            written by a newer version: exit code 2
-    └── Interrupted              stopped by the user; resumable: exit code 130
+DokimasiaError
+├── InputError               the user's mistake: exit code 2
+│   ├── DataError            a data file: names file and line
+│   ├── ConfigError          dokimasia.toml, an option, a model's name
+│   └── NotFound             a run, sample or file that is not there
+├── UnparsableReply          a model's text does not say what was asked
+├── ToolFailure              a tool cannot do what a model asked of it: the model is told
+├── TransportError           one try brought no usable envelope
+├── CallFailed               a call has no answer after all tries, or may not be paid for
+├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
+├── StorageError             the home folder: damaged, missing, full
+│   ├── HomeLocked           another process writes here: exit code 2
+│   ├── ImpossibleHome       no folder can be there: exit code 2
+│   └── NewerHome            written by a newer version: exit code 2
+└── Interrupted              stopped by the user; resumable: exit code 130
 """
 
 from typing import Literal

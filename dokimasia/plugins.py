@@ -5,6 +5,8 @@ uses it, with its distribution named, and nothing else.
 """
 
 import difflib
+import logging
+import traceback
 from collections.abc import Collection, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -66,8 +68,7 @@ def load(kind: Kind, name: str) -> Any:
     try:
         loaded = point.load()
     except Exception as error:  # whatever a stranger's module does when it is imported, the user learns whose it is
-        text = " ".join(str(error).split())[:300]
-        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {type(error).__name__}: {text}") from error
+        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {_broken(error)}") from error
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
         raise ConfigError(f"{_place(kind, point)}: {problem}")
@@ -98,7 +99,7 @@ def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
             yield name, factory()
         except Exception as error:  # a stranger's factory may raise anything
             place = _place("transports", known[name][0])
-            raise ConfigError(f"{place}: the factory failed: {type(error).__name__}: {error}") from error
+            raise ConfigError(f"{place}: the factory failed: {_broken(error)}") from error
 
 
 def listing() -> list[Plugin]:
@@ -165,6 +166,18 @@ def _folder(loaded: Any) -> Path:
 
 def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed distribution"
+
+
+def _broken(error: Exception) -> str:
+    """Return what a plug-in's code raised, with the file and line where it broke; the log has the traceback."""
+    logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
+    text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{text} [{error.filename}, line {error.lineno}]"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if one.filename != __file__ and not one.filename.startswith("<frozen ")]
+    own = [one for one in own if Path(one.filename).parent.name != "importlib"]
+    return f"{text} [{own[-1].filename}, line {own[-1].lineno}; -v shows the traceback]" if own else text
 
 
 def _place(kind: Kind, point: EntryPoint) -> str:

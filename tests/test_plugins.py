@@ -154,3 +154,19 @@ def test_a_broken_plugin_breaks_nothing_else(tmp_path: Path, capsys: pytest.Capt
     error = capsys.readouterr().err
     assert "acme-checks 1.0 cannot be loaded" in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_a_broken_plugin_shows_where_it_broke(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error names the plug-in's file and line, of a syntax error too; with -v its traceback is in the log."""
+    with pytest.raises(ConfigError, match=r"RuntimeError: no luck \[.*acme_broken\.py, line 1"):
+        load("graphs", "broken")
+    with pytest.raises(ConfigError, match=r"not today \[.*acme_things\.py, line 3"):
+        list(transports_for({"later"}))
+    (acme / "acme_broken.py").write_text("x = 1\ndef (:\n")
+    with pytest.raises(ConfigError, match=r"SyntaxError: .* \[.*acme_broken\.py, line 2\]"):
+        load("graphs", "broken")
+    (acme / "acme_broken.py").write_text("raise RuntimeError('no luck')\n")
+    assert run(["plugins"]) == 0
+    assert "Traceback" not in capsys.readouterr().err
+    assert run(["plugins", "-v"]) == 0
+    assert "Traceback" in capsys.readouterr().err

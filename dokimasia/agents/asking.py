@@ -207,7 +207,11 @@ def _read(
     if parse is None:
         raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":
-        return Asked(None, failure("refused", reply.refusal or "the provider filtered the reply"), call)
+        return Asked(
+            None,
+            failure("refused", f"{model.ref.name} refused: {reply.refusal or 'the provider filtered its reply'}"),
+            call,
+        )
     try:
         if reply.tool_calls and not reply.text.strip():
             raise UnparsableReply("it asks for tools instead of giving the reply that it was asked for")
@@ -216,9 +220,10 @@ def _read(
         if reply.finish_reason == "length":
             return Asked(None, failure("truncated", f"cut at the token limit: {problem.reason}"), call)
         kind: FailureKind = "refused" if looks_like_refusal(reply.text) else "unparsable"
+        who = f"{model.ref.name} refused: " if kind == "refused" else ""
         return Asked(
             None,
-            failure(kind, problem.reason),
+            failure(kind, f"{who}{problem.reason}"),
             call,
             rejected=Rejected(text=reply.text[:20_000], problem=problem.reason, call=call),
         )

@@ -58,7 +58,7 @@ def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Resp
         if isinstance(taken, Failed):
             return taken
         if "refused" in taken.flags:
-            return failure("refused", f"instead of a description: {taken.text}")
+            return failure("refused", f"{provenance.model} refused: instead of a description: {taken.text}")
         try:
             return taken.model_copy(update={"text": parse_description(taken.text)})
         except UnparsableReply as problem:
@@ -91,7 +91,7 @@ def as_it_stands(
 ) -> Response | Failed:
     """Return a reply as a response with its flags, or as the failure that there is nothing to judge."""
     if reply.finish_reason == "content_filter":
-        return failure("refused", "the provider filtered the answer")
+        return failure("refused", f"{provenance.model} refused: the provider filtered its answer")
     text = reply.text if reply.text.strip() else (reply.refusal or "")
     if not text.strip():
         if reply.finish_reason == "length":

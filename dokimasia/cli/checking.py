@@ -1,7 +1,10 @@
 """Going through what waits for a person in the terminal: an item at a time, each decision kept at once."""
 
 import re
+import shutil
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +19,9 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dokimasia.settings import Settings
 
-KEYS = "a accept · e edit · d 2,3 delete sentences · r reject · s skip · b back · q stop"
+KEYS = "a accept · e edit · d 2,3 delete sentences · r reject · o open the image · s skip · b back · q stop"
 STEPS = {"s": 1, "b": -1, "q": None}
 """By key that decides nothing: the step to the next item, or None to stop."""
 
@@ -36,18 +37,20 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
     if not items:
         out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else ""))
         return 0
-    pictures = _pictures(settings, items)
     decided = at = 0
     out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS}")
-    try:
-        while at < len(items):
-            item = items[at].item
-            _show(item, at + 1, len(items), pictures.get(item.sample_id, ()))
-            step, made = _ask(settings, item, who)
-            decided += made
-            at = max(0, at + step) if step is not None else len(items)
-    except (click.Abort, EOFError, KeyboardInterrupt):
-        out.print()
+    with TemporaryDirectory(prefix="dokimasia-check-") as folder:
+        pictures = _pictures(settings, items, Path(folder))
+        try:
+            while at < len(items):
+                item = items[at].item
+                shown = pictures.get(item.sample_id, ())
+                _show(item, at + 1, len(items), shown)
+                step, made = _ask(settings, item, who, shown)
+                decided += made
+                at = max(0, at + step) if step is not None else len(items)
+        except (click.Abort, EOFError, KeyboardInterrupt):
+            out.print()
     out.print(f"{decided} decided in this invocation")
     return decided
 
@@ -58,7 +61,7 @@ def _is_due(one: Standing, who: str, second: bool) -> bool:
     return one.state == "waiting"
 
 
-def _show(item: CheckItem, number: int, count: int, pictures: Sequence["Path"]) -> None:
+def _show(item: CheckItem, number: int, count: int, pictures: Sequence[Path]) -> None:
     out = console()
     out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} of {escape(item.sample_id)} · item {item.id}")
     for picture in pictures:
@@ -69,7 +72,7 @@ def _show(item: CheckItem, number: int, count: int, pictures: Sequence["Path"]) 
         out.print(f"{place:>3}  {escape(sentence)}")
 
 
-def _ask(settings: "Settings", item: CheckItem, who: str) -> tuple[int | None, int]:
+def _ask(settings: "Settings", item: CheckItem, who: str, pictures: Sequence[Path]) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out = console()
     if draft_file(settings.home, item.id, who).exists():
@@ -85,6 +88,10 @@ def _ask(settings: "Settings", item: CheckItem, who: str) -> tuple[int | None, i
             if key == "d":
                 numbers = [int(number) for number in re.findall(r"\d{1,4}", rest)]
                 text = without_sentences(item.text, numbers)
+            elif key == "o":
+                for picture in pictures:
+                    click.launch(str(picture))
+                continue
             elif key == "e":
                 text = _edit(settings, item, who)
             else:
@@ -126,12 +133,19 @@ def _said(decision: Decision | None) -> int:
     return 1
 
 
-def _pictures(settings: "Settings", items: Sequence[Standing]) -> dict[str, list["Path"]]:
-    """The files of the images of each sample that is checked."""
+def _pictures(settings: "Settings", items: Sequence[Standing], folder: Path) -> dict[str, list[Path]]:
+    """Copy the images of each sample that is checked to a folder, under names that programs for pictures know."""
     wanted = {one.item.sample_id for one in items}
     with Home.open(settings.home, write=False) as home:
         return {
-            sample.id: [home.blobs.file(image.sha256) for image in sample.images]
+            sample.id: [_copied(home.blobs.file(image.sha256), image.media_type, folder) for image in sample.images]
             for sample in load_samples(home, items[0].item.run)
             if sample.id in wanted
         }
+
+
+def _copied(picture: Path, media_type: str, folder: Path) -> Path:
+    copy = folder / f"{picture.name[:12]}.{media_type.rpartition('/')[2]}"
+    if picture.is_file() and not copy.exists():
+        shutil.copyfile(picture, copy)
+    return copy

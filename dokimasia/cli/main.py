@@ -31,6 +31,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
+    "prompts": ("dokimasia.cli.prompts", "List, show and copy the shipped prompts."),
     "plugins": ("dokimasia.cli.setting_up:plugins", "List the plug-ins that are installed."),
     "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
 }

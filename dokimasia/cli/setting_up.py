@@ -1,12 +1,16 @@
 """What there is before any run: `dokimasia init` writes a configuration, `schema` and `plugins` say what is at hand."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import FILE, console, grid, json_option, print_json
+from dokimasia.cli.shared import FILE, common, console, grid, json_option, print_json
 from dokimasia.errors import ConfigError
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
 
 
 @click.command()
@@ -45,7 +49,8 @@ def schema(method: str | None) -> None:
 
 @click.command()
 @json_option
-def plugins(as_json: bool) -> None:
+@common
+def plugins(settings: "Settings", as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
     from dokimasia.plugins import GROUPS, listing
 

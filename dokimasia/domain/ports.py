@@ -61,8 +61,20 @@ class Ledger(Protocol):
         """Return the committed answer (with `cached=True`), or None."""
         ...
 
-    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
-        """Return once the reply is durable; a key that is already there stays as it is."""
+    async def commit(
+        self,
+        key: str,
+        call: ModelCall,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        label: str,
+        latency: float | None = None,
+    ) -> None:
+        """Return once the reply is durable; a key that is already there stays as it is.
+
+        `latency` is the seconds from the request that brought the reply to that reply (None: unknown).
+        """
         ...
 
     async def attempt(

@@ -106,6 +106,7 @@ class ModelGateway:
         self._on_event = on_event
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
+        self._clock = clock
         self._routes = Routes(
             specs, transports=self._transports, api_keys=keys, clock=clock, sleep=sleep, on_limit=self._limit_changed
         )
@@ -267,7 +268,9 @@ class ModelGateway:
             reservation.sent()
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
+            started = self._clock()
             result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
+            latency = self._clock() - started
             report = _report(result)
             if route.limiter.release(slot, report):
                 route.pacing.refused()
@@ -279,7 +282,7 @@ class ModelGateway:
                 if result.kind in PERHAPS_PAID:
                     reservation.settle(tokens=None, cost=None)
                 return await self._record(flight, result)
-            return await self._commit(flight, route, result, reservation)
+            return await self._commit(flight, route, result, reservation, latency)
         finally:
             flight.idle = True
             if slot is not None:
@@ -305,14 +308,16 @@ class ModelGateway:
         )
         return failure
 
-    async def _commit(self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation) -> Answer:
+    async def _commit(
+        self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
+    ) -> Answer:
         usage = reply.usage
         cost = cost_of(usage, route.price)
         spent = (usage.input_tokens or 0) + (usage.output_tokens or 0) if usage.known else None
         reservation.settle(tokens=spent, cost=cost)
         if spent is not None:
             route.pacing.correct(spent - reservation.tokens)
-        await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label)
+        await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label, latency=latency)
         tally = self._tally
         tally["answered"] += 1
         tally["input_tokens"] += usage.input_tokens or 0

@@ -18,6 +18,9 @@ _SECTION = re.compile(r"^## (system|form|user)\n", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 _NUMBER = "{{n}}"
 
+SHIPPED = Path(__file__).parent
+"""Below it lie the files of the prompts that ship with the package."""
+
 InputRule = Literal["required", "optional", "plain", "plain optional"]
 
 
@@ -217,4 +220,4 @@ def _inputs_text(prompt: Prompt) -> str:
 @cache
 def default_library() -> PromptLibrary:
     """The prompts that ship with the package."""
-    return PromptLibrary.from_folders(Path(__file__).parent)
+    return PromptLibrary.from_folders(SHIPPED)

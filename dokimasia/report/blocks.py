@@ -118,9 +118,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts beside each other, each under a heading, with the line breaks that they have."""
+    """Texts beside each other, each under a heading, with the line breaks that they have; if `raw`, a terminal adds none."""
 
     items: Sequence[tuple[Cell, str]]
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,10 +109,10 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 out.print(Text("▸ ", style="dim").append(line, style="not dim"), no_wrap=True, overflow="ellipsis")
             case Image(_, about):
                 out.print(Text(visible(redact(about)), style="dim"))
-            case Texts(items):
+            case Texts(items, raw):
                 for title, text in items:
                     out.print(Text("\n").append_text(_text(title, redact)))
-                    out.print(Text(visible(redact(text))))
+                    out.print(Text(visible(redact(text))), soft_wrap=raw)
             case Chart() | Browser() | Only():
                 continue
 

@@ -31,8 +31,6 @@ PAGE = 500
 class Home:
     """An open home. Make one with `Home.open`; use it as a context manager, or call `close`.
 
-    ::
-
         home/
           dokimasia.db     runs, results, values and the ledger
           checkpoints.db   steps of unfinished graph threads

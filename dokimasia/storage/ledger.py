@@ -28,13 +28,14 @@ INSERT INTO attempts (call_key, model, endpoint, label, kind, status, message, a
 
 
 class CallFigures(NamedTuple):
-    """What a call used: tokens and cost in US dollars (None: unknown, which is not zero), who asked, which model."""
+    """What a call used: tokens, cost in US dollars and seconds (None: unknown, which is not zero), who asked, which model."""
 
     input_tokens: int | None
     output_tokens: int | None
     cost: float | None
     label: str
     model: str
+    latency: float | None = None
 
 
 class Finding(NamedTuple):
@@ -63,7 +64,16 @@ class SqliteLedger:
             return None
         return Answer.model_construct(key=key, reply=self._reply(key, row[0]), cost=row[1], cached=True)
 
-    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
+    async def commit(
+        self,
+        key: str,
+        call: ModelCall,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        label: str,
+        latency: float | None = None,
+    ) -> None:
         """Return once the reply is durable; a key that is already there stays as it is.
 
         Raises:
@@ -83,6 +93,7 @@ class SqliteLedger:
             "reply_digest": reply_digest(body),
             **_reported(reply),
             "cost": cost,
+            "latency": None if latency is None else round(latency, 3),
             "created_at": now("milliseconds"),
         }
         new = [text for text in texts.items() if text[0] not in self._recent]
@@ -119,7 +130,7 @@ class SqliteLedger:
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return what each of the calls used; a key that the ledger lacks is left out."""
         wanted = list(dict.fromkeys(keys))
-        sql = "SELECT key, input_tokens, output_tokens, cost, label, model FROM calls WHERE key IN ({marks})"
+        sql = "SELECT key, input_tokens, output_tokens, cost, label, model, latency FROM calls WHERE key IN ({marks})"
         found = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, wanted)}
         return {key: found[key] for key in wanted if key in found}
 

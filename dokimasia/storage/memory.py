@@ -60,7 +60,16 @@ class MemoryLedger:
         entry = self._calls.get(key)
         return None if entry is None else Answer(key=key, reply=entry[1], cost=entry[2], cached=True)
 
-    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
+    async def commit(
+        self,
+        key: str,
+        call: ModelCall,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        label: str,
+        latency: float | None = None,
+    ) -> None:
         """Keep the reply; a key that is already there stays as it is."""
         self._calls.setdefault(key, (call, reply, cost, label))
 

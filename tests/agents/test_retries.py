@@ -218,3 +218,12 @@ async def test_a_graph_taken_up_anew_asks_only_what_failed() -> None:
     assert gateway.take_sent() == [(draw(0, 1), False)]
     assert done["calls"][:3] == failed["calls"]
     assert len(done["calls"]) == 4
+
+
+@pytest.mark.parametrize("what", [None, answer_question(SAMPLE)], ids=["judge", "candidate"])
+async def test_a_refusal_names_who_refused(what: Ask[Any] | None) -> None:
+    """Whoever reads of a refusal reads which model it was, a candidate or a judge."""
+    filtered = Remembering(lambda call: ChatReply(text="No", finish_reason="content_filter"))
+    answer = await at(0, filtered, what)
+    assert answer.failed is not None
+    assert (answer.failed.kind, answer.failed.reason.partition(" refused: ")[0]) == ("refused", "m")

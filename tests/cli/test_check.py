@@ -67,6 +67,22 @@ def test_every_key_does_what_it_says(home: Path, capsys) -> None:
     assert sorted(made) == [("accept", 0), ("accept", 0), ("edit", 1), ("reject", 0)]
 
 
+def test_images_are_files_that_programs_open(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The image of an item has a name with its type's ending, and `o` opens it; the stored one stays out of reach."""
+    opened: list[Path] = []
+
+    def launch(name: str) -> None:
+        opened.append(Path(name))
+        assert opened[-1].read_bytes()
+
+    monkeypatch.setattr("dokimasia.cli.checking.click.launch", launch)
+    output = _go(home, "o\nq\n")
+    assert opened
+    assert opened[0].suffix in {".png", ".jpeg", ".webp", ".gif"}
+    assert str(opened[0]) in output
+    assert home not in opened[0].parents
+
+
 def test_a_wrong_sentence_is_named_and_asked_again(home: Path) -> None:
     """Deleting what is not there changes nothing."""
     output = _go(home, "d 99\nd\nq\n")

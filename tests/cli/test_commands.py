@@ -94,6 +94,26 @@ def test_evaluate_show_and_runs_agree(world: Path, tmp_path: Path, capsys: pytes
     assert "checkpoints" in view
 
 
+def test_raw_is_raw(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every message stands with its own line breaks and no other, under model, latency, tokens and finish reason."""
+    home = ("--home", str(tmp_path / "home"))
+    assert run(["evaluate", str(world), *SIM, *home, "--limit", "1"]) == 0
+    capsys.readouterr()
+    sample = json.loads(world.read_text().splitlines()[0])["id"]
+    assert run(["show", "last", "--sample", sample, "--raw", "--json", *home]) == 0
+    called = json.loads(capsys.readouterr().out)["calls"]
+    assert run(["show", "last", "--sample", sample, "--raw", *home]) == 0
+    view = capsys.readouterr().out
+    for call in called:
+        assert 0 <= call["latency"] < 60
+        head = next(line for line in view.splitlines() if call["key"] in line)
+        for part in (call["model"], f"{call['latency']:.3f} s", "tokens in", call["reply"]["finish_reason"]):
+            assert part in head
+        texts = [part["text"] for one in call["request"]["messages"] for part in one["parts"] if part["kind"] == "text"]
+        assert all(line in view.splitlines() for text in texts for line in text.splitlines() if len(line) > 120)
+    assert any(len(line) > 200 for line in view.splitlines())
+
+
 def test_a_finished_run_loads_no_state_machine(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same command again prints the same figures without loading what only a running evaluation needs."""
     asked = ["evaluate", str(world), *SIM, "--home", str(tmp_path / "home"), "--limit", "3", "--json"]

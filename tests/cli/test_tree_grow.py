@@ -103,7 +103,7 @@ def test_every_verb_knows_a_tree_of_parents(tmp_path: Path, capsys: pytest.Captu
         assert run(["tree", "export", "broad", "--output", str(file), *home]) == 0
         capsys.readouterr()
         assert told("tree", "import", str(file), "--tree", "broad")["new"] is False
-        assert told("tree", "import", str(file), "--tree", f"from-{ending}")["new"] is True
+        assert told("tree", "import", str(file), "--tree", f"from-{ending}", "--new")["new"] is True
         capsys.readouterr()
         assert told("tree", "show", f"from-{ending}")["counts"] == shown["counts"]
     tables = told("diagnose", done, "--tree", "broad", "--asset", "heatmap")["assets"]

@@ -242,14 +242,78 @@ def test_a_cycle_and_an_orphan_are_refused(edited: Planted, tmp_path: Path, caps
 
 
 def test_a_tree_of_ones_own(edited: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file of no known tree becomes one, named after the file; criteria that the home knows keep their texts."""
+    """A file becomes a new tree with --new; criteria that the home knows keep their texts."""
     exported = said(edited, capsys, "export", "planted")
     (tmp_path / "ours.yaml").write_text(exported)
-    kept = told(edited, capsys, "import", str(tmp_path / "ours.yaml"))
+    kept = told(edited, capsys, "import", str(tmp_path / "ours.yaml"), "--tree", "ours", "--new")
     assert (kept["tree"], kept["position"], kept["edits"]) == ("ours", 1, [])
     found = told(edited, capsys, "weaknesses", edited.run, "--model", "hasty", "--tree", "ours")
     assert all(one["text"] for row in found["weak"] for one in row["examples"])
     assert "a tree is read from" in said(edited, capsys, "import", str(Path(__file__)), code=2)
+
+
+def test_a_yaml_is_of_the_tree_that_it_names(
+    edited: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without --tree an exported YAML is a version of its own tree, and what is wrong with it is refused, not a new tree."""
+    path = tmp_path / "t.yaml"
+    said(edited, capsys, "export", "planted", "-o", str(path))
+    whole = path.read_text()
+    assert "\ntree: planted\nversion: 3\n" in whole
+    path.write_text(spoiled(whole, "criterion lost"))
+    assert "mapped criteria are held by no leaf" in said(edited, capsys, "import", str(path), code=2)
+    path.write_text(whole.replace("Object Counting:", "Counting Things:"))
+    assert told(edited, capsys, "import", str(path))["position"] == 4
+    assert told(edited, capsys, "import", str(path))["new"] is False
+    path.write_text(whole)
+    error = said(edited, capsys, "import", str(path), code=2)
+    assert "an edit of planted@3, but planted@4 is newer" in error
+    path.write_text(whole.replace("version: 3", "version: 4"))
+    assert told(edited, capsys, "import", str(path))["position"] == 5
+    assert [one["tree"] for one in told(edited, capsys, "list")["trees"]] == ["planted"]
+
+
+def test_a_new_tree_is_asked_for(edited: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that names no tree of the home begins one with --new alone, and never under a name that is taken."""
+    path = tmp_path / "t.json"
+    said(edited, capsys, "export", "planted", "-o", str(path))
+    error = said(edited, capsys, "import", str(path), code=2)
+    assert "there is no tree 't'" in error
+    assert "--new" in error
+    assert len(told(edited, capsys, "list")["trees"]) == 1
+    assert "a tree 'planted' already" in said(edited, capsys, "import", str(path), "--tree", "planted", "--new", code=2)
+    assert told(edited, capsys, "import", str(path), "--new")["tree"] == "t"
+
+
+def test_criteria_stand_with_their_texts(edited: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A person who edits the YAML reads what each criterion asks; a text that was changed is refused."""
+    import yaml
+
+    path = tmp_path / "t.yaml"
+    said(edited, capsys, "export", "planted", "-o", str(path))
+    parents = yaml.safe_load(path.read_text())["categories"]["Perception"]["parents"]
+    criteria = [
+        pair
+        for parent in parents.values()
+        for leaf in parent["capabilities"].values()
+        for pair in leaf["criteria"].items()
+    ]
+    assert all(":" in key and text.endswith("?") for key, text in criteria)
+    path.write_text(path.read_text().replace(criteria[0][1], "Is it so?", 1))
+    error = said(edited, capsys, "import", str(path), code=2)
+    assert "another text than was asked" in error
+
+
+def test_a_tree_is_deleted(edited: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A tree goes with its versions, not without being asked for; the run that it was grown from stays."""
+    assert "--yes" in said(edited, capsys, "delete", "planted", code=2)
+    gone = told(edited, capsys, "delete", "planted", "--yes")
+    assert (gone["tree"], gone["versions"]) == ("planted", 3)
+    assert told(edited, capsys, "list")["trees"] == []
+    assert "no tree" in said(edited, capsys, "show", "planted", code=2)
+    assert run(["show", edited.run, "--json", "--home", str(edited.home)]) == 0
+    capsys.readouterr()
+    assert run(["verify", "--home", str(edited.home)]) == 0
 
 
 def test_the_planted_weakness_is_named(planted: Planted, capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,6 +139,18 @@ def test_the_pictures_are_those_of_the_compiled_graphs(pages: dict[Path, Page], 
     assert not re.search(r"<td></td>", text), "a step or a decision without a docstring"
 
 
+def test_drawings_of_the_reference_are_code(pages: dict[Path, Page]) -> None:
+    """The mark that begins a drawing in a docstring stands on no page: the drawing is a block of code by its indentation."""
+    for path, page in pages.items():
+        assert not re.search(r"<p>(.*\s)?::\s*</p>", page.text), path
+
+
+def test_pages_opened_as_files_say_where_the_search_is(pages: dict[Path, Page]) -> None:
+    """Each page loads what says, where it is opened as a file, that there is no search and how to have one."""
+    for path, page in pages.items():
+        assert any(address.endswith("javascripts/search.js") for address in page.loads), path
+
+
 def test_the_reference_has_the_front_door_and_every_module(pages: dict[Path, Page], site: Path) -> None:
     """Each public name, and each module of the rooms that programs are built with, has its entry."""
     door = pages[site / "reference/index.html"].ids

@@ -41,7 +41,16 @@ class MemoryLedger:
         await asyncio.sleep(0)
         return self.entries.get(key)
 
-    async def commit(self, key: str, call: ModelCall, reply: ModelReply, *, cost: float | None, label: str) -> None:
+    async def commit(
+        self,
+        key: str,
+        call: ModelCall,
+        reply: ModelReply,
+        *,
+        cost: float | None,
+        label: str,
+        latency: float | None = None,
+    ) -> None:
         """Keep a reply, after the gate if there is one."""
         if self.commit_gate is not None:
             await self.commit_gate.wait()

@@ -1,11 +1,14 @@
 """The sentence that asks for a JSON object goes into the instructions and comes out of them again."""
 
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.domain.call import Message
 from dokimasia.domain.sample import TextPart
-from dokimasia.prompts import recognise, render, with_form, with_repair, without_form
+from dokimasia.prompts import default_library, recognise, render, with_form, with_repair, without_form
 
 TEXT = st.text(st.sampled_from(list('<>\\\n {}"AENDfo:,')), max_size=60)
 
@@ -47,3 +50,11 @@ def test_a_check_is_recognised_before_a_question() -> None:
     found = recognise(render("probe", {"task": "Name the colours.", "code": "ab12"}).messages)
     assert found is not None
     assert (found.name, found.inputs) == ("probe", {"task": "Name the colours.", "code": "ab12"})
+
+
+@pytest.mark.parametrize(
+    "name", ["checkpoints", "checkpoints_published", "criteria", "criteria_check", "criteria_published"]
+)
+def test_what_is_asked_last_names_no_form(name: str) -> None:
+    """The user's part of a prompt that can be answered as a JSON object asks for no lines and no array."""
+    assert not re.search(r"\bline|JSON|array", default_library().get(name).user)

@@ -16,16 +16,26 @@ _BELOW = ("categories", "parents", "capabilities")
 """The field that holds a node's children, by the node's layer."""
 
 _DEEPEST_NESTING = 20
+_ONE_LINE = 1_000_000
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
 # A capability tree: categories > parents > capabilities. The categories are fixed.
-# Rename or move what you like; every criterion has to stay below exactly one capability.
-# `absorbed` lists what was merged into a node, so that it can be found again.
+# Rename or move what you like; every criterion has to stay below exactly one capability, with its text as it is.
+# `tree` and `version` say what this is an edit of. `absorbed` lists what was merged into a node, so that it can be found again.
 """
 
 
-def to_yaml(tree: "Tree") -> str:
+def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[str, str] | None = None) -> str:
     """Return the tree as YAML, categories in their order and the rest sorted by name.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    name, version : str, int
+        What the file is of, written where a name is given.
+    texts : mapping of str to str, optional
+        By criterion its text, which then stands beside it.
 
     Examples
     --------
@@ -43,15 +53,24 @@ def to_yaml(tree: "Tree") -> str:
     """
     import yaml
 
-    whole = {"format": FORMAT, **_written(tree, ROOT, 0)}
+    of = {"tree": name, "version": version} if name else {}
+    whole = {"format": FORMAT, **of, **_written(tree, ROOT, 0, texts or {})}
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return _HEADING + yaml.dump(
-        whole, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120
+        whole,
+        Dumper=dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False if texts else None,
+        width=_ONE_LINE if texts else 120,
     )
 
 
 def from_yaml(text: str) -> "Tree":
     """Return the tree that `to_yaml` wrote and somebody may have edited; `check_tree` says what is left to mend.
+
+    What the file says that it is of stands in the graph's `name` and `version`, the criteria's texts in its `texts`; each
+    is empty where the file says nothing.
 
     Raises
     ------
@@ -72,9 +91,15 @@ def from_yaml(text: str) -> "Tree":
     categories = whole.get(_BELOW[0])
     if not isinstance(categories, dict) or not categories:
         raise DataError("the tree's YAML has no 'categories'")
+    name, version = whole.get("tree", ""), whole.get("version", 0)
+    if not isinstance(name, str) or type(version) is not int:
+        raise DataError("the tree's YAML names its 'tree' by a text and its 'version' by a whole number")
     nodes: list[TreeNode] = []
-    _read({key: value for key, value in whole.items() if key != "format"}, (), nodes)
-    return from_nodes(nodes, [_name(name, ()) for name in categories])
+    texts: dict[str, str] = {}
+    _read({key: value for key, value in whole.items() if key not in ("format", "tree", "version")}, (), nodes, texts)
+    tree = from_nodes(nodes, [_name(one, ()) for one in categories])
+    tree.graph |= {"name": name, "version": version, "texts": texts}
+    return tree
 
 
 def _check(events: Iterable[Any]) -> None:
@@ -109,7 +134,7 @@ def _check(events: Iterable[Any]) -> None:
             raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
 
 
-def _written(tree: "Tree", node: str, layer: int) -> dict[str, Any]:
+def _written(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return a node's fields and children."""
     here = tree.nodes[node]
     members = sorted(here["members"])
@@ -117,19 +142,19 @@ def _written(tree: "Tree", node: str, layer: int) -> dict[str, Any]:
     if here["support"] != len(members):
         written["support"] = here["support"]
     if members:
-        written["criteria"] = members
+        written["criteria"] = {one: texts.get(one, "") for one in members} if texts else members
     if here["absorbed"]:
         written["absorbed"] = sorted(here["absorbed"])
     children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
     if children and layer < DEEPEST:
         written[_BELOW[layer]] = {
-            CapabilityPath.parse(child).name: _written(tree, child, layer + 1) for child in children
+            CapabilityPath.parse(child).name: _written(tree, child, layer + 1, texts) for child in children
         }
     return written
 
 
-def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode]) -> None:
-    """Read a node and all below it."""
+def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode], texts: dict[str, str]) -> None:
+    """Read a node and all below it, and the texts of its criteria."""
     layer = len(names)
     node = "".join(f"<{name}>" for name in names) or ROOT
     if fields is None:
@@ -142,6 +167,11 @@ def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode]) -> None:
         if field not in allowed:
             deeper = f": a capability has no layer below it ({field})" if field in _BELOW and not below else ""
             raise DataError(f"{node} has the field '{field}'{deeper}, not one of {', '.join(allowed)}")
+    if isinstance(said := fields.get("criteria"), Mapping):
+        if not all(isinstance(one, str) for pair in said.items() for one in pair):
+            raise DataError(f"{node}: 'criteria' holds what is no text (a number or a date needs quotation marks)")
+        texts.update(said)
+        fields = {**fields, "criteria": list(said)}
     criteria, absorbed = _texts(fields, "criteria", node), _texts(fields, "absorbed", node)
     support = fields.get("support", len(criteria))
     if type(support) is not int or support < 0:
@@ -153,7 +183,7 @@ def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode]) -> None:
     if not isinstance(children, Mapping):
         raise DataError(f"{node}: '{below}' is no mapping of names to nodes")
     for name, child in children.items():
-        _read(child, (*names, _name(name, names)), nodes)
+        _read(child, (*names, _name(name, names)), nodes, texts)
 
 
 def _name(name: Any, above: tuple[str, ...]) -> str:

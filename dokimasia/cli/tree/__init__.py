@@ -11,6 +11,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "diff": ("versions.diff", "Compare two versions: what was added, merged, moved."),
     "export": ("files.export", "Write a tree as YAML, JSON, CSV, GraphML or Mermaid."),
     "import": ("files.import_", "Take in a tree that a person wrote or edited, checked."),
+    "delete": ("delete.delete", "Delete a tree, its versions and its growths."),
     "restore": ("versions.restore", "Make an earlier version the newest again."),
     "agreement": ("versions.agreement", "Say how far two mappings of the same criteria agree."),
     "validity": ("scores.validity", "Test whether a tree's leaves predict scores."),

@@ -48,14 +48,19 @@ def export(settings: "Settings", tree: str, version: str | None, name: "Format |
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--tree", metavar="NAME", help="The tree that it is a version of (default: the file's name).")
+@click.option(
+    "--tree",
+    metavar="NAME",
+    help="The tree that it is a version of (default: the one that a YAML names, or the file's).",
+)
+@click.option("--new", is_flag=True, help="Begin a new tree with it.")
 @json_option
 @common
-def import_(settings: "Settings", file: Path, tree: str | None, as_json: bool) -> None:
-    """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree.
+def import_(settings: "Settings", file: Path, tree: str | None, new: bool, as_json: bool) -> None:
+    """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree that is there, or with --new as a new one.
 
-    Checked are the four layers, the fixed categories, cycles, names that stand twice, and that every criterion that was
-    mapped still has its one capability. What was changed by hand is kept as edits.
+    Checked are the four layers, the fixed categories, cycles, names that stand twice, that every criterion that was mapped
+    still has its one capability and its text, and that nothing newer is undone. What was changed by hand is kept as edits.
     """
     import asyncio
 
@@ -63,7 +68,7 @@ def import_(settings: "Settings", file: Path, tree: str | None, as_json: bool) -
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True) as home:
-        kept = asyncio.run(import_tree(home, file, tree=tree))
+        kept = asyncio.run(import_tree(home, file, tree=tree, new=new))
     if as_json:
         print_json(kept)
         return

@@ -1,7 +1,5 @@
 """The density filter: is there enough in an image to put perception to the test? (PerceptionRubrics, section 3.2)
 
-::
-
     classify ─► rate ─► end
 
 A sample whose data name its domain is only rated. Straight, so it runs without checkpoints: the ledger carries it over

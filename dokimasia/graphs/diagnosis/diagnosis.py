@@ -1,7 +1,5 @@
 """Diagnosis in words: what is salient is picked, written model by model, printed, mended once, then across models (ATOM, 3.4).
 
-::
-
     select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
                                   └───────────────────────────────────────────────────────┘  (one model)
 

@@ -1,7 +1,5 @@
 """Fingerprinting: a judge is given answers of two models and two reports without names, and matches them (ATOM, G.1).
 
-::
-
     match ─► end
 
 One trial a walk; it is straight and asks once (and once more where the reply cannot be used), so it needs no checkpoint.

@@ -2,8 +2,6 @@
 
 Whether an answer is right is decided beside its score: by rule with the answer itself, else by the judge while it scores.
 
-::
-
     answer ─► score ─► end
 
 One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that

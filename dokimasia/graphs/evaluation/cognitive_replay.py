@@ -1,7 +1,5 @@
 """Cognitive replay: a judge writes the reference chain of a sample and draws atomic criteria from it (ATOM, section 3.1).
 
-::
-
     write_chain ─► check_chain ─► (judge_chain) ─► extract_criteria ─► judge_criteria ─► end
         ▲               │ contradicts   │
         └───────────────┴───────────────┘

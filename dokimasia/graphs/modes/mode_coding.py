@@ -1,7 +1,5 @@
 """Structured coding: a judge who knows neither score nor model says of each atom of an answer which mode is seen in it, or none.
 
-::
-
     assign ─► end
 
 One answer a walk; it is straight and asks once (and once more where the reply cannot be used), so it needs no checkpoint.

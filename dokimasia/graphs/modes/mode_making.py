@@ -1,7 +1,5 @@
 """Modes in the making: failed atoms are noted a batch at a time, each batch sorted under modes, and overlapping modes merged.
 
-::
-
     read ─► sort ─► merge ─► end
      ▲       │
      └───────┘  until two batches in succession bring no new mode, or all is read

@@ -1,7 +1,5 @@
 """Self-correction: one arm of the closed loop on one answer that failed, round by round (ATOM, section 3.5).
 
-::
-
     begin_round ─► (write_hints ─► check_hints ◄─► rewrite_hints) ─► answer_again ─► check_answer ─► (judge_answer)
          ▲                                                                                                 │
          └──────────────────── decide ◄─ score_again ◄─────────── (choose_points) ◄────────────────────────┘

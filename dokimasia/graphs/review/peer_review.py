@@ -1,7 +1,5 @@
 """Circular peer review: a panel describes, compares, ranks, rewrites and votes until it agrees (PerceptionRubrics, 3.3.1).
 
-::
-
     describe ─► compare ─► vote ─► tally ─► conclude ─► end
                  ▲  └ nothing to ─► │
                  │      vote on     │ divided, and a cycle is left

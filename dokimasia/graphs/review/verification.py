@@ -1,7 +1,5 @@
 """Verification by a person: an item is held until somebody has decided on it (PerceptionRubrics, section 3.3.1).
 
-::
-
     wait ─► settle ─► end
      ‖ interrupt: a person's decision
 

@@ -1,7 +1,5 @@
 """Rubric audit: candidates answer, and a judge says of each rubric whether it holds, in one call a response (section 3.4).
 
-::
-
     answer ─► assess ─► end
 
 One walk takes all answers to one sample. Straight, so it runs without checkpoints: ledger and result rows carry it over

@@ -1,7 +1,5 @@
 """Making a sample's rubrics from its golden caption: two streams, a trial, the rules, one mending, the panel (section 3.3.2).
 
-::
-
     classify ─► write_must_right ─► answer_pool ─► mine_easy_wrong ─► try_out ─► check ─► cross_check ─► measure ─► end
                                                                                   ▲ │ rules are broken, or
                                                                            repair ┘◄┘ rubrics test nothing

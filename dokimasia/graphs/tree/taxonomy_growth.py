@@ -1,7 +1,5 @@
 """Taxonomy growth: a capability tree is proposed, merged, pruned, and every criterion mapped to one leaf (ATOM, section 3.2).
 
-::
-
     propose ─► merge ─► prune ─► map ─► end          (fit ─► propose where a tree is grown on;
        ▲                  │                           fit ─► map where everything has its place)
        └── next round ────┘

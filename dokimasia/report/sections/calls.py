@@ -11,8 +11,22 @@ def calls(view: Mapping[str, Any]) -> Iterator[Block]:
     found: Any = view.get("calls")
     for call in found if isinstance(found, list) else ():
         if isinstance(call, Mapping):
-            yield Paragraph(Span(f"── {call['label']} · {call['key']} ──", "muted"))
-            yield Texts([(Span(f"[{who}]", "strong"), text) for who, text in _said(call)])
+            yield Paragraph(Span(f"── {_head(call)} ──", "muted"))
+            yield Texts([(Span(f"[{who}]", "strong"), text) for who, text in _said(call)], raw=True)
+
+
+def _head(call: Mapping[str, Any]) -> str:
+    """Return who asked which model, how long the reply took, its tokens, how it ended, and the ledger's key."""
+    seconds, read, written = call["latency"], call["input_tokens"], call["output_tokens"]
+    parts = [
+        call["label"],
+        call["model"],
+        "latency unknown" if seconds is None else f"{seconds:.3f} s",
+        "tokens unknown" if read is None or written is None else f"{read:,} tokens in, {written:,} out",
+        call["reply"].get("finish_reason", call["reply"]["kind"]),
+        call["key"],
+    ]
+    return " · ".join(parts)
 
 
 def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -75,7 +75,11 @@ def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, Any]:
     return {
         "key": key,
         "label": used.label,
+        "model": call.model.name,
         "cost": used.cost,
+        "latency": used.latency,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
         "originals": originals_of(home, images),
         "request": call.model_dump(mode="json"),
         "reply": reply.model_dump(mode="json"),

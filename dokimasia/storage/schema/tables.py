@@ -86,7 +86,7 @@ def _make_ledger(db: "Database") -> None:
         db,
         "calls",
         "key kind model endpoint model_name label request reply reply_digest "
-        "finish_reason:str input_tokens:int output_tokens:int cost:float created_at",
+        "finish_reason:str input_tokens:int output_tokens:int cost:float latency:float created_at",
         pk="key",
     )
     _make(db, "attempts", "id:int call_key model endpoint label kind status:int message at", pk="id")

@@ -20,6 +20,7 @@ __all__ = [
     "StoredVersion",
     "TreeInfo",
     "create_tree",
+    "delete_tree",
     "get_version",
     "keep_criteria",
     "list_trees",
@@ -136,6 +137,21 @@ async def put_version(
 
     await home.write(insert)
     return next(one for one in versions(home, tree) if one.id == id)
+
+
+async def delete_tree(home: Home, tree: str) -> None:
+    """Remove a tree with its versions, criteria and mappings, all or nothing; the versions' values stay, as all values do.
+
+    Raises:
+        StorageError: it could not be written; nothing is removed.
+    """
+
+    def remove(connection: sqlite3.Connection) -> None:
+        for table in ("tree_mappings", "tree_criteria", "tree_versions"):
+            connection.execute(f"DELETE FROM {table} WHERE tree = ?", (tree,))
+        connection.execute("DELETE FROM trees WHERE name = ?", (tree,))
+
+    await home.write(remove)
 
 
 def list_trees(home: Home) -> list[TreeInfo]:

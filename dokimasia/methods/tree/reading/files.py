@@ -45,7 +45,7 @@ ENDINGS: Mapping[str, Format] = {
     ".mmd": "mermaid",
     ".mermaid": "mermaid",
 }
-_WRITERS = {"yaml": to_yaml, "json": to_json, "csv": to_csv, "graphml": to_graphml, "mermaid": to_mermaid}
+_WRITERS = {"json": to_json, "csv": to_csv, "graphml": to_graphml, "mermaid": to_mermaid}
 _READERS = {"yaml": from_yaml, "json": from_json, "csv": from_csv, "graphml": from_graphml}
 MOST_BYTES = 256 * 1024 * 1024
 MOST_NAMED = 6
@@ -54,6 +54,9 @@ UNPLACED = frozenset({"", "-", "none", "unplaced"})
 
 def export_tree(loaded: LoadedTree, format: Format) -> str:
     """Return a version of a tree as text of a format; equal versions give equal text."""
+    if format == "yaml":
+        texts = {key: one.text for key, one in loaded.criteria.items()}
+        return to_yaml(loaded.tree, name=loaded.stored.tree, version=loaded.stored.position, texts=texts)
     return _WRITERS[format](loaded.tree)
 
 
@@ -62,45 +65,77 @@ def format_of(path: Path | None, named: Format | None) -> Format:
     return named or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
 
 
-async def import_tree(home: Home, path: Path, *, tree: str | None = None) -> dict[str, Any]:
+async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: bool = False) -> dict[str, Any]:
     """Take in a tree that a person wrote or edited, as the newest version of a tree; what it changes becomes edits.
 
-    A tree that exists keeps its anchors and every criterion that it had mapped. What a criterion's leaf is where the
-    file leaves it in place stays the judge's word; elsewhere it is the person's.
+    A tree that exists keeps its anchors, its criteria's texts, and every criterion that it had mapped. What a criterion's
+    leaf is where the file leaves it in place stays the judge's word; elsewhere it is the person's.
 
     Args:
         home: open for writing.
         path: YAML, JSON, CSV or GraphML, by the file's ending.
-        tree: the tree that it is a version of, made if there is none of that name; by default the file's name.
+        tree: the tree that it is a version of; by default the one that the file names (YAML), else the file's name.
+        new: begin a new tree with it, which no other way does.
 
     Returns:
         tree, position, version, new (whether it differs from the newest version), edits.
 
     Raises:
+        InputError: there is no such tree, or with `new` there is one; or the file is of a version that is not the newest.
         DataError: the file cannot be read, or holds no valid tree; the message says what is wrong.
     """
-    name = tree or path.stem
     graph = _read(path)
-    base = load_tree(home, name) if versions(home, name) else None
-    mapped = leaf_mapping(base.tree) if base else {}
-    problems = check_tree(graph, categories=base.version.categories if base else None, criteria=mapped)
+    said, version, texts = (
+        graph.graph.pop(field, empty) for field, empty in (("name", ""), ("version", 0), ("texts", {}))
+    )
+    name = tree or said or path.stem
+    _check_name(home, path, name, new=new)
+    base = None if new else load_tree(home, name)
     members = leaf_mapping(graph)
     known = base.criteria if base else _known_elsewhere(home, members)
+    problems = check_tree(
+        graph,
+        categories=base.version.categories if base else None,
+        criteria=leaf_mapping(base.tree) if base else {},
+    )
     if base is not None:
         strange = sorted(one for one in members if one not in known)
         if strange:
             problems.append(f"{len(strange)} criteria are none of the tree {name!r}: {', '.join(strange[:MOST_NAMED])}")
+    changed = sorted(one for one, text in texts.items() if one in known and known[one].text != text)
+    if changed:
+        problems.append(f"{len(changed)} criteria have another text than was asked: {', '.join(changed[:MOST_NAMED])}")
     if problems:
         more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
         raise DataError(f"{path} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")
     if base is None:
         await create_tree(home, name, source="")
-        await keep_criteria(home, name, (known.get(one) or TreeCriterion(one, "", one) for one in sorted(members)))
-        edits: tuple[TreeEdit, ...] = ()
-    else:
-        edits = edits_by_hand(base.tree, graph, reason=f"edited by hand in {path.name}")
-        graph = with_absorbed(graph, edits, base.tree)
-    return await _keep(home, name, graph, base, edits, phase="import")
+        own = (known.get(one) or TreeCriterion(one, texts.get(one, ""), one) for one in sorted(members))
+        await keep_criteria(home, name, own)
+        return await _keep(home, name, graph, base, (), phase="import")
+    edits = edits_by_hand(base.tree, graph, reason=f"edited by hand in {path.name}")
+    newest = base.stored.position
+    if edits and name == said and version not in (0, newest):
+        raise InputError(
+            f"{path} is an edit of {name}@{version}, but {base.name} is newer, and would be undone: export that and edit "
+            f"it, or write `version: {newest}` in the file if it is to stand in its place. Nothing was changed."
+        )
+    return await _keep(home, name, with_absorbed(graph, edits, base.tree), base, edits, phase="import")
+
+
+def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
+    """Raise if a file cannot be taken in under a name, since a tree is there, or none is."""
+    there = bool(versions(home, name))
+    if there and new:
+        raise InputError(
+            f"{path}: there is a tree {name!r} already; name the new one with --tree NAME, or leave out --new"
+        )
+    if not there and not new:
+        known = ", ".join(one.name for one in list_trees(home)[:MOST_NAMED]) or "none"
+        raise InputError(
+            f"{path}: there is no tree {name!r} to take it in as a version of; name one with --tree (there are: {known}), "
+            "or begin a new tree with --new"
+        )
 
 
 async def restore_version(home: Home, text: str) -> dict[str, Any]:

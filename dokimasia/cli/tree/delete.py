@@ -1,0 +1,42 @@
+"""`dokimasia tree delete`: a capability tree removed, with its versions and the runs that grew it."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from dokimasia.cli.shared import common, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+
+@click.command("delete")
+@click.argument("tree")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal to ask on.")
+@json_option
+@common
+def delete(settings: "Settings", tree: str, yes: bool, as_json: bool) -> None:
+    """Delete TREE with all its versions and the growths that made them.
+
+    The ledger stays, so that the same growth asks its judge nothing anew. A tree that an unfinished run needs stays, too.
+    """
+    import asyncio
+
+    from dokimasia.methods.tree.deleting import delete_whole_tree
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.trees.versions import resolve_tree, versions
+
+    with Home.open(settings.home, write=True, create=False) as home:
+        if not yes:
+            name = resolve_tree(home, tree).tree
+            if not sys.stdin.isatty():
+                raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
+            click.echo(f"tree {name}: {len(versions(home, name))} versions", err=True)
+            click.confirm("delete it?", abort=True, err=True)
+        deleted = asyncio.run(delete_whole_tree(home, tree))
+    if as_json:
+        print_json(deleted)
+        return
+    runs = f", and its growth {', '.join(deleted['runs'])}" if deleted["runs"] else ""
+    click.echo(f"deleted the tree {deleted['tree']}: {deleted['versions']} versions{runs}")
