@@ -13,7 +13,7 @@ from dokimasia.storage.schema.tables import first_tables
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-FIRST = 8
+FIRST = 9
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 
 MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", first_tables),)
