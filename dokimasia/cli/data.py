@@ -95,8 +95,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
 
 def _lines(messages: list[str]) -> None:
     for message in messages[:SHOWN]:
-        # Without what a terminal would obey.
-        click.echo("  " + "".join(letter if letter.isprintable() else " " for letter in message))
+        click.echo("  " + " ".join(message.split("\n")))
     if len(messages) > SHOWN:
         click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
 
