@@ -20,6 +20,10 @@ class PrintableConsole(Console):
         """Make a text of a string, as Rich does."""
         return super().render_str(printable(text), **how)
 
+    def out(self, *objects: Any, **how: Any) -> None:
+        """Write texts without wrapping, as Rich does."""
+        super().out(*(printable(str(one)) for one in objects), **how)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Any:
         """Yield the pieces of anything that can be drawn, as Rich does."""
         if isinstance(renderable, Text):

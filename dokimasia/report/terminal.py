@@ -46,6 +46,8 @@ STYLES: Mapping[Tone, str] = {
 }
 PARAGRAPHS = {"plain": "", "lead": "", "note": "dim", "warning": "yellow"}
 UNBOUNDED = 10_000
+LONG = 50_000
+"""Characters; a longer text is written in one piece and wrapped by the terminal: Rich takes seconds for each megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
@@ -86,14 +88,14 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
         match block:
             case Paragraph(text, kind):
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
-                out.print(_text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
+                _print(out, _text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
                 for table in _fitting(out, _redacted(block, redact), range(len(block.columns))):
                     out.print(table)
             case Facts(rows):
-                out.print(_beside((Text(name, style="dim"), _text(value, redact)) for name, value in rows))
+                _print_beside(out, [(Text(name, style="dim"), _text(value, redact)) for name, value in rows])
             case Bullets(items):
-                out.print(_beside((Text("•", style="dim"), _text(item, redact)) for item in items))
+                _print_beside(out, [(Text("•", style="dim"), _text(item, redact)) for item in items])
             case Fold(title, inner, _) if whole:
                 out.print()
                 out.print(Text(printable(redact(title)), style="bold"))
@@ -106,13 +108,29 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
             case Texts(items):
                 for title, text in items:
                     out.print(Text("\n").append_text(_text(title, redact)))
-                    out.print(Text(printable(redact(text))))
+                    _print(out, Text(printable(redact(text))))
             case Chart() | Browser() | Only():
                 continue
 
 
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
     return Text(style=style).append_text(_cell(_cleaned(cell, redact), stacked=False))
+
+
+def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
+    if len(text) > LONG:
+        out.out(text.plain, highlight=False)
+    else:
+        out.print(text, soft_wrap=soft_wrap)
+
+
+def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:
+    """Print rows of a name and a text, those with a long text one under the other after the rest."""
+    out.print(_beside((name, text) for name, text in rows if len(text) <= LONG))
+    for name, text in rows:
+        if len(text) > LONG:
+            out.print(name)
+            _print(out, text)
 
 
 def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
