@@ -1,5 +1,6 @@
 """The log: structlog to standard error and, if asked, a file; who speaks is bound to every line and no secret passes."""
 
+import base64
 import html
 import json
 import logging
@@ -76,19 +77,21 @@ class Redactor:
         self._patterns = patterns
         known = {secret.strip() for secret in secrets}
         self.ignored = sum(1 for secret in known if 0 < len(secret) < SHORTEST_SECRET)
-        forms = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in _forms(secret)}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        forms = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
+        self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def __call__(self, text: str) -> str:
         """Return the text with every secret replaced by `[redacted]`."""
-        if self._known is not None:
-            text = self._known.sub(REDACTED, text)
+        for form in self._known:  # one search a form: many times as fast on long replies as one expression of them all
+            text = text.replace(form, REDACTED)
         return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
 
 
-def _forms(secret: str) -> set[str]:
-    """Return how a secret looks as it stands, escaped for JSON, in Python, HTML and in addresses, and line by line."""
+def forms_of(secret: str) -> set[str]:
+    """Return how a secret looks as it stands, escaped for JSON, in Python, HTML and in addresses, and line by line; and as
+    an endpoint may echo it: in base64 (also where it stands in the middle of what is coded), in hexadecimal digits, with
+    every character coded for an address, and backwards.
+    """
     texts = {secret} | {line.strip() for line in secret.splitlines() if len(line.strip()) >= 16}
     forms: set[str] = set()
     for text in texts:
@@ -96,7 +99,18 @@ def _forms(secret: str) -> set[str]:
         in_address = {quote(text, safe=""), quote(text), quote_plus(text)}
         in_address |= {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), form) for form in in_address}
         twice = {json.dumps(form)[1:-1] for form in in_json}
-        forms |= {text, repr(text)[1:-1], html.escape(text)} | in_json | in_address | twice
+        forms |= {text, repr(text)[1:-1], html.escape(text)} | in_json | in_address | twice | _echoes(text)
+    return forms
+
+
+def _echoes(text: str) -> set[str]:
+    data = text.encode("utf-8", "surrogatepass")
+    coded = "".join(f"%{byte:02x}" for byte in data)
+    forms = {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
+    for before in range(3):  # where it begins within base64's groups of three bytes
+        whole = base64.b64encode(b"\0" * before + data).decode("ascii")
+        inner = whole[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # without what depends on its neighbours
+        forms |= {inner, inner.replace("+", "-").replace("/", "_"), inner[::-1]}
     return forms
 
 

@@ -1,5 +1,6 @@
 """Log lines carry who speaks and no secret, whichever way it comes in."""
 
+import base64
 import json
 import logging
 from collections.abc import Iterator
@@ -39,13 +40,19 @@ def put_back() -> Iterator[None]:
         f"https://x.example/?a={quote(SECRET, safe='')}&b=1",
         f"https://x.example/?a={quote(SECRET, safe='').lower()}&b=1",
         repr({"key": SECRET}),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.b64encode(b"ab" + SECRET.encode() + b"c").decode(),
+        SECRET.encode().hex(),
+        "".join(f"%{byte:02X}" for byte in SECRET.encode()),
+        SECRET[::-1],
     ],
 )
 def test_known_secrets_are_redacted_in_every_form(text: str) -> None:
-    """As it stands, escaped for JSON once or twice, for an address or by Python: no form passes."""
+    """As it stands, escaped for JSON once or twice, for an address or by Python, coded or backwards: no form passes."""
     redacted = Redactor([SECRET])(text)
     assert REDACTED in redacted
     assert "word" not in redacted
+    assert len(redacted) < len(text)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.calibration import (
+    audits,
     diagnoses,
     evaluations,
     modes,
@@ -46,6 +47,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "modes": modes.modes,
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
+    "audits": audits.audits,
 }
 
 

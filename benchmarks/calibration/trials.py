@@ -7,14 +7,14 @@ from dokimasia.algorithms.statistics import Interval
 
 
 class Trial(NamedTuple):
-    """An interval drawn at one seed, and the planted value of this seed's things.
+    """An interval drawn at one seed, None where the figure had none to print, and the planted value of this seed's things.
 
     The truth that intervals are compared with is the mean of `planted` over all seeds: the value in the population that
     every seed draws its things from.
     """
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     planted: float
 
 
@@ -25,10 +25,10 @@ class Seed(NamedTuple):
     p_values: Mapping[str, float]
 
 
-def trial(interval: Interval | Mapping[str, float], planted: float) -> Trial:
-    """Return a trial from an interval, or from a printed figure with `low` and `high`."""
+def trial(interval: Interval | Mapping[str, float | None], planted: float) -> Trial:
+    """Return a trial from an interval, or from a printed figure with `low` and `high`; None where none is given."""
     if isinstance(interval, Interval):
-        return Trial(interval.low, interval.high, planted)
+        return Trial(None, None, planted) if interval.reason else Trial(interval.low, interval.high, planted)
     return Trial(interval["low"], interval["high"], planted)
 
 

@@ -35,9 +35,9 @@ Rule = Literal["covers", "misses", "false alarms", "too many false alarms", "uni
 class Verdict:
     """What came of one figure: how often it did what the rule counts, what the rule asks, whether it was kept.
 
-    `count` of `seeds`: intervals that cover, or p-values at or below 5 %. `mean_width` and `truth` are in the figure's
-    unit; `too_low` and `too_high` count intervals wholly on one side of the truth; `p_uniform` is that of
-    Kolmogorov and Smirnov over the first 200 seeds.
+    `count` of `seeds`: intervals that cover, of those that are `printed`, or p-values at or below 5 %. `mean_width` and
+    `truth` are in the figure's unit; `too_low` and `too_high` count intervals wholly on one side of the truth; `p_uniform`
+    is that of Kolmogorov and Smirnov over the first 200 seeds.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Verdict:
     count: int
     needed: str
     kept: bool
+    printed: int | None = None
     truth: float | None = None
     mean_width: float | None = None
     too_low: int | None = None
@@ -71,20 +72,22 @@ def judge(seeds: Sequence[Seed]) -> list[Verdict]:
 def _interval(name: str, seeds: Sequence[Seed]) -> Verdict:
     trials = [seed.intervals[name] for seed in seeds]
     truth = fmean(one.planted for one in trials)
-    too_low, too_high = sum(one.high < truth for one in trials), sum(one.low > truth for one in trials)
-    covered = len(trials) - too_low - too_high
+    shown = [(one.low, one.high) for one in trials if one.low is not None and one.high is not None]
+    too_low, too_high = sum(high < truth for _, high in shown), sum(low > truth for low, _ in shown)
+    covered = len(shown) - too_low - too_high
     least = NAMED_COVERS if name.startswith(NAMED) else COVERS
-    needed = _of(least, len(trials))
+    needed = _of(least, len(shown))
     misses = name.endswith(SHOWN_TO_FAIL)
     return Verdict(
         name,
         "misses" if misses else "covers",
         len(trials),
         covered,
-        f"< {_of(COVERS, len(trials))}" if misses else f">= {needed}",
-        covered < _of(COVERS, len(trials)) if misses else covered >= needed,
+        f"< {_of(COVERS, len(shown))}" if misses else f">= {needed}",
+        covered < _of(COVERS, len(shown)) if misses else covered >= needed,
         truth=round(truth, 6),
-        mean_width=round(fmean(one.high - one.low for one in trials), 6),
+        printed=len(shown),
+        mean_width=round(fmean(high - low for low, high in shown), 6) if shown else None,
         too_low=too_low,
         too_high=too_high,
     )
@@ -132,6 +135,8 @@ def table(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
             sides = "" if one.too_low is None else f"  missed {one.too_low} low, {one.too_high} high"
             uniform = "" if one.p_uniform is None else f"  p = {one.p_uniform:.3f}"
             mark = "ok  " if one.kept else "FAIL"
-            counted = f"{one.count}/{one.seeds}" if one.rule != "uniform" else ""
+            counted = (
+                f"{one.count}/{one.seeds if one.printed is None else one.printed}" if one.rule != "uniform" else ""
+            )
             lines.append(f"  {mark} {one.name:<{wide}} {counted:>7} {one.needed:>10}{width}{sides}{uniform}")
     return "\n".join(lines)

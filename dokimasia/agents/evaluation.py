@@ -12,7 +12,7 @@ from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, Re
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
+from dokimasia.parsing.checkpoints import parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.parsing.verdicts import parse_equivalence
@@ -138,7 +138,7 @@ def score_checkpoints(
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(_told_of_all if published else parse_checkpoints, expected=paths if any(paths) else expected)
+    parse = partial(parse_checkpoints, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
         {**question_inputs(sample), "criteria": criteria_text(criteria, paths), **answer_inputs("response", response)},
@@ -149,14 +149,9 @@ def score_checkpoints(
             shown_as("response", response),
             *(("image",) if show_image else ()),
         ),
-        parse=parse,
+        parse=partial(schemas.silence_unasked, parse) if published else parse,
         structured=schemas.checkpoint_scores(expected, published=published),
         images=sample.images if show_image else (),
         tools=True,
         repeat=repeat,
     )
-
-
-def _told_of_all(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
-    """Read the scores of a judge that was not asked to tell silence from error."""
-    return [Checkpoint(score, stated=None) for score in parse_checkpoint_scores(text, expected)]

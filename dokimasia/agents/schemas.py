@@ -54,12 +54,18 @@ def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[S
     spoken: dict[str, JsonValue] = {} if published else {"stated": {"type": "boolean"}}
     row = _closed(n=_one_of(range(1, expected + 1)), **spoken, score=_one_of(range(1, 6)))
     told = "" if published else '"stated": TRUE_OR_FALSE, '
+    parse = partial(parse_structured_scores, expected=expected)
     return Structured(
         schema={"title": "checkpoint_scores", **_closed(scores={"type": "array", "items": row})},
         form=f'{{"scores": [{{"n": NUMBER, {told}"score": SCORE}}, ...]}}'
         + ("" if published else '; "stated" is false, and "score" 1, where the response does not speak of the point'),
-        parse=partial(parse_structured_scores, expected=expected),
+        parse=partial(silence_unasked, parse) if published else parse,
     )
+
+
+def silence_unasked(parse: Callable[[str], list[Checkpoint]], text: str) -> list[Checkpoint]:
+    """Return the scores that a parser reads of a judge that was not asked to tell silence from error."""
+    return [one._replace(stated=None) for one in parse(text)]
 
 
 def criteria(image_count: int, *, published: bool = False) -> Structured[Sequence[Criterion]]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import Interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.domain.failure_modes import AnswerAtoms, Mode, NotedMode
 from dokimasia.domain.identity import unit_interval
 
@@ -234,5 +235,9 @@ def kappa_of(
     low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters, level=level))
     with suppress(ValueError):  # without one of the images both may have said one and the same of all
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))
+        if drawn_out.reason == NO_SPREAD:
+            drawn_out = Interval(value, value)
+        elif drawn_out.reason:
+            return Kappa(len(first), sum(alike), value, drawn_out)
         low, high = min(low, drawn_out.low), max(high, drawn_out.high)
     return Kappa(len(first), sum(alike), value, Interval(max(-1.0, low), min(1.0, high)))

@@ -3,6 +3,9 @@
 from collections.abc import Hashable, Sequence
 from itertools import combinations
 
+_ROUNDING = 1e-12
+"""Of the larger score: what the last digits of decimals, and of means over a few of them, may be off."""
+
 
 def pairwise_accuracy(
     predicted: Sequence[float],
@@ -20,7 +23,8 @@ def pairwise_accuracy(
         response that lacks one has no place here.
     tie_margin : float
         Predicted scores that differ by no more than this are a tie, not negative; human ones are a tie only where they
-        are equal. A margin other than 0 is fixed on other data than it is reported on.
+        are equal. Both but for rounding, so that 3.1 and 3.0 differ by no more than 0.1. A margin other than 0 is fixed
+        on other data than it is reported on.
     samples : sequence of hashable, optional
         The sample that each response answers: only responses to the same sample are compared, and the pairs of all
         samples count alike. Without it all are responses to one sample.
@@ -38,7 +42,7 @@ def pairwise_accuracy(
     --------
     >>> pairwise_accuracy([3.0, 2.0, 1.0], [9, 9, 4])
     0.6666666666666666
-    >>> pairwise_accuracy([3.1, 3.0, 1.0], [9, 9, 4], tie_margin=0.2)
+    >>> pairwise_accuracy([3.1, 3.0, 1.0], [9, 9, 4], tie_margin=0.1)
     1.0
     """
     if len(predicted) != len(human) or (samples is not None and len(samples) != len(human)):
@@ -49,7 +53,7 @@ def pairwise_accuracy(
     for at in range(len(human)):
         responses.setdefault(samples[at] if samples is not None else None, []).append(at)
     agreed = [
-        _side(predicted[one] - predicted[other], tie_margin) == _side(human[one] - human[other], 0.0)
+        _side(predicted[one], predicted[other], tie_margin) == _side(human[one], human[other], 0.0)
         for group in responses.values()
         for one, other in combinations(group, 2)
     ]
@@ -58,5 +62,6 @@ def pairwise_accuracy(
     return sum(agreed) / len(agreed)
 
 
-def _side(difference: float, margin: float) -> int:
-    return 0 if abs(difference) <= margin else 1 if difference > 0 else -1
+def _side(one: float, other: float, margin: float) -> int:
+    rounding = _ROUNDING * max(abs(one), abs(other))
+    return 0 if abs(one - other) <= margin + rounding else 1 if one > other else -1

@@ -7,6 +7,7 @@ import numpy as np
 
 from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
+from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson, rate_interval
 
 _STEPS = 500
@@ -158,7 +159,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
         except ValueError:
             found[voter] = OwnVotes(None, None, n)
             continue
-        if interval.high - interval.low < _NO_SPREAD:
+        if interval.reason == NO_SPREAD or interval.high - interval.low < _NO_SPREAD:
             unseen = clopper_pearson(0, len(set(clusters)), level).high
             interval = Interval(max(-1.0, value - unseen), min(1.0, value + unseen))
         found[voter] = OwnVotes(value, interval, n)

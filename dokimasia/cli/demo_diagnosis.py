@@ -80,6 +80,7 @@ def _marked(
                 "difference": gap.value,
                 "low": gap.low,
                 "high": gap.high,
+                "no_interval": gap.no_interval,
                 "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
             }
         )

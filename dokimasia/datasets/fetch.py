@@ -48,7 +48,8 @@ def is_public(address: str) -> bool:
     if isinstance(parsed, ipaddress.IPv6Address):
         if parsed.ipv4_mapped is not None:
             return is_public(str(parsed.ipv4_mapped))
-        if parsed.sixtofour is not None or parsed.teredo is not None or any(parsed in net for net in _TRANSLATED):
+        tunnel = parsed.sixtofour is not None or parsed.teredo is not None
+        if tunnel or parsed.is_site_local or any(parsed in net for net in _TRANSLATED):
             return False
     return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
 

@@ -10,6 +10,9 @@ from dokimasia.domain.sample import ImageRef, Part
 KEY_VERSION = 1
 """Goes up when the meaning of a ledger key changes, so that old entries are no longer served."""
 
+MOST_TOKENS = 10**9
+"""Tokens of one call; a report of more is no count, and is unknown."""
+
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknown"]
 Capability = Literal["vision", "json_schema", "tools"]

@@ -1,8 +1,8 @@
 """A diagnosis of a run: named tables of figures with their intervals, each of which can be cited (ATOM, 3.4 and H)."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from dokimasia.domain.identity import Value
 
@@ -32,16 +32,22 @@ class AssetColumn(Value):
 
 
 class Figure(Value):
-    """One cell: a number, a text, or nothing, with the 95 % interval of a number that was estimated."""
+    """One cell: a number, a text, or nothing, with the 95 % interval of a number that was estimated, or why it has none."""
 
     value: int | Number | str | None = None
     low: Number | None = None
     high: Number | None = None
+    no_interval: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_empty_reason(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave the reason out where there is an interval, so that a cell is written as ever."""
+        return {name: value for name, value in plain(self).items() if name != "no_interval" or value}
 
     @property
     def estimated(self) -> bool:
-        """Whether it has an interval."""
-        return self.low is not None and self.high is not None
+        """Whether it has an interval, or a reason in its place."""
+        return self.no_interval is not None or (self.low is not None and self.high is not None)
 
 
 class AssetRow(Value):

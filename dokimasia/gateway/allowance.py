@@ -8,6 +8,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+LONGEST_RESET = 31 * 86_400.0
+"""Seconds: no limit is by more than a month. A header that names more names no time that could be relied on."""
+
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
@@ -79,17 +82,21 @@ def _number(text: str) -> float | None:
 def _seconds(text: str, now: datetime) -> float | None:
     """Read `6m0s`, `12ms`, `1d2h`, a number of seconds, or a moment in ISO form."""
     text = text.strip()
-    plain = _number(text)
-    if plain is not None:
-        return plain if 0 < plain < 1e8 else None
-    found = _DURATION.fullmatch(text)
-    if found is not None and any(found.groups()):
-        days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in found.groups())
-        return days * 86400 + hours * 3600 + minutes * 60 + seconds + milliseconds / 1000 or None
+    read = _number(text)
+    if read is None:
+        found = _DURATION.fullmatch(text)
+        read = _of_moment(text, now) if found is None or not any(found.groups()) else _of_duration(found)
+    return read if read is not None and 0 < read <= LONGEST_RESET else None
+
+
+def _of_duration(found: re.Match[str]) -> float:
+    days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in found.groups())
+    return days * 86400 + hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
+
+
+def _of_moment(text: str, now: datetime) -> float | None:
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return None if moment.tzinfo is None else (moment - now).total_seconds()
+    except (ValueError, OverflowError):  # a moment beside year 1 or 9999 in another zone
         return None
-    if moment.tzinfo is None:
-        return None
-    return max(0.0, (moment - now).total_seconds()) or None

@@ -12,6 +12,10 @@ Reply = str | ModelReply | CallFailed
 """What a double gives: a reply, a text (a chat reply that ended by itself), or a failure, which is raised."""
 
 
+class Crash(BaseException):
+    """What stands for the end of the process: other than any `Exception` of a transport, it is not one call's failure."""
+
+
 class FunctionGateway:
     """A gateway that answers by a function of the call; it keeps no ledger, so the same call twice is two calls.
 
@@ -117,7 +121,8 @@ class CountingTransport:
             stop: asked once, when `stop_after` calls were sent; they still come back.
             stop_after: how many calls that is, 1 or more.
             hold: what a call waits for before it goes on, if anything.
-            fail: what a call raises in place of an answer, if anything: a `TransportError`, or what stands for a crash.
+            fail: what a call raises in place of an answer, if anything: a `TransportError`, or a `Crash`, which ends the run
+                (any other exception fails the call, as it would with a real transport).
             change: makes another reply of the one that came back.
         """
         self._inner = inner

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from dokimasia.domain.call import ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
+from dokimasia.domain.call import MOST_TOKENS, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
 from dokimasia.domain.identity import Value
 from dokimasia.errors import TransportError
+from dokimasia.log import forms_of
 
 V = TypeVar("V", bound=Value)
 Redact = Callable[[str], str]
@@ -18,12 +19,13 @@ MESSAGE_LENGTH = 400
 
 
 def redactor(keys: Iterable[str], redact: Redact) -> Redact:
-    """Return a function that replaces every given key in a text and then applies `redact`."""
-    secrets = sorted({key for key in keys if len(key) >= SHORTEST_KEY}, key=len, reverse=True)
+    """Return a function that replaces every given key in a text, in any of its forms, and then applies `redact`."""
+    known = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
+    forms = sorted(known, key=lambda form: (-len(form), form))
 
     def clean(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, "[key]")
+        for form in forms:
+            text = text.replace(form, "[key]")
         return redact(text)
 
     return clean
@@ -50,9 +52,11 @@ def _cleaned(value: V, clean: Redact, *names: str) -> V:
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
-    """Return what is wrong with a reply's envelope, or None: its kind, and the number and lengths of its vectors."""
+    """Return what is wrong with a reply's envelope, or None: its kind, its usage, the number and lengths of its vectors."""
     if reply.kind != call.kind:
         return _broken(f"a reply of kind {reply.kind} to a call of kind {call.kind}")
+    if max(reply.usage.input_tokens or 0, reply.usage.output_tokens or 0) > MOST_TOKENS:
+        return _broken(f"a usage of more than {MOST_TOKENS} tokens")
     if isinstance(call, Embedding) and isinstance(reply, EmbeddingReply):
         if len(reply.vectors) != len(call.texts):
             return _broken(f"{len(reply.vectors)} vectors for {len(call.texts)} texts")

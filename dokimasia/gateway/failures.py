@@ -3,9 +3,11 @@
 import email.utils
 import re
 import time
+from functools import lru_cache
 from typing import Any
 
 from dokimasia.errors import AttemptKind, TransportError
+from dokimasia.log import forms_of
 
 Verdict = tuple[AttemptKind, bool]
 """A failure's kind, and whether the same request may succeed later."""
@@ -42,6 +44,9 @@ BODY_MESSAGES: dict[AttemptKind, str] = {
 }
 """What is said of a body that is no reply; of one that is no JSON at all, `message_of_body` shows the beginning."""
 
+MAX_REPLY_BYTES = 32 * 1024 * 1024
+"""A longer reply, after decoding, is cut off and is none."""
+
 LONGEST_SAID = 4000
 """Characters of an endpoint's words that are looked at."""
 
@@ -52,6 +57,12 @@ LONGEST_MESSAGE = 300
 def broken(kind: AttemptKind = "broken_envelope") -> TransportError:
     """Return the failure of a reply with status 200 whose envelope cannot be used."""
     return TransportError(kind, BODY_MESSAGES[kind], retryable=True, status=200)
+
+
+def too_long(most: int, status: int) -> TransportError:
+    """Return the failure of a reply that is longer than `most` bytes."""
+    message = f"the endpoint's reply is longer than {most} bytes"
+    return TransportError("broken_envelope", message, retryable=False, status=status)
 
 
 def verdict_of_status(status: int, text: str) -> Verdict:
@@ -80,7 +91,7 @@ def verdict_of_code(code: object, text: str) -> Verdict:
     """
     if isinstance(code, str) and not code.isdecimal():
         return _CODES.get(code, ("server_error", True))
-    number = int(code) if isinstance(code, int | str) else 0
+    number = int(code) if isinstance(code, int) or (isinstance(code, str) and len(code) == 3) else 0
     return verdict_of_status(number, text) if 400 <= number < 600 and number != 422 else ("server_error", True)
 
 
@@ -115,16 +126,21 @@ def retry_after(headers: Any, *, now: float | None = None) -> float | None:
             return seconds
     try:
         moment = email.utils.parsedate_to_datetime(headers.get("retry-after") or "").timestamp()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
 
 
+@lru_cache(maxsize=64)
+def _forms(api_key: str | None) -> tuple[str, ...]:
+    return tuple(sorted(forms_of(api_key), key=len, reverse=True)) if api_key else ()
+
+
 def scrub(text: str, api_key: str | None = None) -> str:
-    """Return the text's beginning without the given key and without anything that looks like one.
+    """Return the text's beginning without the given key, in any of its forms, and without anything that looks like one.
 
     The key is taken out before the text is cut: a cut must not leave half of it, which nothing would recognise.
     """
-    if api_key:
-        text = text.replace(api_key, "[key]")
+    for form in _forms(api_key):
+        text = text.replace(form, "[key]")
     return _KEY_LIKE.sub("[key]", text[:LONGEST_SAID])

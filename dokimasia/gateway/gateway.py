@@ -12,26 +12,33 @@ from typing import Any
 from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
-from dokimasia.gateway.allowance import listening
+from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.envelope import check_envelope, clean_reply, redactor, shorten
+from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of, estimate_usage
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
+from dokimasia.gateway.sending import send_once
 
 
 @dataclass
 class _Flight:
-    """One call on its way for everyone who asks for it. `idle`: nothing is being paid or written, it may be dropped."""
+    """One call on its way for everyone who asks for it.
+
+    `idle`: nothing is being paid or written, it may be dropped. `route`: its way to the model, once the ledger had no answer.
+    `refused`: why it is dropped, if its model's endpoint refuses everything.
+    """
 
     call: ModelCall
     key: str
     label: str
     waiters: int = 0
     idle: bool = True
+    route: Route | None = None
+    refused: str = ""
     task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
 
 
@@ -215,14 +222,26 @@ class ModelGateway:
             self._tally["cached"] += 1
             self._tell("cached", flight)
             return committed
-        route = self._routes.to(flight.call.model.name)
+        flight.route = self._routes.to(flight.call.model.name)
+        try:
+            return await self._until_answered(flight, flight.route)
+        except asyncio.CancelledError:
+            if not flight.refused:
+                raise
+            return self._refuse(flight, flight.refused)
+
+    async def _until_answered(self, flight: _Flight, route: Route) -> Answer | CallFailed | Interrupted:
         waited = 0.0
         tries = 0
         while True:
+            if reason := route.breaker.refusal():
+                return self._refuse(flight, reason)
             tries += 1
             outcome = await self._try(flight, route, tries)
             if not isinstance(outcome, TransportError):
                 return outcome
+            if reason := route.breaker.refusal():
+                return self._refuse(flight, reason)
             delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
             self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
             if delay is None or flight.waiters == 0:
@@ -243,19 +262,19 @@ class ModelGateway:
         slot = None
         report: Report = "failed"
         try:
-            slot = await route.limiter.acquire()
-            await route.pacing.take(tokens)
+            slot = await route.admit(tokens)
             flight.idle = False
             reservation.sent()
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
-            result = await self._send(flight.call, route)
+            result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             report = _report(result)
             if route.limiter.release(slot, report):
                 route.pacing.refused()
             elif report == "ok":
                 route.pacing.succeeded()
             slot = None
+            self._watch(flight, route, result)
             if isinstance(result, TransportError):
                 if result.kind in PERHAPS_PAID:
                     reservation.settle(tokens=None, cost=None)
@@ -273,29 +292,6 @@ class ModelGateway:
             return 0, None
         forecast = estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), cost_of(forecast, route.price)
-
-    async def _send(self, call: ModelCall, route: Route) -> ModelReply | TransportError:
-        failure: TransportError | None = None
-        try:
-            with listening(route.pacing.heard):
-                async with asyncio.timeout(route.spec.timeout):
-                    reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=self._blobs)
-            failure = check_envelope(call, reply)
-            if failure is None:
-                return clean_reply(reply, self._clean)
-        except TransportError as error:
-            failure = error
-        except TimeoutError:
-            failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
-        # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
-        # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
-        return TransportError(
-            failure.kind,
-            shorten(self._clean(str(failure))),
-            retryable=failure.retryable,
-            status=failure.status,
-            retry_after=failure.retry_after,
-        )
 
     async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
@@ -326,6 +322,28 @@ class ModelGateway:
         tally["cost_unknown"] += cost is None
         self._tell("answered", flight)
         return Answer(key=flight.key, reply=reply, cost=cost)
+
+    def _watch(self, flight: _Flight, route: Route, result: ModelReply | TransportError) -> None:
+        """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
+        if not isinstance(result, TransportError) or result.kind not in REFUSALS:
+            if route.breaker.reached():
+                self._limit_changed(
+                    route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
+                )
+            return
+        if not route.breaker.refused(result):
+            return
+        reason = route.breaker.refusal()
+        self._limit_changed(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
+        for other in self._flights.values():
+            if other is not flight and other.route is route and other.idle:
+                other.refused = reason
+                other.task.cancel()
+
+    def _refuse(self, flight: _Flight, reason: str) -> CallFailed:
+        reason = shorten(f"{flight.call.model.name}: {reason}")
+        self._tell("gave_up", flight, reason=reason)
+        return CallFailed("api_error", reason)
 
     def _give_up(self, flight: _Flight, failure: TransportError, tries: int) -> CallFailed:
         count = "1 try" if tries == 1 else f"{tries} tries"

@@ -1,6 +1,7 @@
 """How many requests go to one endpoint at once and how fast: adaptive concurrency and per-minute limits."""
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -135,10 +136,18 @@ class Pace:
     """A per-minute allowance (of requests or of tokens) as a token bucket, first come, first served.
 
     A twentieth of a minute's allowance may be spent at once; the rest flows in evenly, so that no minute sees more than
-    the allowance. An amount larger than the bucket goes through when it is full; the next waits for the debt.
+    the allowance. An amount larger than the bucket goes through when it is full; the next waits for the debt. Nobody waits
+    longer than `longest` seconds for his turn, whatever the bucket holds.
     """
 
-    def __init__(self, per_minute: float, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        per_minute: float,
+        *,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        longest: float = math.inf,
+    ) -> None:
         if per_minute <= 0:
             raise ValueError(f"a per-minute limit must be above 0, not {per_minute}")
         self.capacity = self._rate = 0.0
@@ -147,19 +156,24 @@ class Pace:
         self._level = self.capacity
         self._clock = clock
         self._sleep = sleep
+        self._longest = longest
         self._at = clock()
         self._turn = asyncio.Lock()
 
-    async def take(self, amount: float) -> None:
-        """Wait until the amount may be spent, and spend it."""
+    async def take(self, amount: float) -> bool:
+        """Wait until the amount may be spent, and spend it; return False if the wait was cut short."""
         async with self._turn:
-            while True:
+            left = self._longest
+            while left > 0:
                 self._refill()
                 short = min(amount, self.capacity) - self._level
                 if short <= 1e-9:
                     break
-                await self._sleep(short / self._rate)
+                wait = min(short / self._rate, left)
+                left -= wait
+                await self._sleep(wait)
             self._level -= amount
+            return left > 0
 
     def correct(self, amount: float) -> None:
         """Take off what a request used beyond its estimate; a negative amount is given back."""
@@ -171,6 +185,10 @@ class Pace:
         self._refill()
         self._set(per_minute)
         self._level = min(self._level, self.capacity)
+
+    def lift(self) -> None:
+        """Hold nobody up any more, those who wait behind others included."""
+        self._longest = 0.0
 
     def adopt(self, *, capacity: float, level: float, per_minute: float) -> None:
         """Take over a bucket as the other side states it: its size, what is left in it at most, and what flows in."""

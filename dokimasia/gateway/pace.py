@@ -19,6 +19,9 @@ SAFETY = 0.9
 GROWTH = 1.25
 """By what a learnt rate grows for each minute without a refusal."""
 
+LONGEST_ASKED = 120.0
+"""Seconds that a request waits for what headers say; then it is sent all the same, and its outcome shows what is true."""
+
 FORGOTTEN = 4.0
 """A learnt rate that grew to so many times its beginning binds no more, and is forgotten."""
 
@@ -27,10 +30,11 @@ class Pacing:
     """The requests and tokens a minute of one model under one key; first come, first served.
 
     What the configuration says is kept. Beside it, an endpoint that states what it takes (`read_allowance`) is believed
-    at every reply. An endpoint that states nothing and refuses again within a minute of an earlier refusal, when the
-    limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at which requests
-    succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without a refusal,
-    and is forgotten at four times its beginning.
+    at every reply, but no request waits for it longer than `LONGEST_ASKED`; where such a request is answered all the same,
+    the headers are believed no more. An endpoint that states nothing and refuses again within a minute of an earlier
+    refusal, when the limiter has halved what is in flight already, has a limit by the minute: nine tenths of the rate at
+    which requests succeeded in the last minute are kept from then on. That rate grows by a quarter for each minute without
+    a refusal, and is forgotten at four times its beginning.
     """
 
     def __init__(
@@ -60,6 +64,10 @@ class Pacing:
             if rate is not None
         ]
         self._stated: dict[str, Pace] = {}
+        self._overruled: set[str] = set()
+        self._disbelieved: set[str] = set()
+        self.turn = asyncio.Lock()
+        self.waiting = 0
         self._learnt: Pace | None = None
         self._learnt_first = self._learnt_rate = 0.0
         self._refused_at = self._grown_at = float("-inf")
@@ -72,10 +80,21 @@ class Pacing:
         """Whether a request's tokens matter, so that they are worth an estimate."""
         return "tokens" in self._stated or any(what == "tokens" for what, _ in self._configured)
 
+    @property
+    def limited(self) -> bool:
+        """Whether a request may have to wait at all."""
+        return bool(self._configured or self._stated or self._learnt)
+
     async def take(self, tokens: int) -> None:
         """Wait until one more request of so many tokens may be sent."""
-        for what, pace in (*self._configured, *self._stated.items()):
+        for what, pace in self._configured:
             await pace.take(1 if what == "requests" else tokens)
+        for what, pace in tuple(self._stated.items()):
+            in_time = await pace.take(1 if what == "requests" else tokens)
+            if not in_time and self._stated.get(what) is pace and what not in self._overruled:
+                self._overruled.add(what)
+                asked = f"the endpoint's headers ask to wait for {what} for longer than {LONGEST_ASKED:g} s"
+                self._tell(0, f"{asked}, which is the most that is waited: one request is sent to see")
         if self._learnt is not None:
             await self._learnt.take(1)
 
@@ -88,17 +107,22 @@ class Pacing:
     def heard(self, headers: Mapping[str, str]) -> None:
         """Take in what the headers of a reply say."""
         for what in ("requests", "tokens"):
-            allowance = read_allowance(headers, what)
+            allowance = None if what in self._disbelieved else read_allowance(headers, what)
             if allowance is None:
                 continue
             limit, remaining, rate = allowance
             if what not in self._stated:
-                self._stated[what] = Pace(rate, clock=self._clock, sleep=self._sleep)
+                self._stated[what] = Pace(rate, clock=self._clock, sleep=self._sleep, longest=LONGEST_ASKED)
                 self._tell(limit, f"the endpoint takes {limit:g} {what}, as its headers say")
             self._stated[what].adopt(capacity=limit, level=remaining, per_minute=rate)
 
     def succeeded(self) -> None:
         """Count a request that was answered."""
+        while self._overruled:
+            what = self._overruled.pop()
+            self._disbelieved.add(what)
+            self._stated.pop(what).lift()
+            self._tell(0, f"the endpoint answers though its headers leave no {what}: they are believed no more")
         now = self._clock()
         self._forward(now)
         self._counts[self._second % WINDOW] += 1

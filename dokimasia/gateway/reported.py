@@ -1,9 +1,10 @@
 """What endpoints report beside a reply's text, read the same way for every transport: its end, its tokens, its vectors."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
-from dokimasia.domain.call import EmbeddingReply, FinishReason, Usage
+from dokimasia.domain.call import MOST_TOKENS, EmbeddingReply, FinishReason, Usage
 from dokimasia.errors import TransportError
 
 _OWN_WORDS: dict[str, FinishReason] = {
@@ -23,6 +24,9 @@ _OTHER_WORDS: dict[str, FinishReason] = {
 }
 """Words of other formats that some endpoints pass on."""
 
+LONGEST_WORD = 100
+"""Characters of an endpoint's own word for how a reply ended."""
+
 NATIVE_STOPS = frozenset(word for word, reason in (_OWN_WORDS | _OTHER_WORDS).items() if reason == "stop")
 
 
@@ -33,14 +37,15 @@ def finish_of(word: object) -> tuple[FinishReason, str | None]:
     """
     if word is None:
         return "unknown", None
-    text = storable(word)
+    text = storable(word)[:LONGEST_WORD]
     if text in _OWN_WORDS:
         return _OWN_WORDS[text], None
     return _OTHER_WORDS.get(text, "unknown"), text
 
 
 def usage_of(prompt_tokens: object, completion_tokens: object) -> Usage:
-    """Return the tokens that the endpoint reported. No prompt has 0 tokens: a 0 there means *not reported*."""
+    """Return the tokens that the endpoint reported, up to `MOST_TOKENS`. No prompt has 0 tokens: a 0 there means *not
+    reported*."""
     into, out = _count(prompt_tokens), _count(completion_tokens)
     if not into:
         return Usage(output_tokens=out or None)
@@ -61,7 +66,9 @@ def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingRep
     try:
         for position, (index, numbers) in enumerate(items):
             vectors[position if index is None else int(index)] = tuple(float(number) for number in numbers)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        vectors.clear()
+    if not all(math.isfinite(number) for vector in vectors.values() for number in vector):
         vectors.clear()
     if not vectors or sorted(vectors) != list(range(len(vectors))):
         message = "the endpoint returned no readable vectors"
@@ -74,11 +81,16 @@ def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingRep
 
 def storable(value: object) -> str:
     """Return text that can be stored: half a surrogate pair, which no UTF-8 can hold, becomes a replacement mark."""
-    text = str(value or "")
+    try:
+        text = str(value or "")
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists
+        return "\ufffd"
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None

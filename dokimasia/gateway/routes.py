@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
+from dokimasia.gateway.breaker import Breaker
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
-from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
+from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
 from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price, known_price
 
@@ -27,14 +28,35 @@ LimitListener = Callable[[str, int, str], None]
 
 @dataclass(frozen=True)
 class Route:
-    """The way to one model. `limiter` is shared by all models on one endpoint under one key; the pacing is its own."""
+    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are its
+    own."""
 
     spec: ModelSpec
     transport: Transport
     api_key: str | None
     limiter: AdaptiveLimiter
     pacing: Pacing
+    breaker: Breaker
     price: Price
+
+    async def admit(self, tokens: int) -> Slot:
+        """Wait for the model's pace and then for a place, which the caller gives back.
+
+        In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of
+        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it.
+        """
+        if not self.pacing.limited:
+            slot = await self.limiter.acquire()
+            if not self.pacing.limited:
+                return slot
+            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
+        self.pacing.waiting += 1
+        try:
+            async with self.pacing.turn:
+                await self.pacing.take(tokens)
+                return await self.limiter.acquire()
+        finally:
+            self.pacing.waiting -= 1
 
 
 def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
@@ -136,9 +158,10 @@ class Routes:
 
     def uneven(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
-        lanes = {id(limiter): limiter for limiter in (self.to(name).limiter for name in names)}.values()
-        return any(one.waiting for one in lanes) and any(
-            not one.waiting and 2 * one.in_use <= one.limit for one in lanes
+        routes = [self.to(name) for name in names]
+        waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
+        return bool(waiting) and any(
+            id(route.limiter) not in waiting and 2 * route.limiter.in_use <= route.limiter.limit for route in routes
         )
 
     def _by_endpoint(self, figure: Callable[[AdaptiveLimiter], int]) -> dict[str, int]:
@@ -160,6 +183,7 @@ class Routes:
                 sleep=self._sleep,
                 on_change=lambda limit, reason: self._on_limit(spec.ref.endpoint, limit, f"{spec.ref.name}: {reason}"),
             ),
+            breaker=Breaker(clock=self._clock),
             price=known_price(spec),
         )
 

@@ -24,12 +24,12 @@ KEYED: Figure = {
 
 
 class Point(NamedTuple):
-    """A measured mean with its interval; `bounds` are what failures leave open, None without failures."""
+    """A measured mean with its interval, None where it has none; `bounds` are what failures leave open, None without any."""
 
     label: str
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     bounds: tuple[float, float] | None = None
     hollow: bool = False
 
@@ -213,11 +213,13 @@ def _measured(points: Sequence[Point], bars: Figure) -> Figure:
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [round(max(0.0, point.high - point.mean), 6) for point in points],
-            "arrayminus": [round(max(0.0, point.mean - point.low), 6) for point in points],
+            "array": [0 if point.high is None else round(max(0.0, point.high - point.mean), 6) for point in points],
+            "arrayminus": [0 if point.low is None else round(max(0.0, point.mean - point.low), 6) for point in points],
             **bars,
         },
-        "customdata": [[f"{point.low:.2f}", f"{point.high:.2f}"] for point in points],
+        "customdata": [
+            ["none" if end is None else f"{end:.2f}" for end in (point.low, point.high)] for point in points
+        ],
     }
 
 

@@ -1,12 +1,15 @@
 """Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dokimasia.report.blocks import Cell, Column, Span, Tone
 
 NOTHING = Span("–", "muted")
 """Stands where nothing was measured."""
+
+NO_INTERVAL = "no interval: "
+"""Begins the reason that stands in the place of an interval."""
 
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
@@ -30,11 +33,13 @@ def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted
     return Span(f"{value:.2f}", tone, place, value, heat)
 
 
-def interval(measured: Mapping[str, float] | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
-    """The two ends of an interval or of bounds (`low`, `high`)."""
+def interval(measured: Mapping[str, Any] | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
+    """The two ends of an interval or of bounds (`low`, `high`), or why there are none."""
     if measured is None:
         return NOTHING
-    ends = [
+    if measured["low"] is None or measured["high"] is None:
+        return no_interval(measured)
+    low, high = (
         Span(
             signed_text(measured[end], digits) if signed else f"{measured[end]:.{digits}f}",
             "",
@@ -42,8 +47,27 @@ def interval(measured: Mapping[str, float] | None, place: str = "", *, signed: b
             measured[end],
         )
         for end in ("low", "high")
-    ]
-    return (ends[0], " to " if signed else " – ", ends[1])
+    )
+    return (low, " to " if signed else " – ", high)
+
+
+def no_interval(one: Mapping[str, Any]) -> Span:
+    """What stands in the place of an interval that is not given: its reason, where it has one."""
+    reason = one.get("no_interval")
+    return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
+
+
+def limits_text(one: Mapping[str, Any], write: Callable[[float], str], between: str = "–") -> str:
+    """The ends of an interval as text, as `0.20–0.41`, or why there are none."""
+    if one["low"] is None or one["high"] is None:
+        return no_interval(one).text
+    return f"{write(one['low'])}{between}{write(one['high'])}"
+
+
+def bracketed(one: Mapping[str, Any], write: Callable[[float], str]) -> str:
+    """The same in brackets, as ` [0.20, 0.41]`; empty where nothing is known."""
+    unknown = one["low"] is None and not one.get("no_interval")
+    return "" if unknown else f" [{limits_text(one, write, ', ')}]"
 
 
 def signed_text(value: float, digits: int = 2) -> str:
@@ -116,19 +140,19 @@ def counts(counted: Mapping[str, int], before: str = "") -> str:
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 
 
-def measured(one: Mapping[str, float] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
-    """A mean with its interval in brackets."""
+def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
+    """A mean with its interval in brackets, which has `ends` digits behind the point."""
     if one is None:
         return NOTHING
     mean = Span(f"{one['mean']:.{digits}f}", "strong", f"{place}/mean" if place else "", one["mean"])
-    return (mean, Span(f" [{one['low']:.{ends}f}, {one['high']:.{ends}f}]", "muted"))
+    return (mean, Span(bracketed(one, lambda end: f"{end:.{ends}f}"), "muted"))
 
 
 def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
     """A share of `runs.reading.rates.share`, as `12 of 30, 40 % [23, 59]`."""
     if one["share"] is None:
         return f"{one['k']} of {one['n']}"
-    limits = f" [{100 * one['low']:.0f}, {100 * one['high']:.0f}]"
+    limits = bracketed(one, lambda end: f"{100 * end:.0f}")
     return (f"{one['k']} of {one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
 
 
@@ -136,8 +160,8 @@ def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
     """A share of `runs.reading.rates.share` in little room, as `40 % [23, 59]`."""
     if one["share"] is None:
         return NOTHING
-    limits = f"[{100 * one['low']:.0f}, {100 * one['high']:.0f}]".replace(" ", "\u00a0")
-    return (share(one["share"], place and f"{place}/share"), Span(f"\u00a0{limits}", "muted"))
+    limits = bracketed(one, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
+    return (share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
 
 
 def percent_bounds(one: Mapping[str, Any] | None) -> Cell:
@@ -147,7 +171,7 @@ def percent_bounds(one: Mapping[str, Any] | None) -> Cell:
     return f"{100 * one['bounds']['low']:.0f} – {100 * one['bounds']['high']:.0f} %"
 
 
-def bar(score: Mapping[str, float] | None) -> Cell:
+def bar(score: Mapping[str, Any] | None) -> Cell:
     """An interval and its mean on the scale from 1 to 5, drawn with characters."""
     if score is None:
         return ""
@@ -156,7 +180,8 @@ def bar(score: Mapping[str, float] | None) -> Cell:
         share = (value - LOWEST) / (HIGHEST - LOWEST)
         return min(BAR_WIDTH - 1, max(0, round(share * (BAR_WIDTH - 1))))
 
-    low, mean, high = column(score["low"]), column(score["mean"]), column(score["high"])
+    mean = column(score["mean"])
+    low, high = (mean if score[end] is None else column(score[end]) for end in ("low", "high"))
     before, after = "━" * (mean - low), "━" * (high - mean)
     return ("·" * low, Span(before, "cited"), Span("●", "strong"), Span(after, "cited"), "·" * (BAR_WIDTH - 1 - high))
 

@@ -31,6 +31,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
+from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
 
@@ -90,8 +91,13 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
                 _print(out, _text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
-                for table in _fitting(out, _redacted(block, redact), range(len(block.columns))):
+                shown, notes = _redacted(block, redact), list[str]()
+                if not _fits(out, _grid(shown, range(len(block.columns)), stacked=False)):
+                    shown, notes = noted(shown)
+                for table in _fitting(out, shown, range(len(block.columns))):
                     out.print(table)
+                for note in notes:
+                    out.print(Text(note, style="dim"))
             case Facts(rows):
                 _print_beside(out, [(Text(name, style="dim"), _text(value, redact)) for name, value in rows])
             case Bullets(items):
@@ -155,17 +161,21 @@ def _redacted(table: Table, redact: Redact) -> Table:
     return replace(table, columns=columns, rows=[[_cleaned(cell, redact) for cell in row] for row in table.rows])
 
 
+def _fits(out: Console, grid: Grid) -> bool:
+    """Whether a table has room for every cell on one line."""
+    return out.measure(grid, options=out.options.update(max_width=UNBOUNDED)).maximum <= out.width
+
+
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
     """Yield a table that fits the terminal, or several with some of the columns each, the names in all of them."""
-    unbounded = out.options.update(max_width=UNBOUNDED)
     first, then = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
-    if out.measure(first, options=unbounded).maximum <= out.width:
+    if _fits(out, first):
         yield first
         return
     figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
     names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
     rest = [at for at in columns if at not in names]
-    if len(rest) < 2 or out.measure(then, options=unbounded).minimum <= out.width:
+    if len(rest) < 2 or out.measure(then, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
         yield then
         return
     middle = (len(rest) + 1) // 2

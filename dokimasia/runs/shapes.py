@@ -63,12 +63,19 @@ class Bounds(Value):
     high: float
 
 
+NoInterval = Annotated[
+    str | None,
+    Field(description="why there is no interval: the data cannot tell one that holds its level; absent where there is"),
+]
+
+
 class Interval(Value):
     """A mean, or a difference of means, with its 95 % interval, in the unit that its field names."""
 
     mean: float
-    low: float = Field(description="lower end of the 95 % interval")
-    high: float = Field(description="upper end of the 95 % interval")
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
 
 
 class Rate(Value):
@@ -77,6 +84,7 @@ class Rate(Value):
     share: Fraction | None
     low: Fraction | None = Field(description="lower end of the 95 % interval")
     high: Fraction | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
 
 
 class CountedRate(Rate):

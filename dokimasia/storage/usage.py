@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dokimasia.domain.call import MOST_TOKENS
 from dokimasia.storage.home import Home
 
 PAGE = 5_000
 NANO = 1_000_000_000
+MOST_COST = 1e6
+"""US dollars of one call."""
 
 
 class Used(NamedTuple):
@@ -43,12 +46,14 @@ class ScoredAnswer(NamedTuple):
 def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
     """Return what a run's items used, by (kind, model, arm).
 
-    Costs are added as whole billionths of a dollar, so that the order of rows cannot change a sum.
+    Costs are added as whole billionths of a dollar, so that the order of rows cannot change a sum. Counts that no call can
+    have, which older versions kept, are taken at the largest one, so that no sum leaves 64 bits.
     """
     sql = f"""
         SELECT used.kind, used.model, used.arm, count(*),
-               sum(c.input_tokens), sum(c.output_tokens), sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
-               sum(CAST(round(c.cost * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
+               sum(min(c.input_tokens, {MOST_TOKENS})), sum(min(c.output_tokens, {MOST_TOKENS})),
+               sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
+               sum(CAST(round(min(c.cost, {MOST_COST}) * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
         FROM (SELECT DISTINCT r.kind, r.model, r.arm, call.value AS key
               FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
         JOIN calls c ON c.key = used.key

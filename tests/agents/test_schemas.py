@@ -81,7 +81,7 @@ async def test_a_judge_may_say_that_the_response_is_silent(judge: ModelSpec) -> 
     gateway = ScriptedGateway([reply, OBJECT if judge is HELD else LINES])
     assert (await ask(SCORES, gateway=gateway, model=judge)).value == [Checkpoint(4, True), Checkpoint(1, False)]
     published = score_checkpoints(SAMPLE, CRITERIA, "Two.", published=True)
-    assert (await ask(published, gateway=gateway, model=judge)).value == SCORED
+    assert [one.stated for one in (await ask(published, gateway=gateway, model=judge)).value or ()] == [None, None]
     ours, theirs = (call.messages[0].text for call in gateway.calls if isinstance(call, Chat))
     assert "stated" in ours.partition("Reply with one line")[2]
     assert "stated" not in theirs

@@ -34,7 +34,7 @@ def test_correlations_refuse_what_has_none(x: list[float], y: list[float]) -> No
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 def test_interval_contains_the_correlation_and_stays_within_one(method) -> None:
-    """An interval lies around its correlation, wider with clusters, and a perfect line is a point at 1."""
+    """An interval lies around its correlation, wider with clusters; a perfect line shows no spread, and has none."""
     generator = np.random.default_rng(0)
     x = np.repeat(generator.normal(size=15), 3)
     y = np.repeat(generator.normal(size=15), 3) + x
@@ -43,8 +43,18 @@ def test_interval_contains_the_correlation_and_stays_within_one(method) -> None:
     images = np.repeat(np.arange(15), 3).tolist()
     together = correlation_interval(x.tolist(), y.tolist(), method=method, clusters=images)
     assert -1 <= together.low < alone.low < value < alone.high < together.high <= 1
-    line = correlation_interval([1, 2, 3, 4, 5, 6], [2, 4, 6, 8, 10, 12], method=method)
-    assert line.low == pytest.approx(1)
+    line = correlation_interval(range(12), range(0, 24, 2), method=method)
+    assert line == (-1, 1)
+    assert "the same without any" in line.reason
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("n", [5, 8, 9])
+def test_interval_below_ten_pairs_is_not_given(method, n: int) -> None:
+    """Below ten pairs no correlation has an interval that holds its level, so it has a reason in its place."""
+    found = correlation_interval(range(n), range(n), method=method)
+    assert found == (-1, 1)
+    assert f"{n} clusters" in found.reason
 
 
 def test_interval_refuses_too_few_clusters() -> None:

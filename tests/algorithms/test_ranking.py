@@ -13,6 +13,14 @@ def test_wins_ties_and_losses_all_count() -> None:
     assert pairwise_accuracy([2, 1, 0], [1, 1, 0]) == pytest.approx(2 / 3)
 
 
+def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
+    """3.1 and 3.0 differ by no more than 0.1, and means of the same ratings are equal in whatever order they were added."""
+    assert pairwise_accuracy([3.1, 3.0], [1, 1], tie_margin=0.1) == 1
+    assert pairwise_accuracy([2, 2], [0.1 + 0.2, 0.3]) == 1
+    assert pairwise_accuracy([3.1001, 3.0], [1, 1], tie_margin=0.1) == 0
+    assert pairwise_accuracy([1e-9, 0.0], [2, 1]) == 1
+
+
 def test_margin_makes_ties_of_predictions_only() -> None:
     """Predicted scores within the margin are a tie; human ones only where they are equal."""
     assert pairwise_accuracy([3.2, 3.0], [7, 7], tie_margin=0.25) == 1

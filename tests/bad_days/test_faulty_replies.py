@@ -113,7 +113,7 @@ async def live_through(
     asked: list[str] = []
     with models_behind(way, faults, folder, asked, seconds) as transports:
         settings = load_settings(home=folder / "home", cwd=folder, env={})
-        request = EvaluationRequest(data=world, judge="J", models=("A", "B"), limit=limit)
+        request = EvaluationRequest(data=world, judge="J", models=("A", "B"), limit=limit, max_failures="100%")
         async with asyncio.timeout(PATIENCE):
             result = await evaluate(request, settings=settings, transports=transports)
     with Home.open(folder / "home", write=False) as home:

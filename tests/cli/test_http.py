@@ -110,9 +110,8 @@ def test_a_key_is_found_nowhere(program: Program, tmp_path: Path, world: Path) -
     home, logs = tmp_path / "home", tmp_path / "run.log"
     with running_server(faults=parse_faults("unauthorized=0.3")) as url:
         write_config(tmp_path, url)
-        ran = program(
-            "evaluate", world, "--judge", "J", "--models", "A,B", "--home", home, "--json", "-vv", "--log-file", logs
-        )
+        asked = ("evaluate", world, "--judge", "J", "--models", "A,B", "--max-failures", "100%")
+        ran = program(*asked, "--home", home, "--json", "-vv", "--log-file", logs)
     assert ran.returncode == 0, ran.stderr
     kinds = [kind for model in models_of(ran.stdout).values() for kind in model["failures"]]
     assert "api_error" in kinds

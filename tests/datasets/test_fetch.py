@@ -109,7 +109,8 @@ def test_forbidden_addresses_are_refused_unconnected(url: str, reason: str) -> N
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1",
-     "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "x", "ff02::1"],
+     "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "x", "ff02::1",
+     "fec0::1", "feff::1"],
 )  # fmt: skip
 def test_private_addresses_are_not_public(address: str) -> None:
     """Loopback, private, link-local, shared, multicast, mapped and translated addresses are not public."""

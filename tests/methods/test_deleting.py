@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from dokimasia.errors import InputError, Interrupted, NotFound
-from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.services import Stop
@@ -22,7 +22,7 @@ Requests = Callable[..., EvaluationRequest]
 
 def dead() -> CountingTransport:
     """A transport that must not be used."""
-    return CountingTransport(SimTransport(), fail=lambda _: AssertionError("a call was sent"))
+    return CountingTransport(SimTransport(), fail=lambda _: Crash("a call was sent"))
 
 
 async def test_a_deleted_run_costs_nothing_when_evaluated_again(settings: Settings, request_of: Requests) -> None:

@@ -70,7 +70,7 @@ class Watched:
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Answer as the model, with its name around the answer of a candidate."""
         if spec.ref.model in self._silent:
-            raise TransportError("auth", "planted", retryable=False, status=401)
+            raise TransportError("bad_request", "planted", retryable=False, status=400)
         await asyncio.sleep(0)  # as any endpoint does, so that a stop is noticed between replies
         reply = await self.inner.send(call, spec, api_key=api_key, blobs=blobs)
         text = "\n".join(message.text for message in call.messages) if call.kind == "chat" else ""

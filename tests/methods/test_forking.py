@@ -36,7 +36,7 @@ def away(model: str) -> CountingTransport:
     """Simulated models of which one refuses every call."""
 
     def fail(call: ModelCall) -> TransportError | None:
-        refused = TransportError("auth", "no entry", retryable=False, status=401)
+        refused = TransportError("bad_request", "no entry", retryable=False, status=400)
         return refused if call.model.name == model else None
 
     return CountingTransport(SimTransport(), fail=fail)

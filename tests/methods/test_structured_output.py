@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from dokimasia.endpoints.probing import check_models
-from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.plans import run_id
@@ -87,9 +87,9 @@ async def test_a_run_goes_on_as_it_was_accepted(settings: Settings, request_of: 
     """What is measured between an interruption and the resume does not change how the judge is asked."""
     request = request_of(judge="sim/judge", models=("sim/weak",), limit=4)
     plan = (await prepare(METHOD, request, settings=settings)).plan
-    gone = RuntimeError("the machine went away")
+    gone = Crash("the machine went away")
     dying = CountingTransport(SimTransport(), fail=lambda _: gone if len(dying.sent) > 5 else None)
-    with pytest.raises(RuntimeError, match="went away"):
+    with pytest.raises(Crash, match="went away"):
         await evaluate(request, settings=settings, transports={"sim": dying})
     await check_models([resolve_model(settings, "sim/judge")], settings=settings)
     with Home.open(settings.home, write=False) as home:

@@ -9,7 +9,7 @@ import pytest
 
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted, TransportError, Unreachable
-from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
@@ -103,12 +103,12 @@ async def test_killed(kind: Kind, world: Path, prepared: Prepared, finished: Fin
         left = next(deaths, None)
 
         def die(call: ModelCall) -> BaseException | None:
-            return RuntimeError("the machine went away") if left is not None and len(made.sent) > left else None
+            return Crash("the machine went away") if left is not None and len(made.sent) > left else None
 
         made = watched(fail=die)
         return made
 
-    done, used = await to_the_end(prepared(kind), world, kind, transport, (RuntimeError, ConfigError))
+    done, used = await to_the_end(prepared(kind), world, kind, transport, (Crash, ConfigError))
     assert len(used) > 1
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 

@@ -147,6 +147,8 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     behind = [f"scale {scale}"] if scale else []
     if figure.low is not None and figure.high is not None:
         behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
+    elif figure.no_interval:
+        behind.append(f"no interval: {figure.no_interval}")
     written = " ".join(filter(None, (number_text(figure.value, column), unit)))
     return f"{written} [{'; '.join(behind)}]" if behind else written
 
@@ -161,7 +163,7 @@ def _cell(cell: Figure, column: AssetColumn) -> str:
         return cell.value or "-"
     text = number_text(cell.value, column)
     if cell.low is None or cell.high is None:
-        return text
+        return f"{text} (no interval: {cell.no_interval})" if cell.no_interval else text
     return f"{text} ({number_text(cell.low, column)} to {number_text(cell.high, column)})"
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 class Clusters(NamedTuple):
@@ -32,7 +32,7 @@ class Clusters(NamedTuple):
     def alike(self) -> bool:
         """Whether all clusters have the same mean, but for rounding."""
         means = self.sums / self.sizes
-        return bool(np.ptp(means) <= _ROUNDING * np.abs(means).max())
+        return bool(np.ptp(means) <= ROUNDING * np.abs(means).max())
 
     @property
     def left_out(self) -> Floats:
@@ -91,3 +91,13 @@ def trusted_df(left_out: Floats) -> float:
     squares = np.square(deviations / largest)
     kurtosis = count * float(np.square(squares).sum()) / float(squares.sum()) ** 2
     return (count - 1) / max(1.0, (kurtosis - 1) / 2)
+
+
+def skewness(left_out: Floats) -> float:
+    """Return the skewness of what clusters add to an estimate, above 0 where a few add much; 0 where all are alike."""
+    deviations = left_out.mean() - left_out
+    largest = float(np.abs(deviations).max())
+    if largest == 0:
+        return 0.0
+    deviations = deviations / largest
+    return math.sqrt(len(left_out)) * float(np.power(deviations, 3).sum()) / float(np.square(deviations).sum()) ** 1.5

@@ -15,6 +15,9 @@ from dokimasia.algorithms.statistics.shares import Interval
 Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
+FEW_PAIRS = 10
+"""Below so many pairs or clusters a correlation has no interval that holds its level."""
+
 _FEWEST = 5
 _NO_VARIANCE = 1e-14
 
@@ -111,7 +114,7 @@ def correlation_interval(
     Parameters
     ----------
     x, y : sequence of float
-        As `pearson`; at least five clusters, for fewer bound nothing.
+        As `pearson`; at least five clusters, for fewer bound nothing, and ten for an interval.
     method : {"pearson", "spearman", "kendall"}
         Which correlation.
     clusters : sequence of hashable, optional
@@ -122,7 +125,8 @@ def correlation_interval(
     Returns
     -------
     Interval
-        Within -1 to 1.
+        Within -1 to 1. Below ten clusters, or where the correlation is the same without any of them (1, say), there is
+        none: its `reason` says why, and its limits are -1 and 1.
 
     Raises
     ------
@@ -135,29 +139,30 @@ def correlation_interval(
 
     Examples
     --------
-    >>> low, high = correlation_interval([1, 2, 3, 4, 5, 6, 7, 8], [2, 1, 4, 3, 6, 5, 8, 7])
+    >>> low, high = correlation_interval(range(10), [1, 0, 3, 2, 5, 4, 7, 6, 9, 8])
     >>> round(low, 2), round(high, 2)
-    (0.82, 0.95)
+    (0.89, 0.97)
+    >>> correlation_interval(range(5), range(5), method="spearman").reason
+    '5 clusters, and a correlation needs 10'
     """
     correlate = {"pearson": pearson, "spearman": spearman, "kendall": kendall}[method]
     first, second = _pairs(x, y)
-    if len(set(clusters) if clusters is not None else first) < _FEWEST:
+    count = len(set(clusters)) if clusters is not None else len(first)
+    if count < _FEWEST:
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
-
-    if method == "pearson":
-        low, high = jackknifed(
-            float(np.arctanh(np.clip(pearson(x, y), -_NEARLY_ONE, _NEARLY_ONE))),
-            np.arctanh(np.clip(_without_each(first, second, clusters), -_NEARLY_ONE, _NEARLY_ONE)),
-            level=level,
-        )
-        return Interval(math.tanh(low), math.tanh(high))
+    if count < FEW_PAIRS:
+        return Interval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
 
     def on_fishers_scale(use: Sequence[int]) -> float:
         value = correlate(first[list(use)].tolist(), second[list(use)].tolist())
         return math.atanh(max(-_NEARLY_ONE, min(_NEARLY_ONE, value)))
 
-    low, high = jackknife_interval(on_fishers_scale, len(first), clusters=clusters, level=level)
-    return Interval(math.tanh(low), math.tanh(high))
+    if method == "pearson":
+        without = np.arctanh(np.clip(_without_each(first, second, clusters), -_NEARLY_ONE, _NEARLY_ONE))
+        found = jackknifed(on_fishers_scale(range(len(first))), without, level=level)
+    else:
+        found = jackknife_interval(on_fishers_scale, len(first), clusters=clusters, level=level)
+    return Interval(math.tanh(found.low), math.tanh(found.high), found.reason)
 
 
 def _without_each(first: Floats, second: Floats, clusters: Sequence[Hashable] | None) -> Floats:

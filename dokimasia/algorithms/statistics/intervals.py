@@ -7,15 +7,18 @@ from statistics import NormalDist
 import numpy as np
 
 from dokimasia.algorithms.statistics.clusters import (
+    ROUNDING,
     Clusters,
     Floats,
     by_cluster,
     finite,
     jackknife_error,
     number_clusters,
+    skewness,
     trusted_df,
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.algorithms.statistics.refusal import NO_SPREAD, ONE_CLUSTER, refusal
 from dokimasia.algorithms.statistics.shares import Interval, check_level, clopper_pearson, share_of_scale
 
 RESAMPLES = 2000
@@ -54,7 +57,7 @@ def bootstrap_interval(
     Returns
     -------
     Interval
-        It contains the mean of the values.
+        It contains the mean of the values. Where there is none, its `reason` says why, and its limits are the bounds.
 
     Raises
     ------
@@ -75,7 +78,9 @@ def bootstrap_interval(
     kurtosis says that the standard error itself is poorly known. The scale is the bounds; without bounds it is the
     range of the values seen, and below six clusters, where that range says too little, the plain t interval counts too.
 
-    *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds it is infinite.
+    *Too little spread* to hold the level is told by `refusal`, from the number and sizes of the clusters and how far they
+    lie apart on the scale: there is no interval then, and its reason says why. Without bounds that cannot be told.
+    *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds there is none.
     *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it reaches as
     far as the clusters that were never seen may: with p the largest share of other clusters that is compatible with
     none among G (Clopper and Pearson), from mean - p (mean - low) to mean + p (high - mean).
@@ -101,16 +106,19 @@ def bootstrap_interval(
     check_level(level)
     count, mean = grouped.number, grouped.mean
     if count == 1:
-        return Interval(low, high)
+        return Interval(low, high, "" if bounds else ONE_CLUSTER)
     if grouped.alike:
         if bounds is None:
             return Interval(mean, mean)
         unseen = clopper_pearson(0, count, level).high
         return Interval(mean - unseen * (mean - low), mean + unseen * (high - mean))
+    scale = bounds or (float(array.min()), float(array.max()))
+    if bounds is not None and (reason := refusal(grouped, bounds)):
+        return Interval(low, high, reason)
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     limits = [
         _accelerated(_resampled_means(grouped, seed), mean, grouped.left_out, quantile),
-        share_of_scale(grouped, level, bounds or (float(array.min()), float(array.max()))),
+        share_of_scale(grouped, level, scale),
     ]
     if bounds is None and count < FEW_CLUSTERS:
         margin = quantile * jackknife_error(grouped.left_out)
@@ -196,18 +204,26 @@ def jackknife_interval(
     Returns
     -------
     Interval
-        The figure, plus and minus Student's t times the jackknife's standard error, cut at the bounds. One cluster says
-        nothing: the bounds, or infinite.
+        The figure, plus and minus Student's t times the jackknife's standard error, farther on the side to which the
+        clusters lean (see Notes), cut at the bounds. Where there is none, its `reason` says why, and its limits are the
+        bounds, or infinite: for clusters without which the figure is always the same, with bounds where `refusal` finds
+        too little spread, and without bounds for one cluster; with them that one has the whole scale.
 
     Raises
     ------
     ValueError
         If an argument cannot be used, or the figure has no value without one of the clusters.
 
+    Notes
+    -----
+    On a scale with ends, where a few clusters make most of a figure, what would widen the interval on their side is what
+    was not seen. With g the skewness of what the clusters add, G their number and t the quantile, the limit on that side
+    lies further out by g (1 + 2 t^2) / (6 sqrt(G)) standard errors; the other stays.
+
     References
     ----------
     Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11; the degrees of freedom as in
-    `bootstrap_interval`.
+    `bootstrap_interval`; Johnson, Modified t Tests and Confidence Intervals for Asymmetrical Populations, 1978.
 
     Examples
     --------
@@ -223,10 +239,15 @@ def jackknife_interval(
     low, high = bounds if bounds is not None else (-math.inf, math.inf)
     count = int(index.max()) + 1
     if count == 1:
-        return Interval(low, high)
+        return Interval(low, high, "" if bounds else ONE_CLUSTER)
     figure = statistic(range(n))
     without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in without])
+    if bounds is not None and np.ptp(left_out) > ROUNDING * np.abs(left_out).max():
+        sizes = np.bincount(index).astype(np.float64)
+        each = figure + (figure - left_out) * (n - sizes) / sizes
+        if reason := refusal(Clusters(each * sizes, sizes), bounds):
+            return Interval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
 
@@ -234,8 +255,13 @@ def jackknifed(
     figure: float, left_out: Floats, *, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
 ) -> Interval:
     """Return the interval of `jackknife_interval` from the figure and its values without each cluster."""
-    margin = student_t_quantile((1 + level) / 2, trusted_df(left_out)) * jackknife_error(left_out)
-    return Interval(max(bounds[0], figure - margin), min(bounds[1], figure + margin))
+    if np.ptp(left_out) <= ROUNDING * np.abs(left_out).max():
+        return Interval(*bounds, NO_SPREAD)
+    quantile, error = student_t_quantile((1 + level) / 2, trusted_df(left_out)), jackknife_error(left_out)
+    margin, lean = quantile * error, 0.0
+    if math.isfinite(bounds[1] - bounds[0]):
+        lean = error * skewness(left_out) / (6 * math.sqrt(len(left_out))) * (1 + 2 * quantile**2)
+    return Interval(max(bounds[0], figure - margin + min(0.0, lean)), min(bounds[1], figure + margin + max(0.0, lean)))
 
 
 def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:

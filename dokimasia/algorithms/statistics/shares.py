@@ -1,7 +1,7 @@
 """Intervals of shares: exact for independent trials, by effective trials where trials belong together."""
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from dokimasia.algorithms.statistics.clusters import Clusters, by_cluster, finite, jackknife_error, trusted_df
 from dokimasia.algorithms.statistics.distributions import beta_quantile, normal_quantile, student_t_quantile
@@ -9,11 +9,35 @@ from dokimasia.algorithms.statistics.distributions import beta_quantile, normal_
 _MOST_TRIALS = 1e12
 
 
-class Interval(NamedTuple):
-    """A confidence interval: its lower and upper limit, in the unit of what it is about."""
-
+class _Limits(NamedTuple):
     low: float
     high: float
+
+
+class Interval(_Limits):
+    """A confidence interval: its lower and upper limit, in the unit of what it is about; or why there is none.
+
+    Attributes
+    ----------
+    low, high : float
+        The limits. Where the data cannot tell any, they are those of the whole scale, infinite where it has no ends.
+    reason : str
+        Why there is no interval to print, as a phrase; empty where there is one. Intervals are compared by their limits.
+
+    Examples
+    --------
+    >>> low, high = Interval(1.0, 5.0, "2 images near the end of the scale")
+    >>> (low, high), Interval(1.0, 2.0).reason
+    ((1.0, 5.0), '')
+    """
+
+    reason: str
+
+    def __new__(cls, low: float, high: float, reason: str = "") -> Self:
+        """Return an interval."""
+        made = super().__new__(cls, low, high)
+        made.reason = reason
+        return made
 
 
 def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:

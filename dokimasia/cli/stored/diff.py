@@ -131,7 +131,7 @@ def _rows(one: dict[str, Any]) -> Iterator[_Row]:
 
 def _table(pairs: list[dict[str, Any]]) -> "Table":
     from dokimasia.report.blocks import Column, Span, Table
-    from dokimasia.report.figures import NOTHING, share, signed_text
+    from dokimasia.report.figures import NOTHING, no_interval, share, signed_text
 
     def mean(row: _Row, side: str) -> str:
         return share(row.one[side]).text if row.percent else f"{row.one[side]:.2f}"
@@ -146,9 +146,12 @@ def _table(pairs: list[dict[str, Any]]) -> "Table":
             changed = [f"{row.one['changed'][way]}" for way in ("higher", "equal", "lower")]
             found: list[Any] = [NOTHING] * 5
             if (difference := row.one["difference"]) is not None:
-                tone = "good" if difference["low"] > 0 else "bad" if difference["high"] < 0 else "strong"
+                sure = difference["low"] is not None
+                tone = (
+                    "good" if sure and difference["low"] > 0 else "bad" if sure and difference["high"] < 0 else "strong"
+                )
                 p_text = _p_text(row.one["p_value"], row.one["permutations"]["exact"])
-                limits = f"{gap(row, 'low')} to {gap(row, 'high')}"
+                limits = f"{gap(row, 'low')} to {gap(row, 'high')}" if sure else no_interval(difference)
                 found = [mean(row, "first"), mean(row, "second"), Span(gap(row, "mean"), tone), limits, p_text]
             rows.append(["" if at else _name(one), row.what, row.n, *found, *changed])
     figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
@@ -212,10 +215,13 @@ def _said(one: dict[str, Any]) -> Iterator[str]:
         )
     agreement = one["agreement"]
     if agreement is not None:
+        from dokimasia.report.figures import limits_text
+
         exact = agreement["exact"]
+        limits = limits_text(exact, "{:.0%}".format, " – ")
         yield (
             f"the judges agree exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
-            f"(95 % {exact['low']:.0%} – {exact['high']:.0%}), within one point on {agreement['within_one']:.0%}"
+            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {agreement['within_one']:.0%}"
         )
 
 

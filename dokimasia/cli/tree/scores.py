@@ -198,8 +198,10 @@ def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> 
     of = f"{row['n']}/{row['held']}" if row["n"] < row["held"] else str(row["n"])
     out.print(f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]")
     if fdr:
+        from dokimasia.report.figures import limits_text
+
         out.print(
-            f"  {row['mean']:.1f} ({row['low']:.1f}–{row['high']:.1f}), {row['difference']:+.1f} against the rest · "
+            f"  {row['mean']:.1f} ({limits_text(row, '{:.1f}'.format)}), {row['difference']:+.1f} against the rest · "
             f"{of} criteria of {row['samples']} samples · adjusted p {row['q_value']:.3g}"
         )
     else:

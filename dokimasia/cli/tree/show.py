@@ -154,8 +154,10 @@ def _support_bar(node: Mapping[str, Any], most: int) -> Text:
 def _score(score: Mapping[str, Any] | None, *, bar: bool) -> list[Any]:
     if score is None or score["mean"] is None:
         return ["–", "", *([""] if bar else [])]
+    from dokimasia.report.figures import limits_text
+
     mean, colour = score["mean"], "red" if score["mean"] < LOW else "green" if score["mean"] >= HIGH else "yellow"
-    cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), f"{score['low']:.0f}–{score['high']:.0f}"]
+    cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), limits_text(score, "{:.0f}".format)]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)
         cells.append(Text(BAR * length, style=colour).append(BAR * (BAR_WIDTH - length), style="bright_black"))

@@ -170,6 +170,8 @@ def agreement(settings: "Settings", first: str, second: str, as_json: bool) -> N
 
 
 def _print_agreement(found: Mapping[str, Any]) -> None:
+    from dokimasia.report.figures import limits_text
+
     out = console()
     out.print(
         f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: {found['n']:,} criteria in both"
@@ -186,7 +188,8 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")
     else:
-        limits = "" if kappa["low"] is None else f"95 % {kappa['low']:.3f} – {kappa['high']:.3f}"
+        limits = limits_text(kappa, "{:.3f}".format, " – ")
+        limits = limits if kappa["low"] is None else f"95 % {limits}"
         table.add_row("Cohen's kappa", f"{kappa['value']:.3f}", limits)
     table.add_row("the same parent", f"{found['by_layer']['parents']:.1%}", "")
     table.add_row("the same category", f"{found['by_layer']['categories']:.1%}", "")

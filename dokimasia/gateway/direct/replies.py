@@ -21,7 +21,7 @@ def read_object(body: bytes) -> dict[str, Any] | None:
         data: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:
-            data = json.loads(body.decode("utf-8-sig", "replace"))
+            data = json.loads(body.decode("utf-8-sig", "replace"), parse_int=_whole)
         except (ValueError, RecursionError):
             return None
     return data if isinstance(data, dict) else None
@@ -69,6 +69,11 @@ def embedding_reply(data: dict[str, Any]) -> EmbeddingReply:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise broken()
     return embedding_of(((item.get("index"), item.get("embedding")) for item in items), _usage(data))
+
+
+def _whole(digits: str) -> int | None:
+    """Return a whole number of JSON; None for one of more digits than Python reads, which counts nothing."""
+    return int(digits) if len(digits) <= 4000 else None
 
 
 def _content(content: Any) -> tuple[str, str | None]:

@@ -1,6 +1,5 @@
 """The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
 
-import asyncio
 import io
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,17 +10,12 @@ from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelRe
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
+from dokimasia.gateway.connections import Connections, read_body
 from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
+from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
 from dokimasia.gateway.images import EncodedImages
-
-MAX_REPLY_BYTES = 32 * 1024 * 1024
-"""A longer reply is cut off and is none."""
-
-KEEP_ALIVE = 4.0
-"""Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
-no request runs into a connection that is just being closed."""
 
 _LARGE_BODY = 512 * 1024
 """Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
@@ -49,7 +43,7 @@ class DirectTransport:
         """Make a transport that reads bodies of up to `max_reply_bytes`."""
         self._images = EncodedImages(image_json)
         self._max_reply_bytes = max_reply_bytes
-        self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+        self._connections = Connections()
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Send the call once and return its reply.
@@ -71,8 +65,7 @@ class DirectTransport:
         status, given, answer = await self._post(url, body, headers(api_key), spec.timeout)
         report_headers(given)
         if answer is None:
-            message = f"the endpoint's reply is longer than {self._max_reply_bytes} bytes"
-            raise TransportError("broken_envelope", message, retryable=False, status=status)
+            raise too_long(self._max_reply_bytes, status)
         if not 200 <= status < 300:
             raise of_status(status, given, answer, url=url, api_key=api_key)
         data = read_object(answer)
@@ -84,24 +77,7 @@ class DirectTransport:
 
     async def aclose(self) -> None:
         """Close all connections, also those in other event loops that are running. Call it before its loops end."""
-        while self._sessions:
-            loop, session = self._sessions.popitem()
-            if loop is not asyncio.get_running_loop() and loop.is_running():
-                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(session.close(), loop))
-            else:
-                await session.close()
-
-    def _session(self) -> aiohttp.ClientSession:
-        loop = asyncio.get_running_loop()
-        session = self._sessions.get(loop)
-        if session is None:
-            session = self._sessions[loop] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=_HEADERS,
-                trust_env=False,
-            )
-        return session
+        await self._connections.aclose()
 
     async def _post(
         self, url: str, body: bytes, extra_headers: dict[str, str], seconds: float
@@ -109,29 +85,17 @@ class DirectTransport:
         """Send the body and return status, headers and body of what came back; the body is None where it was too long."""
         failure: TransportError
         try:
-            async with self._session().post(
+            async with self._connections.session().post(
                 url,
                 data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
-                headers=extra_headers,
+                headers=_HEADERS | extra_headers,
                 timeout=_time_limit(seconds),
                 allow_redirects=False,
             ) as response:
-                return response.status, response.headers, await self._read(response)
+                return response.status, response.headers, await read_body(response, self._max_reply_bytes)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = of_exception(error, url=url, seconds=seconds)
         raise failure  # outside the handler: the client's error, which can hold the key, is not its context
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes | None:
-        """Return the body, or None if it is too long; the connection is closed then, with the rest unread."""
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > self._max_reply_bytes:
-                response.close()
-                return None
-            chunks.append(chunk)
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 @lru_cache(maxsize=64)

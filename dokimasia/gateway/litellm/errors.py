@@ -3,31 +3,26 @@
 LiteLLM's own status cannot be trusted alone: it calls a reset connection, an empty body and HTML with status 200 a 500,
 and any error whose text speaks of a rate limit a 429, even a bad request that quotes the prompt. The true status is the
 one of the HTTP response at the root of the exception's chain; where there was no such response, the root's class tells
-what happened.
+what happened. What a response of the OpenAI format comes to, and one that is no JSON, is known without LiteLLM
+(`received.py`).
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.errors import AttemptKind, TransportError
-from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.failures import (
     BODY_MESSAGES,
     LONGEST_MESSAGE,
     LONGEST_SAID,
     Verdict,
-    kind_of_body,
-    message_of_body,
     retry_after,
     scrub,
-    verdict_of_code,
     verdict_of_status,
 )
 
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+:\s*|\w+(?:Error|Exception)\s*(?::|-)\s*)+")
-_NOT_AN_OBJECT = re.compile(r"(?s)invalid response from LLM endpoint\. Received:\s*(.*?)(?:\. Check the [^.]*\.)?$")
 _NO_KEY = re.compile(r"(?i)\bmissing (?:[\w-]+ ){0,3}(?:api key|credentials)|no api key")
 
 _BY_NAME: dict[str, Verdict] = {
@@ -58,11 +53,9 @@ def classify(error: BaseException, *, api_key: str | None) -> TransportError:
     """
     chain = list(_chain(error))
     response = _response(chain)
-    if response is not None:
-        report_headers(response.headers)
     status = None if response is None else int(response.status_code)
     kind, retryable = _by_cause(chain) if status is None else _by_status(status, chain)
-    if status is None and (kind in BODY_MESSAGES or kind == "not_json" or _found_in_body(chain) is not None):
+    if status is None and kind in BODY_MESSAGES:
         status = 200
     return TransportError(
         kind,
@@ -99,24 +92,16 @@ def _by_status(status: int, chain: list[BaseException]) -> Verdict:
 
 
 def _by_cause(chain: list[BaseException]) -> Verdict:
-    """Classify an error behind which stands no error status: connection, time, or a body that cannot be read."""
+    """Classify an error behind which stands no error status: no connection, no time, or a body of another form."""
     if any(_is(each, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for each in chain):
         return "timeout", True
-    body = _unreadable_body(chain)
-    if body is not None:
-        return kind_of_body(body), True
     text = _said(chain)
-    code = _found_in_body(chain)
-    if code is not None:
-        return verdict_of_code(code, text)
     if _NO_KEY.search(text):
         return "auth", False
     if any(_is(each, "TransportError", "ClientError", "OSError") for each in chain if not _is(each, "ImportError")):
         return "connection", True
-    if "returned a response with no 'choices'" in text:
+    if "returned a response with no 'choices'" in text or "provider returned 'choices'" in text:
         return "empty_choices", True
-    if "provider returned 'choices'" in text:
-        return ("empty_choices" if "(NoneType)" in text else "broken_envelope"), True
     if "Invalid response object" in text or any(_is(each, "ValidationError", "KeyError") for each in chain):
         return "broken_envelope", True
     for each in chain:
@@ -131,28 +116,13 @@ def _said(chain: list[BaseException]) -> str:
     return "\n".join(str(error)[:LONGEST_SAID] for error in chain)
 
 
-def _unreadable_body(chain: list[BaseException]) -> str | None:
-    """Return the body that was no JSON or no object, or its beginning; None if the failure is another one."""
-    for error in chain:
-        if isinstance(error, json.JSONDecodeError):
-            return error.doc
-    refused = _NOT_AN_OBJECT.search(str(chain[0]))
-    return None if refused is None else refused[1].strip("'\"")
-
-
-def _found_in_body(chain: list[BaseException]) -> object:
-    """Return the code of an error inside a reply with status 200: LiteLLM raises a plain Exception with a status for it."""
-    codes = (getattr(error, "status_code", None) for error in chain if type(error) is Exception)
-    return next((code for code in codes if code is not None), None)
-
-
 def _is(error: BaseException, *names: str) -> bool:
     return any(base.__name__ in names for base in type(error).__mro__)
 
 
 def _message(chain: list[BaseException], kind: AttemptKind, api_key: str | None) -> str:
-    if kind in BODY_MESSAGES or kind == "not_json":
-        return message_of_body(kind, _unreadable_body(chain) or "", api_key)
+    if kind in BODY_MESSAGES:
+        return BODY_MESSAGES[kind]
     text = scrub(str(chain[0]), api_key)
     line = " ".join(text.split("Traceback (most recent call last)")[0].split())
     return _LITELLM_PREFIX.sub("", line)[:LONGEST_MESSAGE] or type(chain[0]).__name__

@@ -16,6 +16,7 @@ from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify
+from dokimasia.gateway.litellm.received import Reading, reading
 from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
 
 _OFFLINE = {
@@ -32,9 +33,6 @@ _DISCREET = ("httpx", "httpcore", "openai")
 
 _NO_KEY = "no-key"
 """What a server of one's own is sent when no key is configured for it."""
-
-_PROVIDER = "llm_provider-"
-"""What LiteLLM puts before the names of headers that it hands on as they came."""
 
 _open_transports = 0
 """LiteLLM's connections belong to the process: the last transport in use that is closed closes them."""
@@ -78,14 +76,20 @@ class LiteLLMTransport:
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
             send, read = litellm.aembedding, embedding_reply
-        try:
-            response = await _unlogged(send, arguments)
-        except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
-            failure = classify(error, api_key=api_key)
-        else:
-            _report(response)
-            return read(response)
-        raise failure  # outside the handler: the original error, which can hold the key, is not its context
+        response: Any = None
+        failure: TransportError | None = None
+        received = Reading(call, api_key=api_key)
+        with reading(received):
+            try:
+                response = await _unlogged(send, arguments)
+            except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
+                failure = received.unreadable() or classify(error, api_key=api_key)
+        if received.last is not None:
+            report_headers(received.last.headers)
+        outcome = received.outcome or failure or read(response)
+        if isinstance(outcome, TransportError):
+            raise outcome  # outside the handler: the original error, which can hold the key, is not its context
+        return outcome
 
     async def aclose(self) -> None:
         """Close LiteLLM's connections, if no other transport uses them."""
@@ -97,15 +101,24 @@ class LiteLLMTransport:
         if _open_transports == 0:
             await self._litellm.close_litellm_async_clients()
             self._litellm.in_memory_llm_clients_cache.flush_cache()
+            await _client().CONNECTIONS.connections.aclose()
 
     async def _load(self) -> ModuleType:
         global _open_transports
         if self._litellm is None:
             async with self._loading:
                 if self._litellm is None:
-                    self._litellm = await asyncio.to_thread(load_litellm)
+                    litellm = await asyncio.to_thread(load_litellm)
+                    if _open_transports == 0:
+                        await asyncio.to_thread(lambda: _client().limit_replies(litellm))
+                    self._litellm = litellm
                     _open_transports += 1
         return self._litellm
+
+
+def _client() -> ModuleType:
+    """Return the module of the client, which loads httpx: when a call needs it, as LiteLLM itself."""
+    return importlib.import_module("dokimasia.gateway.litellm.client")
 
 
 def load_litellm() -> ModuleType:
@@ -117,6 +130,7 @@ def load_litellm() -> ModuleType:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.WARNING))
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    warnings.filterwarnings("ignore", message=r".* is using the `ReadOnly` qualifier", category=UserWarning)
     litellm: Any = importlib.import_module("litellm")
     for name in _SILENT:
         logging.getLogger(name).disabled = True
@@ -134,14 +148,6 @@ def missing_keys(model: str) -> list[str]:
     """Return the environment variables that a model's provider needs and that are not set, as far as LiteLLM knows."""
     found = load_litellm().validate_environment(model)
     return [] if found["keys_in_environment"] else sorted(found["missing_keys"])
-
-
-def _report(response: Any) -> None:
-    """Hand on the headers that LiteLLM keeps beside a reply, under the names that the endpoint gave them."""
-    hidden = getattr(response, "_hidden_params", None)
-    kept = hidden.get("additional_headers") if isinstance(hidden, dict) else None
-    if isinstance(kept, dict):
-        report_headers({str(name).removeprefix(_PROVIDER): str(value) for name, value in kept.items()})
 
 
 async def _unlogged(send: Any, arguments: dict[str, Any]) -> Any:

@@ -20,7 +20,7 @@ from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
-from dokimasia.runs.reading.rates import deviation, mean, mean_interval, rounded, spread
+from dokimasia.runs.reading.rates import deviation, limits, mean, mean_interval, rounded, spread
 
 FEWEST_CLUSTERS = 10
 """With fewer the difference of two correlations has no interval."""
@@ -205,10 +205,10 @@ def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: S
         if value is not None:
             found[name] = {"value": value, "low": None, "high": None}
             try:
-                low, high = correlation_interval(scores, ratings, method=name, clusters=clusters)
+                interval = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
                 continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
-            found[name] |= {"low": rounded(low), "high": rounded(high)}
+            found[name] |= limits(interval)
     return found
 
 
@@ -224,8 +224,7 @@ def _gain(pairs: Sequence[Pair], value: float) -> dict[str, Any]:
     clusters = [cluster for _, _, cluster in pairs]
     if len(set(clusters)) >= FEWEST_CLUSTERS:
         with suppress(ValueError):
-            low, high = jackknife_interval(gain, len(pairs), clusters=clusters, bounds=(-2.0, 2.0))
-            known |= {"low": rounded(low), "high": rounded(high)}
+            known |= limits(jackknife_interval(gain, len(pairs), clusters=clusters, bounds=(-2.0, 2.0)))
     return known
 
 

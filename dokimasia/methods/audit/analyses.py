@@ -7,11 +7,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from dokimasia.algorithms.statistics import adjusted, correlation_interval, jackknife_interval, pearson, r_squared
+from dokimasia.algorithms.statistics import (
+    Interval,
+    adjusted,
+    correlation_interval,
+    jackknife_interval,
+    pearson,
+    r_squared,
+)
 from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
-from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.reading.rates import limits, rounded
 
 ALPHA = 0.05
 NO_VARIATION = "Lengths or scores do not vary, so there is no length bias to measure."
@@ -96,7 +103,7 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     result["r_squared"] = rounded(value)
     interval = _consistency_interval(rows, list(points))
     if interval is not None:
-        result |= {"low": rounded(interval[0]), "high": rounded(interval[1])}
+        result |= limits(interval)
     strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
     said = f"Over {len(points)} models easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
     apart = _disjoint(rows, list(points), seed=seed)
@@ -151,7 +158,7 @@ def _failures(samples: Sequence[Judged]) -> dict[str, Any]:
     return found
 
 
-def _consistency_interval(rows: Sequence[AuditRow], names: Sequence[str]) -> tuple[float, float] | None:
+def _consistency_interval(rows: Sequence[AuditRow], names: Sequence[str]) -> Interval | None:
     judged = judged_samples(rows)
     ids = list(dict.fromkeys(row.sample_id for row in rows))
     clusters = {row.sample_id: row.cluster for row in rows}
@@ -234,9 +241,6 @@ def _length(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[s
         return result
     test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
     result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
-    try:
-        low, high = correlation_interval(words, scores, clusters=[one[2] for one in triples])
-        result |= {"low": rounded(low), "high": rounded(high)}
-    except ValueError:
-        pass  # fewer than five clusters, or a side that does not vary without one of them: there is no interval
+    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
+        result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
     return result

@@ -195,7 +195,7 @@ def _consistency(found: Mapping[str, Any]) -> list[Block]:
     if found["r_squared"] is None or not points:
         return []
     chart = scatter_chart(points, x="gate pass, percent", y="easy-wrong mean, percent", line=True)
-    interval = figures.NOTHING if found["low"] is None else f"{found['low']:.3f} – {found['high']:.3f}"
+    interval = figures.interval(found, digits=3)
     apart = found["disjoint"]
     other = figures.NOTHING if apart is None else f"{apart['r_squared']:.3f} ({apart['low']:.3f} – {apart['high']:.3f})"
     rows: list[Sequence[Cell]] = [[f"{found['r_squared']:.6f}", interval, other, str(found["n"])]]
@@ -241,7 +241,7 @@ def _length(found: Mapping[str, Any]) -> list[Block]:
             f"{one['n']:,}",
             f"{one['words']:.0f}",
             figures.NOTHING if one["r"] is None else figures.signed_text(one["r"], 3),
-            figures.NOTHING if one["low"] is None else figures.interval(one, signed=True),
+            figures.interval(one, signed=True),
             figures.p_value(one["p"]),
             figures.p_value(one["adjusted"]),
             figures.p_value(one["p_published"]),
@@ -335,8 +335,7 @@ def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
 def _correlation(one: Mapping[str, float] | None) -> Cell:
     if one is None:
         return figures.NOTHING
-    interval = "" if one["low"] is None else f" [{one['low']:.2f}, {one['high']:.2f}]"
-    return (Span(f"{one['value']:.3f}", "strong"), Span(interval, "muted"))
+    return (Span(f"{one['value']:.3f}", "strong"), Span(figures.bracketed(one, "{:.2f}".format), "muted"))
 
 
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import bounds, coverage, mean_interval, possible, rounded, spread
+from dokimasia.runs.reading.rates import bounds, coverage, limits, mean_interval, possible, rounded, spread
 
 BLIND_MARK = "#blind"
 Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
@@ -138,20 +139,19 @@ def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
     }
 
 
-def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> dict[str, float] | None:
+def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> dict[str, Any] | None:
     """Return the mean of a figure over samples with its interval; None where no sample has it."""
     having = [(value, sample.cluster) for sample in samples if (value := sample.mean(outcome)) is not None]
     values, clusters = [value for value, _ in having], [cluster for _, cluster in having]
     return mean_interval(values, clusters, seed=seed, bounds=(0.0, 100.0))
 
 
-def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, float] | None:
+def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, Any] | None:
     """Return the share of hits in percent with its interval, clustered; None without any."""
     if not hits:
         return None
-    low, high = rate_interval(hits, clusters=clusters)
-    shares = {"mean": 100 * sum(hits) / len(hits), "low": 100 * low, "high": 100 * high}
-    return {name: rounded(share) for name, share in shares.items()} | {"n": len(hits)}
+    interval = rate_interval(hits, clusters=clusters)
+    return {"mean": rounded(100 * sum(hits) / len(hits)), **limits(interval, unit=100), "n": len(hits)}
 
 
 def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
@@ -164,8 +164,8 @@ def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
 
 
 def _gap(
-    samples: Sequence[Judged], item: dict[str, float] | None, passed: dict[str, float] | None
-) -> dict[str, float] | None:
+    samples: Sequence[Judged], item: dict[str, Any] | None, passed: dict[str, Any] | None
+) -> dict[str, Any] | None:
     """Return must-right item accuracy less gate pass rate, with a jackknife interval over clusters of samples."""
     if item is None or passed is None:
         return None
@@ -176,10 +176,10 @@ def _gap(
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
-    low, high = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
-    if low == high:
-        low, high = item["low"] - passed["high"], item["high"] - passed["low"]
-    return {"mean": rounded(item["mean"] - passed["mean"]), "low": rounded(low), "high": rounded(high)}
+    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
+    if interval.reason == NO_SPREAD and passed["low"] is not None:
+        interval = Interval(item["low"] - passed["high"], item["high"] - passed["low"])
+    return {"mean": rounded(item["mean"] - passed["mean"]), **limits(interval)}
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> dict[str, float] | None:

@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.measured import LIMIT, Material
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
+from dokimasia.runs.reading.rates import limits
 
 NOTHING: Final = Figure()
 """Nothing was measured here."""
@@ -50,7 +51,7 @@ def number(value: float | None) -> Figure:
 
 def estimate(value: float, interval: Interval) -> Figure:
     """Return an estimate with its interval."""
-    return Figure(value=rounded(value), low=rounded(interval.low), high=rounded(interval.high))
+    return Figure(value=rounded(value), **limits(interval))
 
 
 def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tuple[float, float], seed: int) -> Figure:
@@ -81,7 +82,7 @@ def difference_of(first: Figure, second: Figure) -> Figure:
     if not (isinstance(first.value, float) and isinstance(second.value, float)):
         return NOTHING
     if first.low is None or first.high is None or second.low is None or second.high is None:
-        return NOTHING
+        return Figure(value=rounded(first.value - second.value), no_interval=first.no_interval or second.no_interval)
     interval = contrast_interval(
         first.value, Interval(first.low, first.high), second.value, Interval(second.low, second.high)
     )

@@ -177,5 +177,9 @@ def _share(atoms: Sequence[CodedAtom], mode: str | None) -> Figure:
 
 
 def _compared(others: Sequence[CodedAtom], one: Contrast) -> tuple[Figure, ...]:
-    gap = NOTHING if one.difference is None else Figure(value=one.difference, low=one.low, high=one.high)
+    gap = (
+        NOTHING
+        if one.difference is None
+        else Figure(value=one.difference, low=one.low, high=one.high, no_interval=one.no_interval)
+    )
     return (_share(others, one.mode), gap, number(one.adjusted), text(one.verdict))

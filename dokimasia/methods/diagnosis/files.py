@@ -90,7 +90,8 @@ def table_csv(asset: Asset) -> bytes:
     for number, row in enumerate(asset.rows, start=1):
         cells: list[Any] = [number]
         for cell, has in zip(row.cells, estimated, strict=True):
-            cells += [cell.value, cell.low, cell.high] if has else [cell.value]
+            low = f"no interval: {cell.no_interval}" if cell.no_interval else cell.low
+            cells += [cell.value, low, cell.high] if has else [cell.value]
         cells += [row.n, row.held, row.coverage, row.mark, row.model, row.node]
         writer.writerow([csv_cell(value) for value in cells])
     return out.getvalue().encode()

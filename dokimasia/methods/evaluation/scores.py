@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import coverage, mean_interval, possible, rounded, share, spread
+from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, share, spread
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import Used
 
@@ -198,8 +198,8 @@ def length_and_score(said: Sequence[_Said]) -> dict[str, Any]:
     mean_length = None if not said else round(sum(2**one for one in lengths) / len(said), 1)
     if len(set(clusters)) >= FEWEST_FOR_LENGTH:
         with suppress(ValueError):
-            low, high = correlation_interval(lengths, scores, clusters=clusters)
-            known = {"correlation": rounded(pearson(lengths, scores)), "low": rounded(low), "high": rounded(high)}
+            interval = correlation_interval(lengths, scores, clusters=clusters)
+            known = {"correlation": rounded(pearson(lengths, scores)), **limits(interval)}
     return {"n": len(said), "characters": mean_length, **known}
 
 

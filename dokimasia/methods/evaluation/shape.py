@@ -15,6 +15,7 @@ from dokimasia.runs.shapes import (
     Failures,
     Interval,
     Judge,
+    NoInterval,
     Share,
     Used,
 )
@@ -34,6 +35,7 @@ class OverSamples(Value):
     mean: float | None
     low: float | None
     high: float | None
+    no_interval: NoInterval = None
 
 
 class LengthAndScore(Value):
@@ -47,6 +49,7 @@ class LengthAndScore(Value):
     correlation: float | None = Field(description="-1 to 1")
     low: float | None = Field(description="lower end of the 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
 
 
 class Scores(Value):

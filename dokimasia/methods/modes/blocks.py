@@ -133,7 +133,7 @@ def _kappa(said: Figures) -> tuple[str | Span, ...]:
     counts = f"{said['agreed']} of {said['n']} atoms"
     if said["kappa"] is None:
         return (f"{counts}, Cohen's kappa has no value",)
-    ends = "" if said["low"] is None else f" [{said['low']:.2f}, {said['high']:.2f}]"
+    ends = figures.bracketed(said, "{:.2f}".format)
     return (f"{counts}, Cohen's kappa ", Span(f"{said['kappa']:.2f}", "strong", "", said["kappa"]), Span(ends, "muted"))
 
 

@@ -7,7 +7,7 @@ from dokimasia.algorithms.modes import Kappa, kappa_of
 from dokimasia.algorithms.statistics import adjusted, bootstrap_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.modes.coded import CodedAtom
-from dokimasia.runs.reading.rates import rounded, share
+from dokimasia.runs.reading.rates import limits, rounded, share
 
 NO_MODE = "none of these"
 """What stands in the place of a mode's name for atoms in which none was seen."""
@@ -31,9 +31,14 @@ class Contrast(NamedTuple):
     difference: float | None = None
     low: float | None = None
     high: float | None = None
+    no_interval: str | None = None
     p_value: float | None = None
     adjusted: float | None = None
     verdict: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields; the reason only where there is no interval."""
+        return {name: value for name, value in self._asdict().items() if name != "no_interval" or value}
 
 
 def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> dict[str, Any]:
@@ -113,11 +118,11 @@ def _contrast(known: Sequence[CodedAtom], model: str, mode: str, models: Sequenc
             places.append(clusters[sample])
     if len(gaps) < FEWEST:
         return Contrast(model, mode, len(gaps))
-    low, high = bootstrap_interval(gaps, clusters=places, seed=seed, bounds=(-1.0, 1.0))
+    interval = bootstrap_interval(gaps, clusters=places, seed=seed, bounds=(-1.0, 1.0))
     p_value = sign_flip_test(gaps, clusters=places, seed=seed, permutations=4_000).p_value
-    return Contrast(
-        model, mode, len(gaps), rounded(sum(gaps) / len(gaps)), rounded(low), rounded(high), rounded(p_value)
-    )
+    ends = limits(interval)
+    difference = rounded(sum(gaps) / len(gaps))
+    return Contrast(model, mode, len(gaps), difference, **ends, p_value=rounded(p_value))
 
 
 def _marked(one: Contrast) -> Contrast:
@@ -145,6 +150,5 @@ def agreement(atoms: Iterable[CodedAtom]) -> dict[str, Any]:
         "held": len(asked),
         "agreed": found.agreed,
         "kappa": None if found.value is None else rounded(found.value),
-        "low": None if ends is None else rounded(ends.low),
-        "high": None if ends is None else rounded(ends.high),
+        **({"low": None, "high": None} if ends is None else limits(ends)),
     }

@@ -75,7 +75,7 @@ def modes_figures(home: Home, run: Run) -> dict[str, Any]:
             for mode in found.modes
         ],
         "none": of_mode(atoms, None, models) if names else None,
-        "contrasts": [one._asdict() for one in contrasts(atoms, names, models, seed=plan.seed)],
+        "contrasts": [one.as_json() for one in contrasts(atoms, names, models, seed=plan.seed)],
         "agreement": agreement(atoms),
         "agreement_failed": agreement(one for one in atoms if one.failed),
         "misquoted": sum(one.failure is not None and one.reason.startswith(MISQUOTED) for one in atoms),

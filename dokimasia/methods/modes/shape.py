@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.failure_modes import Batch, ModeKind
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Coverage, Failures, Heading, Judge, OpenItems, Seed, Share, Used
+from dokimasia.runs.shapes import Count, Coverage, Failures, Heading, Judge, NoInterval, OpenItems, Seed, Share, Used
 
 
 class Making(Value):
@@ -80,6 +80,7 @@ class ContrastFigures(Value):
     difference: float | None = Field(description="share of failed atoms under the mode, less the mean of the others")
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
     p_value: float | None = Field(description="sign flips by image; null below five samples")
     adjusted: float | None = Field(description="p-value after Benjamini and Hochberg over all models and modes")
     verdict: Literal["", "more often", "less often", "unclear"]
@@ -94,6 +95,7 @@ class Agreement(Value):
     kappa: float | None = Field(description="Cohen's kappa; null where it has no value")
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
 
 
 class Groups(Value):

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.runs.reading.rates import DIGITS, share
+from dokimasia.runs.reading.rates import DIGITS, limits, share
 from dokimasia.storage.usage import Used
 
 LOWEST, HIGHEST = 1.0, 5.0
@@ -161,7 +161,7 @@ def gain_figures(
         gaps = [after - before for before, after in zip(first, second, strict=True)]
         interval = difference_interval(first, second, clusters=clusters, seed=seed, bounds=(low, high))
         test = sign_flip_test(gaps, clusters=clusters, seed=seed, permutations=permutations)
-        figures["difference"] = _limits(_mean(gaps), interval.low, interval.high)
+        figures["difference"] = {"mean": _rounded(_mean(gaps)), **limits(interval)}
         figures["p_value"] = _rounded(test.p_value)
     return figures
 
@@ -205,11 +205,11 @@ def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> dict[s
     return share(hits, clusters, unknown=unknown)
 
 
-def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> dict[str, float] | None:
+def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> dict[str, Any] | None:
     if not values:
         return None
     interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
-    return _limits(_mean(values), interval.low, interval.high)
+    return {"mean": _rounded(_mean(values)), **limits(interval)}
 
 
 def _each(used: float | None, n: int, accuracy: Mapping[str, float] | None) -> dict[str, float | None] | None:
@@ -231,10 +231,6 @@ def _key(row: RefinementRow) -> tuple[str, str, int]:
 
 def _or(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
-
-
-def _limits(mean: float, low: float, high: float) -> dict[str, float]:
-    return {"mean": _rounded(mean), "low": _rounded(low), "high": _rounded(high)}
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -20,6 +20,7 @@ from dokimasia.runs.shapes import (
     Heading,
     Interval,
     Judge,
+    NoInterval,
     Rate,
     Seed,
     Share,
@@ -187,6 +188,7 @@ class Cell(Value):
     value: float | None
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
 
 
 class GainOverRetry(Interval):

@@ -54,8 +54,10 @@ def _cell(figures: Mapping[str, Any], arm: Arm, measure: str) -> dict[str, Any] 
         value = None if found is None else found["mean"]
     if not figures["n"]:
         return None
-    low, high = (None, None) if found is None else (found["low"], found["high"])
-    return {"n": figures["n"], "n_known": known, "value": value, "low": low, "high": high}
+    limits = {"low": None, "high": None}
+    if found is not None:
+        limits = {name: found[name] for name in ("low", "high", "no_interval") if name in found}
+    return {"n": figures["n"], "n_known": known, "value": value, **limits}
 
 
 def _gain(gain: Mapping[str, Any] | None, measure: str) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ from dokimasia.domain.review import (
 )
 from dokimasia.methods.review.request import ReviewPlan
 from dokimasia.runs.figures import counted, heading, paid
-from dokimasia.runs.reading.rates import rounded, share
+from dokimasia.runs.reading.rates import limits, rounded, share
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -167,8 +167,8 @@ def _preference(found: SelfPreference) -> dict[str, Any]:
     return {**rates, **_limits(found.interval), "n": found.n}
 
 
-def _limits(interval: Interval | None) -> dict[str, float | None]:
-    return {end: None if interval is None else _rounded(getattr(interval, end)) for end in ("low", "high")}
+def _limits(interval: Interval | None) -> dict[str, Any]:
+    return {"low": None, "high": None} if interval is None else limits(interval)
 
 
 def _places(votes: Sequence[tuple[Made, PeerVote]]) -> list[dict[str, Any]]:

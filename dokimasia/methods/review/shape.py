@@ -7,7 +7,7 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import Rule, Verdict
-from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, Share, Used
+from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, NoInterval, Share, Used
 
 
 class Preference(Value):
@@ -18,6 +18,7 @@ class Preference(Value):
     difference: float | None = Field(description="own less others, -1 to 1; above 0: a member prefers itself")
     low: float | None = Field(description="lower end of the difference's 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the difference's 95 % interval, clustered by image")
+    no_interval: NoInterval = None
     n: Count = Field(description="rounds that count, each once for every member")
 
 
@@ -29,6 +30,7 @@ class OwnVotes(Value):
     )
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
     n: Count = Field(description="rounds")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
-from dokimasia.runs.reading.rates import mean, paired, rounded
+from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 from dokimasia.runs.reading.sides import ATOMS, Place, Scale, Side, match_places
 from dokimasia.runs.reading.spoken import spoken
 
@@ -128,7 +128,7 @@ def _agreement(first: Side, second: Side, pairs: Sequence[Pair], *, seed: int) -
         "agreement": {
             "answers": answers,
             "criteria": len(gaps),
-            "exact": {"share": mean(exact), "low": rounded(interval.low), "high": rounded(interval.high)},
+            "exact": {"share": mean(exact), **limits(interval)},
             "within_one": mean([float(gap <= 1) for gap in gaps]),
             "mean_absolute": mean(gaps),
         },

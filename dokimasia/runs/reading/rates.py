@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import exp, lgamma, sqrt
 from typing import Any
 
-from dokimasia.algorithms.statistics import bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 
 DIGITS = 6
@@ -25,8 +25,7 @@ def share(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, u
     k, n = sum(hits), len(hits)
     known: dict[str, Any] = {"share": None, "low": None, "high": None}
     if n:
-        interval = rate_interval(hits, clusters=clusters)
-        known = {"share": rounded(k / n), "low": rounded(interval.low), "high": rounded(interval.high)}
+        known = {"share": rounded(k / n), **limits(rate_interval(hits, clusters=clusters))}
     return {"k": k, "n": n, **known, "bounds": bounds(k, k + unknown, n + unknown)}
 
 
@@ -37,12 +36,24 @@ def mean(values: Sequence[float]) -> float | None:
 
 def mean_interval(
     values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, bounds: tuple[float, float] | None = None
-) -> dict[str, float] | None:
-    """Return `mean` with its 95 % interval `low` and `high`, clusters resampled whole; None of nothing."""
+) -> dict[str, Any] | None:
+    """Return `mean` with the `limits` of its 95 % interval, clusters resampled whole; None of nothing."""
     if not values:
         return None
-    low, high = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
-    return {"mean": rounded(sum(values) / len(values)), "low": rounded(low), "high": rounded(high)}
+    interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
+    return {"mean": rounded(sum(values) / len(values)), **limits(interval)}
+
+
+def limits(interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
+    """Return an interval's `low` and `high`, ready for JSON; where it has none both are None, and `no_interval` says why.
+
+    Args:
+        interval: of a figure.
+        unit: what its limits are multiplied with: 100 for percent.
+    """
+    if interval.reason:
+        return {"low": None, "high": None, "no_interval": interval.reason}
+    return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
 
 
 def paired(differences: Sequence[float], clusters: Sequence[Hashable], *, widest: float, seed: int) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
         "error_x": {
             "type": "data",
             "symmetric": False,
-            "array": [round(mean["high"] - mean["value"], 6) for mean in means],
-            "arrayminus": [round(mean["value"] - mean["low"], 6) for mean in means],
+            "array": [0 if mean["high"] is None else round(mean["high"] - mean["value"], 6) for mean in means],
+            "arrayminus": [0 if mean["low"] is None else round(mean["value"] - mean["low"], 6) for mean in means],
             "thickness": 1.4,
             "width": 4,
             "color": "#7d8590",
@@ -54,7 +54,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
         },
         "customdata": [
             [
-                f"{mean['low']:.1f} to {mean['high']:.1f}",
+                _interval(mean),
                 f"{row['n']} of {row['held']}",
                 f"{'below' if under else 'not below'} the model's mean of {overall:.1f} · {row['mark'] or 'not tested'}",
                 opens.get(at, ""),
@@ -182,7 +182,7 @@ def _around(asset: Asset, leaves: Sequence[str], number: int) -> dict[str, Any]:
 
 def _interval(cell: Mapping[str, Any], *, share: bool = False) -> str:
     if cell["low"] is None or cell["high"] is None:
-        return "unknown"
+        return f"none: {cell['no_interval']}" if cell.get("no_interval") else "unknown"
     return f"{cell['low']:.0%} to {cell['high']:.0%}" if share else f"{cell['low']:.1f} to {cell['high']:.1f}"
 
 

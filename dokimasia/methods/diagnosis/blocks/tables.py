@@ -209,7 +209,7 @@ def _cell(column: Mapping[str, Any], cell: Mapping[str, Any], href: str) -> Cell
         return Span(value, TONES.get(value, "") if column["kind"] == "mark" else "", href=href)
     shown = _number(cell, column["kind"], column["unit"])
     if cell["low"] is None or cell["high"] is None:
-        return shown
+        return (shown, Span(f"  {figures.no_interval(cell).text}", "muted")) if cell.get("no_interval") else shown
     ends = [_number({"value": cell[end]}, column["kind"], column["unit"]).text for end in ("low", "high")]
     between = " to " if column["kind"] == "difference" else "–"
     return shown, Span(f"  {ends[0]}{between}{ends[1]}", "muted")

@@ -68,13 +68,14 @@ def _cell(models: Mapping[str, Any], name: str, category: str, *, judged: bool) 
         return figures.NOTHING if accuracy is None else figures.right_of(accuracy, f"{place}/accuracy")
     if score is None:
         return figures.NOTHING
-    low, high = (Span(f"{score[end]:.1f}", "muted", f"{place}/score/{end}", score[end]) for end in ("low", "high"))
+    limits: list[Span] = [figures.no_interval(score)]
+    if score["low"] is not None:
+        low, high = (Span(f"{score[end]:.1f}", "muted", f"{place}/score/{end}", score[end]) for end in ("low", "high"))
+        limits = [low, Span("–", "muted"), high]
     return (
         figures.score(score["mean"], f"{place}/score/mean", tinted=True),
         Span(" ", "muted"),
-        low,
-        Span("–", "muted"),
-        high,
+        *limits,
         Span(" (", "muted"),
         figures.count(measured["n_scored"], f"{place}/n_scored", tone="muted"),
         Span(")", "muted"),

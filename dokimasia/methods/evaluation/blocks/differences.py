@@ -134,11 +134,14 @@ def _gap(one: Mapping[str, Any] | None, *, percent: bool) -> list[Cell]:
     if one is None or one["difference"] is None:
         return [figures.NOTHING, figures.NOTHING]
     scale, digits = (100, 0) if percent else (1, 2)
-    gap = {end: value * scale for end, value in one["difference"].items()}
+    gap = one["difference"]
     sure = one["adjusted"] is not None and one["adjusted"] <= figures.SURE
-    mean = Span(figures.signed_text(gap["mean"], digits), "strong" if sure else "")
-    limits = f" [{figures.signed_text(gap['low'], digits)}, {figures.signed_text(gap['high'], digits)}]"
-    return [(mean, Span(limits, "muted")), figures.p_value(one["adjusted"])]
+
+    def write(value: float) -> str:
+        return figures.signed_text(scale * value, digits)
+
+    mean = Span(write(gap["mean"]), "strong" if sure else "")
+    return [(mean, Span(figures.bracketed(gap, write), "muted")), figures.p_value(one["adjusted"])]
 
 
 def _neighbours(pairs: list[Mapping[str, Any]], ranked: list[str]) -> list[Mapping[str, Any]]:

@@ -58,7 +58,7 @@ def _findings(data: ReportData) -> list[Cell]:
             Span(best, "strong"),
             " scores " if len(ranked) == 1 else " scores highest: ",
             figures.score(score["mean"], f"{place}/mean"),
-            " of 5 (95 % ",
+            " of 5 (" if score["low"] is None else " of 5 (95 % ",
             *_as_pieces(figures.interval(score, place)),
             ").",
         )
@@ -126,7 +126,7 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
             figures.count(pair["n_paired"]),
             " samples scored for both the difference is ",
             Span(figures.signed_text(gap["mean"]), "strong"),
-            " (95 % ",
+            " (" if gap["low"] is None else " (95 % ",
             *_as_pieces(figures.interval(gap, signed=True)),
             "; adjusted p ",
             _p_text(pair["adjusted"]),

@@ -156,7 +156,7 @@ def _lengths(summary: Mapping[str, Any]) -> list[Block]:
             figures.count(one["n"]),
             "–" if one["characters"] is None else f"{one['characters']:,.0f}",
             figures.NOTHING if one["correlation"] is None else figures.signed_text(one["correlation"]),
-            figures.interval(one if one["low"] is not None else None, signed=True),
+            figures.interval(one, signed=True),
         ]
         for name, one in named.items()
     ]

@@ -38,8 +38,10 @@ def value_cell(cell: Mapping[str, Any] | None, place: str, percent: bool) -> Cel
 
 
 def limits_cell(found: Mapping[str, Any] | None, place: str, percent: bool) -> Cell:
-    if found is None or found["low"] is None:
+    if found is None:
         return figures.NOTHING
+    if found["low"] is None:
+        return figures.no_interval(found)
     if not percent:
         return figures.interval(found, place)
     return f"{100 * found['low']:.0f} – {100 * found['high']:.0f} %"
@@ -49,16 +51,18 @@ def gain_cells(gain: Mapping[str, Any] | None, place: str, percent: bool) -> lis
     if gain is None:
         return [figures.NOTHING] * 2
     unit, digits = (100, 1) if percent else (1, 2)
-    mean, low, high = (
+    names = ("mean",) if gain["low"] is None else ("mean", "low", "high")
+    mean, *ends = (
         Span(
             figures.signed_text(unit * gain[name], digits),
             "strong" if name == "mean" and sure(gain) else "",
             "" if percent else f"{place}/{name}",
             gain[name],
         )
-        for name in ("mean", "low", "high")
+        for name in names
     )
-    return [(mean, *beside((low, ", ", high))), figures.p_value(gain["adjusted"])]
+    limits: Cell = (ends[0], ", ", ends[1]) if ends else figures.no_interval(gain)
+    return [(mean, *beside(limits)), figures.p_value(gain["adjusted"])]
 
 
 def beside(limits: Cell) -> tuple[str | Span, ...]:

@@ -127,8 +127,7 @@ def planted(summary: Mapping[str, Any], expected: Mapping[str, Mapping[str, floa
             limits, measured = (None, None), figures.NOTHING
             if one:
                 limits = (one["low"], one["high"])
-                low, high = map(shown, limits)
-                measured = (Span(shown(one[key]), "strong"), Span(f"  [{low}, {high}]", "muted"))
+                measured = (Span(shown(one[key]), "strong"), Span(f" {figures.bracketed(one, shown)}", "muted"))
             rows.append([Span(name, "strong"), label, measured, *figures.within(truth, *limits, shown(truth))])
     columns = (*named("model", "figure"), Column("accuracy, measured"), Column("planted"), Column("within"))
     return Table(columns, rows, "Accuracy on failed answers, measured and planted")
@@ -315,4 +314,5 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
 def _point(label: str, found: Mapping[str, Any]) -> Point:
     gap, bounds = found["difference"], found["bounds"]
     open_ends = (100 * bounds["low"], 100 * bounds["high"]) if found["n_paired"] < found["n"] else None
-    return Point(label, 100 * gap["mean"], 100 * gap["low"], 100 * gap["high"], open_ends, hollow=not sure(found))
+    low, high = (None if gap[end] is None else 100 * gap[end] for end in ("low", "high"))
+    return Point(label, 100 * gap["mean"], low, high, open_ends, hollow=not sure(found))

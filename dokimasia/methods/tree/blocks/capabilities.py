@@ -118,7 +118,7 @@ def _finding(model: str, kind: str, one: Mapping[str, Any]) -> list[Cell]:
         Span(kind, "bad" if kind == "weak" else "good"),
         _path(one),
         _score(one["mean"]),
-        figures.interval({"low": one["low"], "high": one["high"]}, digits=1),
+        figures.interval(one, digits=1),
         figures.signed_text(one["difference"], 1),
         (figures.count(one["n"]), "/", figures.count(one["held"])),
         figures.p_value(one["q_value"]),
@@ -157,7 +157,7 @@ def _cell(score: Mapping[str, Any] | None) -> Cell:
     held = [Span(f" ({score['n']}/{score['held']})", "bad")] if score["n"] < score["held"] else []
     return (
         _score(score["mean"], tinted=True),
-        Span(f"  {score['low']:.0f}\u2013{score['high']:.0f}", "muted"),
+        Span(f"  {figures.limits_text(score, '{:.0f}'.format)}", "muted"),
         *held,
     )
 

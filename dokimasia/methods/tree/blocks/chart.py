@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.charts import Figure, label
+from dokimasia.report.figures import limits_text
 
 HEIGHT = 620
 NOT_SCORED = "#8a8f98"
@@ -77,4 +78,4 @@ def _text(score: Mapping[str, Any] | None) -> str:
         return "not asked"
     if score["mean"] is None:
         return "no score"
-    return f"{score['mean']:.0f} ({score['low']:.0f}\u2013{score['high']:.0f})"
+    return f"{score['mean']:.0f} ({limits_text(score, '{:.0f}'.format)})"

@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.tree.reading.view import LEVEL, rounded
+from dokimasia.runs.reading.rates import limits
 
 _Leaves = tuple[str | None, str | None]
 
@@ -48,7 +49,7 @@ def mapping_comparison(
             "first": sum(one is None for one, _ in pairs),
             "second": sum(other is None for _, other in pairs),
         },
-        "hit_rate": {"share": rounded(agreed.hit_rate), "low": rounded(share.low), "high": rounded(share.high)},
+        "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
         "kappa": None if agreed.kappa is None else _kappa(agreed.kappa, pairs, clusters),
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
         "by_layer": {
@@ -60,7 +61,7 @@ def mapping_comparison(
 
 
 def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, Any]:
-    limits: dict[str, Any] = {"low": None, "high": None}
+    ends: dict[str, Any] = {"low": None, "high": None}
     if len(set(clusters)) > MOST_LEFT_OUT:
         clusters = [f"{int(unit_interval('kappa', one) * MOST_LEFT_OUT)}" for one in clusters]
     if len(set(clusters)) > 1:
@@ -71,8 +72,8 @@ def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> d
             level=LEVEL,
             bounds=(-1.0, 1.0),
         )
-        limits = {"low": rounded(interval.low), "high": rounded(interval.high)}
-    return {"value": rounded(value), **limits}
+        ends = limits(interval)
+    return {"value": rounded(value), **ends}
 
 
 def _kappa_of(pairs: Sequence[_Leaves]) -> float:

@@ -12,6 +12,7 @@ from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
 from dokimasia.domain.capability import ROOT
 from dokimasia.runs.figures import shown_name
+from dokimasia.runs.reading.rates import limits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, run_samples
@@ -163,7 +164,7 @@ def _score(measured: Measured, model: str, criteria: Sequence[str], seed: int) -
     interval = bootstrap_interval(
         list(scores.values()), clusters=clusters, level=LEVEL, seed=seed, bounds=(WORST, BEST)
     )
-    return {**found, "low": rounded(interval.low), "high": rounded(interval.high)}
+    return {**found, **limits(interval)}
 
 
 def rounded(value: float) -> float:

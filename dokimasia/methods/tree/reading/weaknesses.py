@@ -10,6 +10,7 @@ from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
 from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded, tally
+from dokimasia.runs.reading.rates import limits
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -112,8 +113,7 @@ def evident_findings(
             **tally(measured, model, below[node]),
             "solved": round(total),
             "share": rounded(total / n),
-            "low": rounded(interval.low),
-            "high": rounded(interval.high),
+            **limits(interval),
             "examples": _examples(measured, model, below[node], examples, highest=highest),
         }
 
@@ -138,8 +138,7 @@ def _finding(
     return {
         **_name(one.node),
         **tally(measured, model, criteria),
-        "low": rounded(one.interval.low),
-        "high": rounded(one.interval.high),
+        **limits(one.interval),
         "difference": rounded(one.difference),
         "p_value": None if one.p_value is None else rounded(one.p_value),
         "q_value": None if one.q_value is None else rounded(one.q_value),

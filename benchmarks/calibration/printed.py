@@ -1,0 +1,162 @@
+"""Every interval that a figure prints, with the statistic that makes it and the rule that it is held to.
+
+    python -m benchmarks.calibration.printed
+
+The places are read off the figures' models (what `dokimasia schema METHOD` prints), so that a new interval without a rule
+is found: a field is an interval where its model has `low` and `high`, but for bounds, which failures leave open and no
+sample does.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel
+
+from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.registry import own_method
+from dokimasia.runs.shapes import Bounds
+
+BOUNDS = {"OpenBounds", "Answers"}
+"""Models with `low` and `high` that are no intervals: what failures leave open, and the fewest and most answers shown."""
+
+MEAN = "mean over images, bootstrap and refusal (bootstrap_interval)"
+RATE = "share over images, Korn and Graubard (rate_interval)"
+EXACT = "share of independent trials, Clopper and Pearson (clopper_pearson)"
+JACKKNIFE = "jackknife over images (jackknife_interval)"
+CORRELATION = "correlation over images (correlation_interval)"
+
+
+class Rule(NamedTuple):
+    """A rule for the places that a pattern matches: the statistic, and the calibration's family and figure."""
+
+    places: str
+    statistic: str
+    family: str
+    figure: str
+
+
+SPLIT = r"(by_options|by_category|by_capability|apart)"
+RULES = (
+    Rule(r"evaluate\.models\.accuracy", RATE, "speaking", "accuracy"),
+    Rule(r"evaluate\.models\.by_category\.accuracy", RATE, "speaking", "category accuracy"),
+    Rule(r"evaluate\.models\.score", MEAN, "evaluation", "mean score"),
+    Rule(r"evaluate\.models\.by_category\.score", MEAN, "evaluation", "category score"),
+    Rule(r"evaluate\.models\.stated", MEAN, "speaking", "share spoken to"),
+    Rule(r"evaluate\.models\.by_category\.stated", MEAN, "speaking", "category share spoken to"),
+    Rule(r"evaluate\.models\.stated_score", MEAN, "speaking", "score of what is spoken to"),
+    Rule(r"evaluate\.models\.by_category\.stated_score", MEAN, "speaking", "category score of what is spoken to"),
+    Rule(r"evaluate\.(models\.)?length", CORRELATION, "speaking", "length and score"),
+    Rule(r"evaluate\.blind\.difference", MEAN, "comparison", "loss without the image"),
+    Rule(r"evaluate\.criteria\.only_final", EXACT, "rates", "rate 0.1 of 160 on 40 images, clustered"),
+    Rule(r"filter\.(domains\.)?kept", RATE, "rates", "rate"),
+    Rule(r"filter\.(domains\.)?(visual_complexity|informativeness)", MEAN, "means", "normal values"),
+    Rule(r"review\.(accepted|discarded|kept)", RATE, "rates", "rate"),
+    Rule(r"review\.self_preference\.(votes|first_ranks)\.(panel|members)", MEAN, "reviews", "self-preference"),
+    Rule(r"review\.self_preference\.(votes|first_ranks)\.members\.own_votes", JACKKNIFE, "reviews", "own votes"),
+    Rule(r"review\.places\.(panel|members)", RATE, "rates", "rate"),
+    Rule(r"rubrics\.power\.caught", RATE, "rubrics", "rubrics, caught,"),
+    Rule(r"rubrics\.power\.caught_by_gate", RATE, "rubrics", "rubrics, caught by gate"),
+    Rule(r"rubrics\.power\.dimensions", RATE, "rubrics", "rubrics, caught in one dimension"),
+    Rule(r"rubrics\.power\.(must_right|golden)", RATE, "rubrics", "rubrics, must right"),
+    Rule(r"rubrics\.power\.easy_wrong", RATE, "rubrics", "rubrics, easy wrong"),
+    Rule(r"audit\.models\.overall", MEAN, "audits", "audit, overall"),
+    Rule(r"audit\.models\.by_domain\.overall", MEAN, "audits", "audit, overall in one domain"),
+    Rule(r"audit\.models\.gate_pass", MEAN, "audits", "audit, gate pass"),
+    Rule(r"audit\.models\.easy_wrong_mean", MEAN, "audits", "audit, easy wrong mean"),
+    Rule(r"audit\.models\.must_right_item", RATE, "audits", "audit, must right item"),
+    Rule(r"audit\.models\.easy_wrong_item", RATE, "audits", "audit, easy wrong item"),
+    Rule(r"audit\.models\.reliability_gap", JACKKNIFE, "audits", "audit, reliability gap"),
+    Rule(rf"refine\.models\.({SPLIT}\.)?arms\.accuracy", RATE, "refinement", "arm accuracy"),
+    Rule(
+        rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.(before|after)",
+        MEAN,
+        "refinement",
+        "atom score",
+    ),
+    Rule(
+        rf"refine\.models\.({SPLIT}\.)?arms\.((spoken|atoms|shown|withheld)\.solved|spoilt)",
+        RATE,
+        "rates",
+        "rate 0.5 of 160 on 40 images, clustered",
+    ),
+    Rule(r"refine\.models\.(apart\.)?arms\.per_repaired\.(calls|cost)", RATE, "refinement", "arm accuracy"),
+    Rule(rf"refine\.models\.({SPLIT}\.)?gains\.accuracy\.difference", MEAN, "refinement", "arm gain"),
+    Rule(
+        rf"refine\.models\.({SPLIT}\.)?gains\.(spoken|atoms|shown|withheld)\.difference",
+        MEAN,
+        "refinement",
+        "atom gain",
+    ),
+    Rule(r"refine\.table\.rows\.(cells|average)", MEAN, "refinement", "atom score"),
+    Rule(r"refine\.table\.rows\.gain", MEAN, "refinement", "atom gain"),
+    Rule(r"refine\.leaks\.(questions|hints|rewritings)", EXACT, "rates", "rate 0.02 of 69, independent"),
+    Rule(r"refine\.judge_steadiness\.share", RATE, "rates", "rate"),
+    Rule(r"modes\.(modes|none)\.(failed|met|right|wrong|models|leaves)", RATE, "modes", ""),
+    Rule(r"modes\.contrasts", MEAN, "modes", ""),
+    Rule(r"modes\.agreement(_failed)?", JACKKNIFE, "modes", "kappa of two coders"),
+    Rule(r"fingerprint\.(by_judge|by_hand)", RATE, "rates", "rate"),
+    Rule(r"fingerprint\.(by_judge|by_hand)\.pairs", EXACT, "rates", "rate 0.9 of 20, independent"),
+    Rule(r"(diagnose|fingerprint)\.assets\.rows\.cells", MEAN, "taxonomy", "score at a leaf"),
+)
+"""In no order: a place has exactly one."""
+
+BESIDE_MODELS = {
+    "analyse: length and score": Rule("", CORRELATION, "audits", "audit, length and score"),
+    "analyse: agreement with ratings": Rule("", CORRELATION, "audits", "audit, gated score and ratings"),
+    "analyse: what the gate adds": Rule("", JACKKNIFE, "audits", "audit, what the gate adds"),
+    "analyse: consistency": Rule("", JACKKNIFE, "audits", "audit, gate pass and easy-wrong mean"),
+    "analyse: shift of two judges": Rule("", MEAN, "audits", "audit, shift of two judges"),
+    "diff: paired difference": Rule("", MEAN, "comparison", "paired difference"),
+    "diff: what both speak to": Rule("", MEAN, "both speaking", "paired difference"),
+    "tree show, tree weaknesses: score at a node": Rule("", MEAN, "taxonomy", "score at a leaf"),
+    "tree agreement: the same leaf": Rule("", RATE, "agreement", "agreement"),
+    "tree agreement: kappa": Rule("", JACKKNIFE, "agreement", "Cohen's kappa"),
+}
+"""Intervals of commands whose figures have no model of their own."""
+
+
+def places() -> Iterator[str]:
+    """Yield the place of every interval in the figures' models, such as `audit.models.overall`."""
+    for name in OWN:
+        shape = own_method(name).shape
+        if shape is not None:
+            yield from _within(shape(), name, ())
+
+
+def rules_of(place: str) -> list[Rule]:
+    """Return the rules that a place has."""
+    return [rule for rule in RULES if re.fullmatch(rule.places, place)]
+
+
+def _within(model: type[BaseModel], place: str, above: tuple[type[BaseModel], ...]) -> Iterator[str]:
+    if model in above:
+        return
+    fields = model.model_fields
+    if {"low", "high"} <= fields.keys() and model is not Bounds and model.__name__ not in BOUNDS:
+        yield place
+    for name, field in fields.items():
+        for inner in _models(field.annotation):
+            yield from _within(inner, f"{place}.{name}", (*above, model))
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def main() -> None:
+    """Print the list."""
+    found = list(dict.fromkeys(places()))
+    wide = max(len(place) for place in (*found, *BESIDE_MODELS))
+    for place in found:
+        for rule in rules_of(place) or [Rule("", "NO RULE", "", "")]:
+            print(f"{place:<{wide}}  {rule.statistic}; {rule.family}: {rule.figure or 'all its figures'}")
+    for place, rule in BESIDE_MODELS.items():
+        print(f"{place:<{wide}}  {rule.statistic}; {rule.family}: {rule.figure}")
+    print(f"{len(found)} places in the figures' models, {len(BESIDE_MODELS)} beside them")
+
+
+if __name__ == "__main__":
+    main()

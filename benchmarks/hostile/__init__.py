@@ -1,0 +1,1 @@
+"""Hostile replies from a loopback server, over every transport side by side."""

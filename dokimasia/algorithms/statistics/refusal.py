@@ -1,0 +1,61 @@
+"""When there is no interval: the one rule by which data too thin for their level are told from those that carry it."""
+
+import numpy as np
+
+from dokimasia.algorithms.statistics.clusters import Clusters
+
+ONE_CLUSTER = "one cluster"
+NO_SPREAD = "the same without any of the clusters"
+LEAST_SPREAD = 1.5
+"""So many clusters have to lie apart from the rest."""
+
+_NEAR = 0.15
+_ROUNDING = 1e-9
+_APART = 0.25
+"""A cluster counts in full from this share of the way to the farther end of the scale on."""
+
+
+def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
+    """Return why clusters carry no interval of their mean; empty where they do.
+
+    Parameters
+    ----------
+    grouped : Clusters
+        At least two, which are not all alike. (Those that are have an interval of their own, from what was never seen.)
+    scale : tuple of float
+        The lowest and highest value that can occur.
+
+    Notes
+    -----
+    Near the end of a scale most clusters agree, and the few that do not make the mean. Where a sample has drawn none of
+    these, or only small ones, all that an interval could be made of looks well-behaved, and it is too narrow. So what the
+    clusters show is held against what they could: the *spread* is how many lie apart from the one in their middle (the
+    median by size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or
+    more, and in part below; the mean of these counts by size is taken times the *effective* number of clusters,
+    (sum n)^2 / sum n^2 for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
+
+    References
+    ----------
+    Kish, Survey Sampling, 1965, section 11.7 (the effective number). The rule is ours; its two constants were fixed on
+    worlds drawn apart from those that it is held to (`benchmarks/calibration/independent`).
+
+    Examples
+    --------
+    >>> refusal(Clusters(np.array([10.0, 5.0, 9.8, 5.0]), np.array([2.0, 1.0, 2.0, 1.0])), (1.0, 5.0))
+    '4 clusters at the ceiling, of which 0.1 lie apart'
+    """
+    sums, sizes = grouped
+    means, weights = sums / sizes, sizes / sizes.sum()
+    order = np.argsort(means, kind="stable")
+    below = np.cumsum(weights[order])
+    middle = float(means[order][np.searchsorted(below, (0.5 - _ROUNDING, 0.5 + _ROUNDING))].mean())
+    farther = max(scale[1] - middle, middle - scale[0])
+    effective = float(1 / np.square(weights).sum())
+    spread = effective * float(np.minimum(1.0, np.abs(means - middle) / (_APART * farther)) @ weights)
+    if spread >= LEAST_SPREAD - _ROUNDING:
+        return ""
+    end = _NEAR * (scale[1] - scale[0])
+    where = (
+        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
+    )
+    return f"{grouped.number} clusters {where}, of which {spread:.1f} lie apart"

@@ -1,0 +1,129 @@
+"""The HTTP client that LiteLLM is given: replies of limited length, no redirects, no cookies, nothing sent a second time.
+
+LiteLLM makes its clients in two places. What goes through the OpenAI SDK takes `litellm.aclient_session`, which is there
+to be set; everything else takes what `AsyncHTTPHandler.create_client` returns, for which there is no setting.
+"""
+
+import importlib
+import ssl
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx
+
+from dokimasia.errors import ConfigError, TransportError
+from dokimasia.gateway.connections import Connections, read_body
+from dokimasia.gateway.direct.errors import of_exception
+from dokimasia.gateway.failures import MAX_REPLY_BYTES
+from dokimasia.gateway.litellm.received import Received, take, take_failure
+
+STAND_IN = (
+    b'{"id": "-", "object": "chat.completion", "created": 0, "model": "-", "choices": [{"index": 0, "finish_reason": "stop", '
+    b'"message": {"role": "assistant", "content": "-"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+)
+"""What LiteLLM is given of a response whose outcome is known already. Its own reading takes a minute for some megabytes of
+choices, in which nothing else has its turn."""
+
+_UNUSABLE = frozenset(("content-encoding", "content-length", "transfer-encoding", "set-cookie", "location"))
+"""Headers that say nothing true of a body that is read already, or that nobody may follow."""
+
+
+class LimitedTransport(httpx.AsyncBaseTransport):
+    """Sends each request once and reads its reply whole, up to `MAX_REPLY_BYTES` after decoding.
+
+    Proxies and certificates are taken from the environment, as LiteLLM takes them.
+    """
+
+    def __init__(self) -> None:
+        """Make no connection yet."""
+        self.connections = Connections()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request and return its response with the body read.
+
+        Raises:
+            httpx.ReadError: nobody takes in what became of it, and there is no response of that length. Never another class:
+                after some, LiteLLM sends the request once more, behind the gateway's back.
+        """
+        try:
+            received = await self._send(request)
+        except TransportError as failure:
+            if take_failure(failure):
+                return _response(request, 200, {"content-type": "application/json"}, STAND_IN)
+            raise httpx.ReadError(str(failure), request=request) from None
+        if take(received):
+            return _response(request, 200, {"content-type": "application/json"}, STAND_IN)
+        if received.body is None:
+            raise httpx.ReadError(f"the reply is longer than {MAX_REPLY_BYTES} bytes", request=request)
+        kept = {name: value for name, value in received.headers.items() if name.lower() not in _UNUSABLE}
+        return _response(request, received.status, kept, received.body)
+
+    async def _send(self, request: httpx.Request) -> Received:
+        url, seconds = str(request.url), request.extensions.get("timeout", {}).get("read")
+        headers = {name: value for name, value in request.headers.items() if name not in ("host", "content-length")}
+        headers["accept-encoding"] = "identity"
+        failure: TransportError
+        try:
+            async with self.connections.session(ssl=_certificates()).request(
+                request.method,
+                url,
+                data=await request.aread() or None,
+                headers=headers,
+                proxy=_proxy(request.url),
+                timeout=aiohttp.ClientTimeout(total=seconds),
+                allow_redirects=False,
+            ) as response:
+                return Received(response.status, response.headers, await read_body(response, MAX_REPLY_BYTES), url)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            failure = of_exception(error, url=url, seconds=seconds or 0.0)
+        raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+
+
+CONNECTIONS = LimitedTransport()
+"""Those of this process, as LiteLLM's settings are."""
+
+
+def limit_replies(litellm: Any) -> None:
+    """Have LiteLLM send everything through `CONNECTIONS`, from now on.
+
+    Raises:
+        ConfigError: this release of LiteLLM cannot be given a client.
+    """
+
+    def create_client(_: Any, timeout: Any = None, *_args: Any, **_options: Any) -> httpx.AsyncClient:
+        return _client(timeout)
+
+    handler = _handlers().AsyncHTTPHandler
+    handler.create_client = create_client
+    made = handler(timeout=1.0).client
+    if getattr(made, "_transport", None) is not CONNECTIONS or not hasattr(litellm, "aclient_session"):
+        raise ConfigError(
+            "this release of LiteLLM makes HTTP clients in a way of its own, so its replies cannot be limited; "
+            "install the release in requirements.lock"
+        )
+    litellm.aclient_session = _client(None)
+
+
+def _client(timeout: Any) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=CONNECTIONS, timeout=timeout, follow_redirects=False)
+
+
+def _response(request: httpx.Request, status: int, headers: dict[str, str], body: bytes) -> httpx.Response:
+    return httpx.Response(status, headers=headers, content=body, request=request)
+
+
+def _certificates() -> Any:
+    chosen = _handlers().get_ssl_configuration()
+    return ssl.create_default_context(cafile=chosen) if isinstance(chosen, str) else chosen
+
+
+def _proxy(url: httpx.URL) -> str | None:
+    proxies = getproxies()
+    if not proxies or proxy_bypass(url.host):
+        return None
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _handlers() -> Any:
+    return importlib.import_module("litellm.llms.custom_httpx.http_handler")

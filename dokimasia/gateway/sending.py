@@ -1,0 +1,47 @@
+"""One request of a call, sent once: a reply with a usable envelope, or a failure without a key in it, and nothing else."""
+
+import asyncio
+
+from dokimasia.domain.call import ModelCall, ModelReply
+from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import DokimasiaError, TransportError
+from dokimasia.gateway.allowance import listening
+from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
+from dokimasia.gateway.reported import storable
+from dokimasia.gateway.routes import Route
+
+
+async def send_once(call: ModelCall, route: Route, *, blobs: BlobStore, clean: Redact) -> ModelReply | TransportError:
+    """Send the call once and return what came of it, cleaned by `clean` of every key.
+
+    Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.
+
+    Raises:
+        DokimasiaError: what is wrong is ours to keep and not the endpoint's, such as an image that is not stored.
+    """
+    failure: TransportError | None = None
+    try:
+        with listening(route.pacing.heard):
+            async with asyncio.timeout(route.spec.timeout):
+                reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=blobs)
+        failure = check_envelope(call, reply)
+        if failure is None:
+            return clean_reply(reply, clean)
+    except TransportError as error:
+        failure = error
+    except TimeoutError:
+        failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
+    except DokimasiaError:
+        raise
+    except Exception as error:  # a transport's bug, or a reply that it was not made for
+        said = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
+        failure = TransportError("unknown", said, retryable=True)
+    # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
+    # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
+    return TransportError(
+        failure.kind,
+        shorten(clean(storable(failure))),
+        retryable=failure.retryable,
+        status=failure.status,
+        retry_after=failure.retry_after,
+    )

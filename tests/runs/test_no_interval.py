@@ -1,0 +1,91 @@
+"""What stands in the place of an interval that cannot hold its level, from the rows to the reader."""
+
+from io import StringIO
+
+from rich.console import Console
+
+from dokimasia.algorithms.diagnosis.asset_tables import figure_text
+from dokimasia.domain.diagnosis import AssetColumn, Figure
+from dokimasia.methods.audit.figures import Judged, model_figures
+from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
+from dokimasia.report import figures
+from dokimasia.report.blocks import Cell, Column, Table, plain
+from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.terminal import draw_blocks
+from dokimasia.runs.reading.rates import mean_interval, paired
+from dokimasia.runs.shapes import Interval
+
+SCORES = [5.0] * 11 + [4.0]
+IMAGES = [f"image {at}" for at in range(12)]
+REASON = "12 clusters at the ceiling, of which 1.0 lie apart"
+
+
+def test_figures_have_the_reason_and_no_limits() -> None:
+    """A mean at the ceiling has no limits and says why; the published schema takes it so, and one with limits as ever."""
+    found = mean_interval(SCORES, IMAGES, seed=0, bounds=(1.0, 5.0))
+    assert found == {"mean": 4.916667, "low": None, "high": None, "no_interval": REASON}
+    assert Interval.model_validate(found).no_interval == REASON
+    given = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0] * 3, range(15), seed=0, bounds=(1.0, 5.0))
+    assert given is not None
+    assert "no_interval" not in given
+    assert Interval.model_validate(given).no_interval is None
+
+
+def test_paired_differences_keep_their_test() -> None:
+    """Where differences have no interval their p-value stands: exact sign flips need no spread."""
+    found = paired([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
+    assert found["difference"]["no_interval"] == "12 clusters nearly alike, of which 1.0 lie apart"
+    assert found["p_value"] == 1.0
+
+
+def test_the_reason_stands_where_the_interval_would() -> None:
+    """Tables, bars and charts of page, Markdown and terminal have the reason in the interval's place."""
+    one = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
+    assert figures.interval(one) == figures.no_interval(one)
+    assert figures.no_interval(one).text == f"no interval: {REASON}"
+    assert figures.bracketed(one, "{:.1f}".format) == f" [no interval: {REASON}]"
+    assert figures.bracketed({"low": None, "high": None}, "{:.1f}".format) == ""
+    assert figures.limits_text({"low": 1.0, "high": 2.0}, "{:.1f}".format) == "1.0–2.0"
+    assert "━" not in plain(figures.bar(one))
+    trace = interval_chart([Point("model", 4.9, None, None)], title="score", scale=(1, 5))["data"][0]
+    assert (trace["error_x"]["array"], trace["customdata"]) == ([0], [["none", "none"]])
+
+
+def test_a_terminal_has_the_reasons_under_the_table() -> None:
+    """Where reasons make a table too wide a raised number stands in the cells, and under the table its reason, once."""
+    none = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
+    given = {"mean": 3.0, "low": 2.0, "high": 4.0}
+    wide = ("measured with the image and without it", "score")
+    columns = [Column("model", numeric=False), *map(Column, wide)]
+    cells = [figures.interval(none), figures.measured(none), figures.interval(given)]
+    rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
+    out = StringIO()
+    draw_blocks(Console(file=out, width=90), [Table(columns, rows, "Scores")])
+    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    assert {"model 0 none ¹ none ¹", "model 1 4.90 [none ¹] 4.90 [none ¹]"} <= set(lines)
+    assert lines.count(f"¹ no interval: {REASON}") == 1
+
+
+def test_diagnoses_mark_nothing_without_an_interval() -> None:
+    """A diagnosis's cell carries the reason into text, into differences, and marks nothing by it."""
+    cell = mean_of([100.0] * 11 + [80.0], IMAGES, bounds=(0.0, 100.0), seed=0)
+    assert (cell.low, cell.high) == (None, None)
+    assert cell.estimated
+    column = AssetColumn(name="score", unit="points of 100", kind="score")
+    assert figure_text(cell, column).endswith(f"[no interval: {cell.no_interval}]")
+    gap = difference_of(cell, Figure(value=50.0, low=40.0, high=60.0))
+    assert gap.no_interval == cell.no_interval
+    assert mark_of(gap, 0.001, down="worse", up="better") == "unclear"
+    assert "no_interval" not in Figure(value=50.0, low=40.0, high=60.0).model_dump()
+
+
+def test_a_reliability_gap_that_one_sample_makes_has_no_interval() -> None:
+    """Of 12 images one fails its gate: the gap has its reason, and no interval of a jackknife that saw one image."""
+    samples = [_judged(name, failed=name == IMAGES[0]) for name in IMAGES]
+    assert model_figures(samples, seed=0)["reliability_gap"]["no_interval"].startswith("12 clusters nearly alike")
+
+
+def _judged(cluster: str, *, failed: bool) -> Judged:
+    hits = [not failed, True, True, True]
+    gate = 0.0 if failed else 100.0
+    return Judged(cluster, "ui", (4, 1), [gate], [gate], [100.0], (hits, [True]))
