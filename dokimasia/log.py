@@ -17,6 +17,12 @@ import structlog
 from dokimasia.errors import ConfigError
 
 REDACTED = "[redacted]"
+
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""What a terminal obeys (C0 and C1 but for tab and line feed), what turns the direction of writing, invisible tags, and
+halves of characters, which no terminal can be sent."""
 SHORTEST_SECRET = 6
 """Characters; a shorter value cannot be told from ordinary text and is not looked for (key-like forms still are)."""
 
@@ -46,6 +52,16 @@ _THIRD_PARTIES = (
     "aiohttp",
     "PIL",
 )
+
+
+def printable(text: str) -> str:
+    """Return text that controls no terminal: each such character stands as its escape, such as `\\x1b` or `\\u202e`."""
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def unguarded(stream: Any) -> Any:
+    """Return the stream behind one that escapes what it is given, for whoever escapes texts and adds colours itself."""
+    return getattr(stream, "unguarded", stream)
 
 
 class Redactor:
@@ -123,7 +139,7 @@ def configure(
     if number is None:
         raise ConfigError(f"the log level {level!r} is none of debug, info, warning, error")
     redact = redact or Redactor()
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    handlers: list[logging.Handler] = [logging.StreamHandler(unguarded(sys.stderr))]
     handlers[0].setFormatter(_formatter(redact, as_json=json, colors=sys.stderr.isatty()))
     if file is not None:
         try:
@@ -189,7 +205,8 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
         )
 
     def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
-        return redact(str(renderer(logger, method, dict(event))))
+        held = event if as_json else {name: _shown(value) for name, value in event.items()}
+        return redact(str(renderer(logger, method, dict(held))))
 
     return _Formatter(
         foreign_pre_chain=[structlog.contextvars.merge_contextvars, *_shared()],
@@ -199,6 +216,12 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
             rendered,
         ],
     )
+
+
+def _shown(value: Any) -> Any:
+    """Return a value of a line for people: a text printable, anything else as it is unless its own form is not."""
+    form = value if isinstance(value, str) else repr(value)
+    return value if printable(form) == form else printable(form)
 
 
 def _shared() -> list[Any]:

@@ -28,8 +28,9 @@ def command() -> None:
 @click.argument("data", type=click.Path(exists=True, path_type=Path))
 @click.option("--prompt", help="The question of samples that have none of their own, such as the images of a folder.")
 @click.option("--allow-fetch", is_flag=True, help="Fetch images that the data names by https URL, to check them too.")
+@click.option("--allow-outside", is_flag=True, help="Read images whose paths lead out of the folder of the data.")
 @json_option
-def check(data: Path, prompt: str | None, allow_fetch: bool, as_json: bool) -> int:
+def check(data: Path, prompt: str | None, allow_fetch: bool, allow_outside: bool, as_json: bool) -> int:
     """Read DATA once and report everything that is wrong with it, and what it holds.
 
     DATA is JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images. Every image is decoded. Nothing is sent and
@@ -41,7 +42,7 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, as_json: bool) -> i
 
     bring_reader(data)
     name = format_of(data).name
-    report = check_data(data, allow_fetch=allow_fetch, prompt=prompt)
+    report = check_data(data, allow_fetch=allow_fetch, allow_outside=allow_outside, prompt=prompt)
     if as_json:
         print_json(_plain(data, name, report))
     else:
@@ -95,8 +96,7 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
 
 def _lines(messages: list[str]) -> None:
     for message in messages[:SHOWN]:
-        # Without what a terminal would obey.
-        click.echo("  " + "".join(letter if letter.isprintable() else " " for letter in message))
+        click.echo("  " + " ".join(message.split("\n")))
     if len(messages) > SHOWN:
         click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
 

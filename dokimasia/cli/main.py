@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from dokimasia.cli.guarding import guarded
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -93,6 +94,11 @@ def group() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; errors are one line on standard error."""
+    with guarded():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     from dokimasia.cli.shared import say, say_error
 
     try:

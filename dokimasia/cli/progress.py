@@ -1,13 +1,15 @@
 """How far a run is: a live line on a terminal, plain lines elsewhere; always on standard error."""
 
 import logging
+import sys
 import time
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from dokimasia.cli.shared import say
 from dokimasia.gateway.events import GatewayEvent
+from dokimasia.log import unguarded
+from dokimasia.report.console import PrintableConsole
 from dokimasia.report.figures import cost_text
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
@@ -21,7 +23,7 @@ class ProgressLine:
 
     def __init__(self) -> None:
         """Make a display, which begins when the run is planned."""
-        self._console = Console(stderr=True, highlight=False)
+        self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
         self._live: Progress | None = None
         self._started = time.monotonic()
         self._last_line = self._started

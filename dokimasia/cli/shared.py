@@ -2,6 +2,7 @@
 
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,13 +39,15 @@ def redact(text: str) -> str:
     return _redact(text)
 
 
-def say(text: str) -> None:
+def say(text: str, *, opening: str = "") -> None:
     """Write a line to standard error; where nobody reads it any more, go on without a word.
 
     What cannot be written is thrown away from then on, by whoever writes.
     """
+    from dokimasia.log import printable, unguarded
+
     try:
-        click.echo(text, err=True)
+        click.echo(opening + printable(text), file=unguarded(sys.stderr))
     except OSError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -52,7 +55,7 @@ def say(text: str) -> None:
 
 def say_error(text: str) -> None:
     """Write an error as every error of the program is written: on one line, redacted."""
-    say(f"{click.style('error:', fg='red', bold=True)} {redact(text)}")
+    say(redact(text), opening=f"{click.style('error:', fg='red', bold=True)} ")
 
 
 def crash_report(problem: BaseException) -> str:
@@ -94,9 +97,11 @@ def print_json(value: Any) -> None:
 
 def console() -> Any:
     """Return a Rich console on standard output; colours only where the terminal has them."""
-    from rich.console import Console
+    from dokimasia.log import unguarded
+    from dokimasia.report.console import PrintableConsole
 
-    return Console(highlight=False, soft_wrap=False, width=None if os.isatty(1) else 120)
+    width = None if os.isatty(1) else 120
+    return PrintableConsole(file=unguarded(sys.stdout), highlight=False, soft_wrap=False, width=width)
 
 
 def grid(*names: str) -> "Table":

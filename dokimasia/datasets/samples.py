@@ -26,6 +26,7 @@ class Reading(TypedDict, total=False):
     Attributes:
         blobs: where image bytes are kept; None only checks them.
         allow_fetch: whether an image's URL is fetched.
+        allow_outside: whether an image's path may lead out of the folder of the data.
         need_prompt: whether a sample without a prompt is a problem.
         prompt: the prompt of samples that have none of their own.
         limit: stop after that many good samples.
@@ -34,6 +35,7 @@ class Reading(TypedDict, total=False):
 
     blobs: BlobStore | None
     allow_fetch: bool
+    allow_outside: bool
     need_prompt: bool
     prompt: str | None
     limit: int | None
@@ -46,6 +48,7 @@ def samples_of(
     *,
     blobs: BlobStore | None = None,
     allow_fetch: bool = False,
+    allow_outside: bool = False,
     need_prompt: bool = True,
     prompt: str | None = None,
     limit: int | None = None,
@@ -56,10 +59,12 @@ def samples_of(
     Args:
         rows: what a reader found.
         path: the data file or folder, which relative image paths start from.
-        blobs, allow_fetch, need_prompt, prompt, limit, max_pixels: see `Reading`.
+        blobs, allow_fetch, allow_outside, need_prompt, prompt, limit, max_pixels: see `Reading`.
     """
     folder = path if path.is_dir() else path.parent
-    source = ImageSource(folder, blobs=blobs, allow_fetch=allow_fetch, max_pixels=max_pixels)
+    source = ImageSource(
+        folder, blobs=blobs, allow_fetch=allow_fetch, allow_outside=allow_outside, max_pixels=max_pixels
+    )
     maker = _Maker(source, path, need_prompt=need_prompt, prompt=prompt)
     good = 0
     rows = iter(rows)

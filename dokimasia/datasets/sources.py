@@ -46,6 +46,7 @@ class ImageSource:
         folder: what relative paths are relative to.
         blobs: where the bytes are kept; None only checks them.
         allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
+        allow_outside: whether a path may lead out of the folder, be it by `..`, from the root, or by a link.
         max_pixels: width times height that is allowed.
         fetch: how a URL is fetched.
     """
@@ -56,12 +57,14 @@ class ImageSource:
         *,
         blobs: BlobStore | None = None,
         allow_fetch: bool = False,
+        allow_outside: bool = False,
         max_pixels: int = MAX_PIXELS,
         fetch: Callable[[str, str], bytes] = fetch_image,
     ) -> None:
         self._folder = folder
         self._blobs = blobs
         self._allow_fetch = allow_fetch
+        self._allow_outside = allow_outside
         self._max_pixels = max_pixels
         self._fetch = fetch
         self._known: dict[str, ImageRef] = {}
@@ -85,6 +88,12 @@ class ImageSource:
         if value[:8].lower().startswith(("http://", "https://")):
             return self._once(value, lambda: self._from_web(value, where))
         if path := self._file(value):
+            if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
+                raise Fault(
+                    "image-outside",
+                    f"{where}: image {_shown(value)} lies outside of {self._folder}, the folder of the data, and is not "
+                    "read; copy it into the folder, or allow it with --allow-outside",
+                )
             return self._once(str(path), lambda: self._from_file(path, value, where))
         data = _base64(value, where)
         if data is None:

@@ -20,6 +20,9 @@ ROOT = "root"
 
 DEEPEST = len(LAYERS) - 1
 
+MOST_SUPPORT = 2**53 - 1
+"""The most criteria that a node can say it stands for: the largest whole number that every JSON reader keeps."""
+
 Level = Literal["capability", "parent"]
 """What the leaves of a tree are: its capabilities, or, in a tree of three layers, its parents."""
 
@@ -166,7 +169,7 @@ class TreeNode(Value):
     """A node as it is stored: the criteria that it holds itself, and the ids that were merged or folded into it."""
 
     id: str = Field(min_length=1)
-    support: int = Field(default=0, ge=0)
+    support: int = Field(default=0, ge=0, le=MOST_SUPPORT)
     members: tuple[str, ...] = ()
     absorbed: tuple[str, ...] = ()
 

@@ -177,6 +177,8 @@ def load_prompt(path: Path) -> Prompt:
     Raises:
         ConfigError: naming the file and what is wrong with it.
     """
+    if not path.is_file():
+        raise ConfigError(f"{path}: this is no file (a pipe, a folder or a broken link): take it out of the folder")
     data = path.read_bytes()
     try:
         matched = _FRONT.match(data.decode("utf-8"))

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from dokimasia.log import printable
 from dokimasia.report.blocks import (
     Block,
     Browser,
@@ -46,8 +47,9 @@ STYLES: Mapping[Tone, str] = {
 }
 PARAGRAPHS = {"plain": "", "lead": "", "note": "dim", "warning": "yellow"}
 UNBOUNDED = 10_000
+LONG = 50_000
+"""Characters; a longer text is written in one piece and wrapped by the terminal: Rich takes seconds for each megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 
@@ -82,12 +84,12 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
     before: Block | None = None
     for block in drawn_at("terminal", blocks):
         if isinstance(block, Table) and isinstance(before, Table):
-            out.print(Text(visible(redact(block.about)), style="italic"))
+            out.print(Text(printable(redact(block.about)), style="italic"))
         before = block
         match block:
             case Paragraph(text, kind):
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
-                out.print(_text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
+                _print(out, _text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
                 shown, notes = _redacted(block, redact), list[str]()
                 if not _fits(out, _grid(shown, range(len(block.columns)), stacked=False)):
@@ -97,33 +99,44 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 for note in notes:
                     out.print(Text(note, style="dim"))
             case Facts(rows):
-                out.print(_beside((Text(name, style="dim"), _text(value, redact)) for name, value in rows))
+                _print_beside(out, [(Text(name, style="dim"), _text(value, redact)) for name, value in rows])
             case Bullets(items):
-                out.print(_beside((Text("•", style="dim"), _text(item, redact)) for item in items))
+                _print_beside(out, [(Text("•", style="dim"), _text(item, redact)) for item in items])
             case Fold(title, inner, _) if whole:
                 out.print()
-                out.print(Text(visible(redact(title)), style="bold"))
+                out.print(Text(printable(redact(title)), style="bold"))
                 draw_blocks(out, inner, redact=redact, whole=True)
             case Fold(title, _, _):
-                line = " ".join(visible(redact(title)).split())
+                line = " ".join(printable(redact(title)).split())
                 out.print(Text("▸ ", style="dim").append(line, style="not dim"), no_wrap=True, overflow="ellipsis")
             case Image(_, about):
-                out.print(Text(visible(redact(about)), style="dim"))
+                out.print(Text(printable(redact(about)), style="dim"))
             case Texts(items, raw):
                 for title, text in items:
                     out.print(Text("\n").append_text(_text(title, redact)))
-                    out.print(Text(visible(redact(text))), soft_wrap=raw)
+                    _print(out, Text(printable(redact(text))), soft_wrap=raw)
             case Chart() | Browser() | Only():
                 continue
 
 
-def visible(text: str) -> str:
-    """Return text in which nothing moves the cursor or changes colours: control characters show as replacement marks."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
     return Text(style=style).append_text(_cell(_cleaned(cell, redact), stacked=False))
+
+
+def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
+    if len(text) > LONG:
+        out.out(text.plain, highlight=False)
+    else:
+        out.print(text, soft_wrap=soft_wrap)
+
+
+def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:
+    """Print rows of a name and a text, those with a long text one under the other after the rest."""
+    out.print(_beside((name, text) for name, text in rows if len(text) <= LONG))
+    for name, text in rows:
+        if len(text) > LONG:
+            out.print(name)
+            _print(out, text)
 
 
 def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
@@ -138,13 +151,13 @@ def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
 
 def _cleaned(cell: Cell, redact: Redact) -> Cell:
     return tuple(
-        visible(redact(piece)) if isinstance(piece, str) else replace(piece, text=visible(redact(piece.text)))
+        printable(redact(piece)) if isinstance(piece, str) else replace(piece, text=printable(redact(piece.text)))
         for piece in spans(cell)
     )
 
 
 def _redacted(table: Table, redact: Redact) -> Table:
-    columns = [replace(column, title=visible(redact(column.title))) for column in table.columns]
+    columns = [replace(column, title=printable(redact(column.title))) for column in table.columns]
     return replace(table, columns=columns, rows=[[_cleaned(cell, redact) for cell in row] for row in table.rows])
 
 

@@ -188,6 +188,9 @@ class DataRequest(RunRequest):
         default="fail", description="What to do with a line of the data that cannot be used."
     )
     allow_fetch: bool = Field(default=False, description="Fetch images that the data names by https URL.")
+    allow_outside: bool = Field(
+        default=False, description="Read images whose paths lead out of the folder of the data."
+    )
 
     @property
     def makes_home(self) -> bool:
@@ -211,6 +214,7 @@ _SHARED_ORDER = (
     "prompts",
     "on_bad_sample",
     "allow_fetch",
+    "allow_outside",
     *Invocation.model_fields,
     "keep_checkpoints",
     "fresh",

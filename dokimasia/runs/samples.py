@@ -32,6 +32,7 @@ def read_data(
         request.data,
         blobs=blobs,
         allow_fetch=request.allow_fetch,
+        allow_outside=request.allow_outside,
         need_prompt=need_prompt,
         prompt=request.prompt,
         limit=request.limit,

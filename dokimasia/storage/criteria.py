@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from dokimasia.storage.home import Home
+from dokimasia.storage.schema.rows import insert_rows
 
 
 class CollectedCriteria(NamedTuple):
@@ -25,16 +26,11 @@ async def save_collection(home: Home, collection_id: str, entries: Iterable[Coll
     Raises:
         StorageError: it could not be written, or refers to criteria or a chain that were not put into the store.
     """
-    rows = [(collection_id, *entry) for entry in entries]
+    rows = [{"collection_id": collection_id, **entry._asdict()} for entry in entries]
 
     def replace(connection: sqlite3.Connection) -> int:
         connection.execute("DELETE FROM criteria_collections WHERE collection_id = ?", (collection_id,))
-        connection.executemany(
-            "INSERT INTO criteria_collections (collection_id, sample_id, sample_digest, criteria_id, chain_id) "
-            "VALUES (?, ?, ?, ?, ?)",
-            rows,
-        )
-        return len(rows)
+        return insert_rows(connection, "criteria_collections", rows)
 
     return await home.write(replace)
 

@@ -16,7 +16,8 @@ from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement, now
+from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
+from dokimasia.storage.values import now
 
 _LEFT = "decisions"
 _DRAFTS = "drafts"
@@ -43,7 +44,7 @@ async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
     rows = [_item_row(item) for item in items]
 
     def insert(connection: sqlite3.Connection) -> int:
-        return sum(connection.execute(insert_statement("check_items", row), row).rowcount for row in rows)
+        return insert_rows(connection, "check_items", rows)
 
     return await home.write(insert) if rows else 0
 
@@ -65,7 +66,7 @@ async def record_decision(home: Home, left: Left) -> Decision:
     row = _item_row(item)
 
     def insert(connection: sqlite3.Connection) -> Decision:
-        connection.execute(insert_statement("check_items", row), row)
+        insert_row(connection, "check_items", row)
         sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
         earlier = [Decision.model_validate(one) for one in rows_of(connection.execute(sql, (item.id,)))]
         mine = next((one for one in reversed(earlier) if one.who == left.who), None)
@@ -74,9 +75,9 @@ async def record_decision(home: Home, left: Left) -> Decision:
         made = left.model_dump(include={"who", "at", "action"})
         decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
         values = {"id": decision.id, **decision.model_dump(mode="json")}
-        connection.execute(insert_statement("decisions", values), values)
+        insert_row(connection, "decisions", values)
         settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
-        connection.execute("UPDATE check_items SET state = ? WHERE id = ?", (STATES[settled.action], item.id))
+        change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
         return decision
 
     return await home.write(insert)

@@ -165,13 +165,19 @@ class Home:
     def pages(self, table: str, *, key: str = "id") -> Iterator[dict[str, Any]]:
         """Yield a table's rows in the order of their key, page by page: no snapshot keeps the log from being cut.
 
+        Args:
+            table: its name.
+            key: the columns of its key, with commas between them.
+
         Raises:
             StorageError: the database is damaged or cannot be read.
         """
-        last = ""
-        while page := self.rows(f"SELECT * FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {PAGE}", (last,)):
+        columns = key.split(", ")
+        after, last = "", ()
+        while page := self.rows(f"SELECT * FROM {table} {after} ORDER BY {key} LIMIT {PAGE}", last):
             yield from page
-            last = page[-1][key]
+            last = tuple(page[-1][column] for column in columns)
+            after = f"WHERE ({key}) > ({', '.join('?' * len(columns))})"
 
     def tables(self) -> "Database":
         """Return the database through sqlite-utils, on the calling thread's reading connection."""

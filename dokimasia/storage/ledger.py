@@ -13,7 +13,8 @@ from dokimasia.storage.content.envelope import fold, read_call, read_reply, repl
 from dokimasia.storage.content.packing import pack, unpack
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement, now
+from dokimasia.storage.schema.rows import insert_row, next_number
+from dokimasia.storage.values import now
 
 MESSAGE_LENGTH = 1000
 """Characters of an attempt's message that are kept."""
@@ -22,9 +23,6 @@ RECENT_TEXTS = 4096
 """Hashes of committed texts that are remembered, so that what many calls share is not written with each."""
 
 _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_INSERT_ATTEMPT = """
-INSERT INTO attempts (call_key, model, endpoint, label, kind, status, message, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
 
 
 class CallFigures(NamedTuple):
@@ -39,11 +37,14 @@ class CallFigures(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something that is not as it was written: where (a table or `blobs`), its key there, and what is wrong with it."""
+    """Something that is not as it was written: where (a table or `blobs`), its key there, what is wrong with it, and the
+    run whose row it is, where the row says so.
+    """
 
     where: str
     key: str
     what: str
+    run: str = ""
 
 
 class SqliteLedger:
@@ -99,7 +100,7 @@ class SqliteLedger:
         new = [text for text in texts.items() if text[0] not in self._recent]
 
         def insert(connection: sqlite3.Connection) -> None:
-            if connection.execute(insert_statement("calls", row), row).rowcount:
+            if insert_row(connection, "calls", row):
                 connection.executemany(_INSERT_TEXT, [(name, pack(text)) for name, text in new])
 
         await self._home.write(insert)
@@ -115,17 +116,20 @@ class SqliteLedger:
         Raises:
             StorageError: it could not be written.
         """
-        row = (
-            key,
-            call.model.model,
-            call.model.endpoint,
-            label,
-            kind,
-            status,
-            message[:MESSAGE_LENGTH],
-            now("milliseconds"),
-        )
-        await self._home.write(lambda connection: connection.execute(_INSERT_ATTEMPT, row).rowcount)
+        row = {
+            "call_key": key,
+            **call.model.model_dump(include={"model", "endpoint"}),
+            "label": label,
+            "kind": kind,
+            "status": status,
+            "message": message[:MESSAGE_LENGTH],
+            "at": now("milliseconds"),
+        }
+
+        def insert(connection: sqlite3.Connection) -> None:
+            insert_row(connection, "attempts", {"id": next_number(connection, "attempts"), **row})
+
+        await self._home.write(insert)
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return what each of the calls used; a key that the ledger lacks is left out."""

@@ -11,7 +11,7 @@ from dokimasia.domain.profile import EndpointProfile
 from dokimasia.errors import StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement
+from dokimasia.storage.schema.rows import insert_row, unsealed
 
 _FINDINGS = {"vision", "json_schema", "tools"}
 
@@ -31,7 +31,7 @@ async def save_profile(home: Home, profile: EndpointProfile) -> None:
 
     def replace(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM profiles WHERE model = :model AND endpoint = :endpoint", row)
-        connection.execute(insert_statement("profiles", row), row)
+        insert_row(connection, "profiles", row)
 
     await home.write(replace)
 
@@ -58,7 +58,7 @@ def list_profiles(home: Home) -> list[EndpointProfile]:
 def _read(home: Home, row: dict[str, Any]) -> EndpointProfile:
     try:
         findings = orjson.loads(row.pop("findings"))
-        fields = {**row, **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
+        fields = {**unsealed(row), **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
         return EndpointProfile.model_validate(fields)
     except (ValueError, TypeError) as error:
         raise StorageError(

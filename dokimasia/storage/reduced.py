@@ -1,22 +1,20 @@
 """Images made smaller for models that ask for it: each once for every side, recorded with what it was made from."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.storage.home import Home
+from dokimasia.storage.schema.rows import insert_row, unsealed
 from dokimasia.storage.values import now
 
 Reduce = Callable[[bytes, int], tuple[ImageRef, bytes]]
 """Makes an image smaller: from its bytes and the pixels of the longer side."""
 
 _FIND = "SELECT sha256, media_type, width, height FROM reduced_images WHERE original = ? AND side = ?"
-_KEEP = """
-INSERT OR REPLACE INTO reduced_images (original, side, sha256, media_type, width, height, bytes, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
 
 
 class ReducedImages:
@@ -53,8 +51,14 @@ class ReducedImages:
                 return ImageRef(sha256=row[0], media_type=row[1], width=row[2], height=row[3])
         made, size = await asyncio.to_thread(self._make, image, side)
         if self._home is not None:
-            row = (image.sha256, side, made.sha256, made.media_type, made.width, made.height, size, now("seconds"))
-            await self._home.write(lambda connection: connection.execute(_KEEP, row).rowcount)
+            row = {
+                "original": image.sha256,
+                "side": side,
+                **made.model_dump(exclude={"kind"}),
+                "bytes": size,
+                "created_at": now("seconds"),
+            }
+            await self._home.write(lambda connection: _replace(connection, row))
         return made
 
     def _make(self, image: ImageRef, side: int) -> tuple[ImageRef, int]:
@@ -63,10 +67,15 @@ class ReducedImages:
         return made, len(data)
 
 
+def _replace(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
+    connection.execute("DELETE FROM reduced_images WHERE original = :original AND side = :side", row)
+    insert_row(connection, "reduced_images", row)
+
+
 def reduced_from(home: Home, originals: Iterable[str]) -> list[dict[str, Any]]:
     """Return what was made of these images, by their hashes: a row for each image and side, in that order."""
     sql = "SELECT * FROM reduced_images WHERE original IN ({marks}) ORDER BY original, side"
-    return list(home.rows_among(sql, sorted(originals)))
+    return [unsealed(row) for row in home.rows_among(sql, sorted(originals))]
 
 
 def originals_of(home: Home, reduced: Iterable[str]) -> dict[str, str]:

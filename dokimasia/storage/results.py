@@ -11,7 +11,8 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement, now
+from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, unsealed
+from dokimasia.storage.values import now
 
 
 class ResultRow(Value):
@@ -78,8 +79,7 @@ async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
     if not rows:
         return 0
     columns = [_columns(row) for row in rows]
-    statement = insert_statement("results", columns[0])
-    return await home.write(lambda connection: connection.executemany(statement, columns).rowcount)
+    return await home.write(lambda connection: insert_rows(connection, "results", columns))
 
 
 def _columns(row: ResultRow) -> dict[str, Any]:
@@ -181,12 +181,10 @@ def read_result(row: dict[str, Any]) -> ResultRow:
         ValueError: the row does not read as a result.
     """
     lists = {name: orjson.loads(row[name]) for name in ("calls", "value_ids")}
-    return ResultRow.model_validate(row | lists)
+    return ResultRow.model_validate(unsealed(row) | lists)
 
 
 def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
     """Record, inside a writing job, that something happened in a run."""
-    connection.execute(
-        "INSERT INTO events (run_id, at, kind, data) VALUES (?, ?, ?, ?)",
-        (run_id, now("milliseconds"), kind, canonical_json(data).decode()),
-    )
+    row = {"id": next_number(connection, "events"), "run_id": run_id, "at": now("milliseconds"), "kind": kind}
+    insert_row(connection, "events", {**row, "data": canonical_json(data).decode()})

@@ -9,6 +9,7 @@ import orjson
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, insert_event, take_failed
+from dokimasia.storage.schema.rows import change_row
 from dokimasia.storage.values import now
 
 RETRIED = "retried"
@@ -46,7 +47,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
             for row in rows
         ]
         insert_event(connection, run_id, RETRIED, {"items": items})
-        connection.execute("UPDATE runs SET status = 'running', updated_at = ? WHERE id = ?", (now(), run_id))
+        change_row(connection, "runs", run_id, {"status": "running", "updated_at": now()})
         return len(rows)
 
     return await home.write(take_up)

@@ -14,7 +14,8 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import as_stored, insert_statement, now, read_value, row_of, shelf_of
+from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, insert_statement, unsealed
+from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_of
 
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["running", "done", "interrupted", "failed"]
@@ -64,7 +65,7 @@ async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
     row["created_at"] = row["updated_at"] = now()
 
     def insert(connection: sqlite3.Connection) -> bool:
-        return connection.execute(insert_statement("runs", row), row).rowcount > 0
+        return insert_row(connection, "runs", row) > 0
 
     new = await home.write(insert)
     return get_run(home, run.id), new
@@ -78,8 +79,7 @@ async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
     """
 
     def update(connection: sqlite3.Connection) -> int:
-        sql = "UPDATE runs SET status = ?, updated_at = ? WHERE id = ?"
-        return connection.execute(sql, (status, now(), run_id)).rowcount
+        return change_row(connection, "runs", run_id, {"status": status, "updated_at": now()})
 
     if not await home.write(update):
         raise NotFound(f"{home.path} has no run {run_id}.")
@@ -94,12 +94,12 @@ def get_run(home: Home, run_id: str) -> Run:
     rows = home.rows("SELECT * FROM runs WHERE id = ?", (run_id,))
     if not rows:
         raise NotFound(f"{home.path} has no run {run_id}.")
-    return _run(rows[0])
+    return _run(home, rows[0])
 
 
 def list_runs(home: Home) -> list[Run]:
     """Return all runs, the newest first."""
-    return [_run(row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
+    return [_run(home, row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
 
 
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
@@ -155,11 +155,8 @@ def _insert_samples(
         known = "SELECT 1 FROM samples WHERE id = ?"
         new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), new)
-    connection.executemany(
-        "INSERT INTO run_samples (run_id, position, sample, sample_id, sample_digest, cluster) "
-        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (run_id, position) DO NOTHING",
-        [(run_id, *place) for place in places],
-    )
+    placed = ({"run_id": run_id, **place._asdict()} for place in places)
+    insert_rows(connection, "run_samples", placed, known_by="run_id, position")
 
 
 def run_samples(home: Home, run_id: str) -> list[RunSample]:
@@ -263,5 +260,11 @@ class SqliteRunStore:
             self._recent.popitem(last=False)
 
 
-def _run(row: dict[str, Any]) -> Run:
-    return Run.model_validate(row | {"options": orjson.loads(row["options"])})
+def _run(home: Home, row: dict[str, Any]) -> Run:
+    try:
+        return Run.model_validate(unsealed(row) | {"options": orjson.loads(row["options"])})
+    except (ValueError, TypeError) as error:
+        raise StorageError(
+            f"{home.database}: the row of run {row['id']} does not read ({in_brief(error)}). Restore the home from a copy, "
+            "or use another one with --home."
+        ) from error

@@ -4,7 +4,8 @@ import sqlite3
 
 from dokimasia.domain.identity import Value
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import insert_statement, now
+from dokimasia.storage.schema.rows import insert_row
+from dokimasia.storage.values import now
 
 
 class Thread(Value):
@@ -27,7 +28,7 @@ async def open_thread(home: Home, thread: Thread) -> None:
 
     def replace(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread.thread_id,))
-        connection.execute(insert_statement("threads", row), row)
+        insert_row(connection, "threads", row)
 
     await home.write(replace)
 

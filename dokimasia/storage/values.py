@@ -146,10 +146,3 @@ def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
 def now(precision: str = "microseconds") -> str:
     """Return the present time as it is stored: UTC, in ISO form."""
     return datetime.now(UTC).isoformat(timespec=precision)
-
-
-def insert_statement(table: str, columns: Mapping[str, Any]) -> str:
-    """Return an insert with named parameters that leaves an existing row as it is."""
-    names = ", ".join(columns)
-    marks = ", ".join(f":{name}" for name in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"

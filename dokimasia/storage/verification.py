@@ -18,6 +18,7 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import Finding, SqliteLedger
 from dokimasia.storage.results import read_result
+from dokimasia.storage.schema.rows import SEAL, is_as_written
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
 _BLOB = re.compile(r"[0-9a-f]{64}")
@@ -46,7 +47,8 @@ def verify_home(home: Home) -> Iterator[Check]:
 
     The parts: `database` (SQLite's own check of both files), `foreign keys`, `images` (every file re-hashed, and every
     image that a sample names is there), `texts and calls` (the ledger, re-hashed), `values` (ids and columns computed
-    anew) and `results` (every id and call that a result names is there, and its score is its judgement's).
+    anew), `results` (every id and call that a result names is there, and its score is its judgement's) and `rows` (every
+    row of every other table has the hash that it was written with; what another part says of a row stands there alone).
     """
     parts: dict[str, Callable[[Home, Tally], Iterator[Finding]]] = {
         "database": _database,
@@ -55,13 +57,17 @@ def verify_home(home: Home) -> Iterator[Check]:
         "texts and calls": _ledger,
         "values": _values,
         "results": _results,
+        "rows": _rows,
     }
+    known: set[tuple[str, str]] = set()
     for name, part in parts.items():
         tally, found = Tally(), list[Finding]()
         try:
             found.extend(part(home, tally))
         except StorageError as error:
             found.append(Finding("database", home.database.name, f"the check broke off: {error}"))
+        found = [one for one in found if name != "rows" or (one.where, one.key) not in known]
+        known.update((one.where, one.key) for one in found)
         yield Check(name, tally["checked"], tuple(found))
 
 
@@ -189,6 +195,21 @@ def _faults(
         yield f"{len(missing)} of its calls are not in the ledger, such as {missing[0]}"
     if result.judgement_id in scores and scores[result.judgement_id] != result.score:
         yield f"its score {result.score} is not that of its judgement, {scores[result.judgement_id]}"
+
+
+def _rows(home: Home, tally: Tally) -> Iterator[Finding]:
+    for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
+        columns = home.rows(f"PRAGMA table_info([{table}])")
+        if not any(column["name"] == SEAL for column in columns):
+            continue
+        keys = [str(column["name"]) for column in sorted(columns, key=lambda one: one["pk"]) if column["pk"]]
+        for row in home.pages(table, key=", ".join(keys)):
+            tally["checked"] += 1
+            if not is_as_written(table, row):
+                run = row["id"] if table == "runs" else row.get("run_id", "")
+                yield Finding(
+                    table, "/".join(str(row[key]) for key in keys), "it was changed after it was written", run
+                )
 
 
 def _ids(home: Home, table: str) -> set[str]:

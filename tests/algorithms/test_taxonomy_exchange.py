@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 
 import networkx as nx
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.node_link import (
+    FORMAT,
     from_csv,
     from_graphml,
     from_json,
@@ -172,3 +174,15 @@ def test_nodes_may_leave_out_those_above() -> None:
     """Stored leaves alone bring their parents with them."""
     tree = from_nodes([TreeNode(id="<A><B><C>")], ["A"])
     assert check_tree(tree) == []
+
+
+@pytest.mark.parametrize("support", ["1" + "0" * 23, "1" * 30, f"{2**53}", ":".join(["1"] * 200_000), "9" * 5_000])
+def test_a_number_that_no_tree_has_is_refused_at_once(support: str) -> None:
+    """A support beyond what can be kept, and a number that takes long to read, are errors in every form of a tree."""
+    text = f"format: {FORMAT}\ncategories:\n  A:\n    support: {support}\n"
+    began = time.process_time()
+    with pytest.raises(DataError):
+        from_yaml(text)
+    with pytest.raises(DataError):
+        from_csv(f"id,support\n<A>,{support}\n")
+    assert time.process_time() - began < 2

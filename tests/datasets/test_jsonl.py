@@ -134,6 +134,28 @@ def test_each_problem_is_named_by_file_and_line(write, tmp_path: Path, bad: str 
     assert [sample.id for sample in read_jsonl(path, blobs=None, on_bad="skip")] == ["good", "after"]
 
 
+def test_an_image_outside_of_the_datas_folder_is_read_only_if_that_is_allowed(tmp_path: Path) -> None:
+    """A path that leaves the folder by `..`, from the root or by a link is a problem, and none with allow_outside."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (tmp_path / "outside.png").write_bytes(encoded("PNG"))
+    (folder / "inside.png").write_bytes(encoded("PNG"))
+    (folder / "link.png").symlink_to(tmp_path / "outside.png")
+    paths = [
+        "../outside.png",
+        str(tmp_path / "outside.png"),
+        "link.png",
+        "../data/inside.png",
+        str(folder / "inside.png"),
+    ]
+    data = folder / "data.jsonl"
+    data.write_text("\n".join(json.dumps({"id": str(i), "prompt": "p", "image": one}) for i, one in enumerate(paths)))
+    problems = check(data).problems
+    assert [(problem.line, problem.kind) for problem in problems] == [(line, "image-outside") for line in (1, 2, 3)]
+    assert all("--allow-outside" in problem.message for problem in problems)
+    assert check(data, allow_outside=True).samples == 5
+
+
 def test_a_duplicate_id_names_both_lines(write) -> None:
     """The second of two equal ids is the problem, and the first line is named."""
     (problem,) = check(write(line("1"), line("2"), line("1"))).problems

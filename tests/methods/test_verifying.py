@@ -1,5 +1,6 @@
 """A sound home has nothing wrong; each kind of damage is found, with its runs and the way out."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +8,21 @@ from typing import Any
 
 import pytest
 
+import dokimasia
+from dokimasia.domain.call import Chat, Message, ModelRef
+from dokimasia.domain.capability import TreeVersion
+from dokimasia.domain.growth import Placement, TreeCriterion
+from dokimasia.domain.sample import TextPart
+from dokimasia.errors import StorageError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.reading.verifying import Verification, Wrong, verify
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import record_event
+from dokimasia.storage.runs import get_run, set_status
+from dokimasia.storage.trees.versions import create_tree, keep_criteria, put_version
 
 Requests = Callable[..., EvaluationRequest]
 
@@ -145,3 +156,72 @@ async def test_a_broken_reference_and_a_damaged_page_are_found(settings: Setting
     assert any(item.where == "database" for item in found.parts[0].wrong)
     broken = next(part for part in found.parts if part.name == "texts and calls")
     assert "the check broke off" in broken.wrong[0].what
+
+
+EDITS = (
+    (
+        "results",
+        "UPDATE results SET model = 'sim/other' WHERE rowid = (SELECT min(rowid) FROM results WHERE model <> '')",
+    ),
+    (
+        "results",
+        "UPDATE results SET outcome = 'failed', failure = 'refused', score = NULL, judgement_id = NULL "
+        "WHERE rowid = (SELECT min(rowid) FROM results WHERE outcome = 'scored')",
+    ),
+    ("calls", "UPDATE calls SET cost = 9.5 WHERE rowid = 1"),
+    ("calls", "UPDATE calls SET label = 'nobody' WHERE rowid = 1"),
+    ("run_samples", "UPDATE run_samples SET cluster = 'one' WHERE rowid = 1"),
+    ("runs", "UPDATE runs SET seed = seed + 1 WHERE rowid = 1"),
+    ("runs", "UPDATE runs SET options = replace(options, 'strong', 'strung') WHERE rowid = 1"),
+    ("runs", "UPDATE runs SET status = 'interrupted' WHERE rowid = 1"),
+    ("runs", "UPDATE runs SET options = '{' WHERE rowid = 1"),
+    ("events", "UPDATE events SET data = '{}' WHERE id = 1"),
+    ("attempts", "UPDATE attempts SET status = 200 WHERE id = 1"),
+    ("trees", "UPDATE trees SET source = 'elsewhere'"),
+    ("tree_criteria", "UPDATE tree_criteria SET text = 'forged'"),
+    ("tree_versions", "UPDATE tree_versions SET report = '{\"calls\": 9}'"),
+    ("tree_mappings", "UPDATE tree_mappings SET leaf = NULL"),
+)
+
+
+async def one_row_of_everything(settings: Settings, run: str) -> None:
+    """Add an event, a try that failed and a tree of one mapped criterion to the home."""
+    chat = Chat(
+        model=ModelRef(name="m", model="m", endpoint="e"),
+        messages=(Message(role="user", parts=(TextPart(text="hello"),)),),
+    )
+    version = TreeVersion(categories=("Perception",), nodes=())
+    with Home.open(settings.home, write=True) as home:
+        await record_event(home, run, "noted", {"why": "for the record"})
+        await SqliteLedger(home).attempt("k", chat, kind="rate_limit", status=429, message="slow down", label="judge")
+        await create_tree(home, "t", source="file")
+        await keep_criteria(home, "t", [TreeCriterion("c:1", "Names the sign.", "s")])
+        await put_version(home, "t", version, phase="import", placements=[Placement("c:1", "leaf")])
+
+
+@pytest.mark.parametrize(("table", "sql"), EDITS)
+async def test_an_edited_row_is_found(settings: Settings, run: str, table: str, sql: str) -> None:
+    """An edit of any column of a row is one finding at that row, and no later change by the program hides it."""
+    await one_row_of_everything(settings, run)
+    assert checked(settings).ok
+    change(settings, sql)
+    (found,) = wrong(settings)
+    assert found.where == table
+    if table == "runs":
+        with Home.open(settings.home, write=True) as home:
+            await set_status(home, found.key, "interrupted")
+        assert [one.key for one in wrong(settings)] == [found.key] == list(found.runs)
+
+
+async def test_a_run_whose_row_does_not_read_is_named(settings: Settings, run: str) -> None:
+    """Options that are no JSON are an error that names the file, the run and the way out."""
+    change(settings, "UPDATE runs SET options = '{' WHERE id = ?", run)
+    with Home.open(settings.home, write=False) as home, pytest.raises(StorageError, match=f"run {run} does not read"):
+        get_run(home, run)
+
+
+def test_rows_are_written_in_one_place() -> None:
+    """No statement of the program inserts or updates rows past the module that seals them, but for texts by their hash."""
+    writing = re.compile(r"INSERT (?:OR \w+ )?INTO (?!texts|_migrations)\w+|UPDATE \w+ SET")
+    package = Path(dokimasia.__file__).parent
+    assert [str(path) for path in package.rglob("*.py") if writing.search(path.read_text())] == []

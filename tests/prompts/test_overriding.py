@@ -1,5 +1,6 @@
 """Folders of prompts in place of the shipped ones: by name, with the same inputs, and refused with the file's name."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -84,4 +85,11 @@ def test_a_folder_without_prompts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such folder of prompts"):
         default_library().overridden(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"no prompt in it; a prompt is a file such as answer_again\.md"):
+        default_library().overridden(tmp_path)
+
+
+def test_a_pipe_in_a_folder_of_prompts_is_refused(tmp_path: Path) -> None:
+    """What is no file is an error that names it, and is never waited for."""
+    os.mkfifo(tmp_path / "checkpoints.md")
+    with pytest.raises(ConfigError, match=r"checkpoints\.md: this is no file"):
         default_library().overridden(tmp_path)

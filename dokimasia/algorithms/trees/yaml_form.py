@@ -2,11 +2,12 @@
 # networkx and PyYAML ship no types; what is read here is given its type at once.
 """The capability tree as YAML to be edited by hand: categories, parents, capabilities, each with its criteria."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.trees.node_link import FORMAT, from_nodes
-from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, TreeNode, plain_name
+from dokimasia.domain.capability import DEEPEST, MOST_SUPPORT, ROOT, CapabilityPath, TreeNode, plain_name
 from dokimasia.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ _BELOW = ("categories", "parents", "capabilities")
 
 _DEEPEST_NESTING = 20
 _ONE_LINE = 1_000_000
+_LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
+"""What YAML may take for a number (of base 60, with colons) and work on for as long as the square of its length."""
+
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
 # A capability tree: categories > parents > capabilities. The categories are fixed.
@@ -118,6 +122,8 @@ def _check(events: Iterable[Any]) -> None:
             continue
         if not isinstance(event, yaml.NodeEvent):
             continue
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _LONG_NUMBER.fullmatch(event.value):
+            raise DataError(f"{line}: a number of {len(event.value):,} signs; a text needs quotation marks")
         names = open_names[-1] if open_names else None
         if names is not None:
             if expects_name[-1]:
@@ -174,8 +180,8 @@ def _read(fields: Any, names: tuple[str, ...], nodes: list[TreeNode], texts: dic
         fields = {**fields, "criteria": list(said)}
     criteria, absorbed = _texts(fields, "criteria", node), _texts(fields, "absorbed", node)
     support = fields.get("support", len(criteria))
-    if type(support) is not int or support < 0:
-        raise DataError(f"{node}: the support is no whole number from 0")
+    if type(support) is not int or not 0 <= support <= MOST_SUPPORT:
+        raise DataError(f"{node}: the support is no whole number from 0 to {MOST_SUPPORT:,}")
     nodes.append(TreeNode(id=node, support=support, members=criteria, absorbed=absorbed))
     children = fields.get(below) if below else None
     if children is None:

@@ -1,7 +1,7 @@
 """A home verified for people: what was checked, what is wrong, which runs it touches, and the way out."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -60,7 +60,9 @@ def verify(home: Home) -> Verification:
 def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
     wrong = tuple(
         Wrong(
-            **finding._asdict(),
+            where=finding.where,
+            key=finding.key,
+            what=finding.what,
             runs=tuple(sorted(touched.get((finding.where, finding.key), ()))),
             way_out=_way_out(finding),
         )
@@ -84,10 +86,10 @@ def _way_out(finding: Finding) -> str:
         return "restore the home from a copy, or delete from `calls` those that refer to it: they are asked anew"
     if where in _VALUE_COLUMNS or where in {"samples", "objects"}:
         return _ANEW.format(also=f", DELETE FROM {where} WHERE id = '{key}'")
-    return _ANEW.format(also="") if where == "results" else _RESTORE
+    return _ANEW.format(also="") if where in {"results", "run_samples"} else _RESTORE
 
 
-def _touched(home: Home, findings: Iterable[Finding]) -> dict[tuple[str, str], set[str]]:
+def _touched(home: Home, findings: Collection[Finding]) -> dict[tuple[str, str], set[str]]:
     """Return, by place and key of what is wrong, the runs that it touches."""
     wanted = _grouped((finding.where, finding.key) for finding in findings)
     touched: dict[tuple[str, str], set[str]] = {}
@@ -95,8 +97,9 @@ def _touched(home: Home, findings: Iterable[Finding]) -> dict[tuple[str, str], s
     def touch(where: str, key: str, runs: Iterable[str]) -> None:
         touched.setdefault((where, key), set()).update(runs)
 
-    for key in wanted.get("results", ()):
-        touch("results", key, [key.split("/", 1)[0]])
+    for finding in findings:
+        if finding.where == "results" or finding.run:
+            touch(finding.where, finding.key, [finding.run or finding.key.split("/", 1)[0]])
     for table, column in _VALUE_COLUMNS.items():
         if table in wanted:
             for run, id in home.all(f"SELECT DISTINCT run_id, {column} FROM results WHERE {column} IS NOT NULL"):

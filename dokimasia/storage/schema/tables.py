@@ -19,7 +19,7 @@ def first_tables(db: "Database") -> None:
     _make(
         db,
         "profiles",
-        "model endpoint name transport findings usage:INTEGER finish_reasons latency:float checked_at",
+        "model endpoint name transport findings usage:INTEGER finish_reasons latency:float checked_at row_digest",
         pk=("model", "endpoint"),
     )
     _make_trees(db)
@@ -45,12 +45,13 @@ def _make_runs(db: "Database") -> None:
     _make(
         db,
         "runs",
-        "id method command data_name data_hash options seed:INTEGER fresh:INTEGER version status created_at updated_at",
+        "id method command data_name data_hash options seed:INTEGER fresh:INTEGER version status "
+        "created_at updated_at row_digest",
         pk="id",
     )
-    _make(db, "events", "id:int run_id at kind data", pk="id", **_OF_A_RUN)
+    _make(db, "events", "id:int run_id at kind data row_digest", pk="id", **_OF_A_RUN)
     _index(db, "events", "run_id")
-    _make(db, "threads", "thread_id run_id item graph graph_version created_at", pk="thread_id", **_OF_A_RUN)
+    _make(db, "threads", "thread_id run_id item graph graph_version created_at row_digest", pk="thread_id", **_OF_A_RUN)
     _index(db, "threads", "run_id")
 
 
@@ -65,7 +66,7 @@ def _make_values(db: "Database") -> None:
     _make(
         db,
         "run_samples",
-        "run_id position:INTEGER sample sample_id sample_digest cluster",
+        "run_id position:INTEGER sample sample_id sample_digest cluster row_digest",
         pk=("run_id", "position"),
         foreign_keys=[("run_id", "runs", "id"), ("sample", "samples", "id")],
     )
@@ -86,15 +87,15 @@ def _make_ledger(db: "Database") -> None:
         db,
         "calls",
         "key kind model endpoint model_name label request reply reply_digest "
-        "finish_reason:str input_tokens:int output_tokens:int cost:float latency:float created_at",
+        "finish_reason:str input_tokens:int output_tokens:int cost:float latency:float created_at row_digest",
         pk="key",
     )
-    _make(db, "attempts", "id:int call_key model endpoint label kind status:int message at", pk="id")
+    _make(db, "attempts", "id:int call_key model endpoint label kind status:int message at row_digest", pk="id")
     _index(db, "attempts", "call_key")
     _make(
         db,
         "reduced_images",
-        "original side:INTEGER sha256 media_type width:INTEGER height:INTEGER bytes:INTEGER created_at",
+        "original side:INTEGER sha256 media_type width:INTEGER height:INTEGER bytes:INTEGER created_at row_digest",
         pk=("original", "side"),
     )
     _index(db, "reduced_images", "sha256")
@@ -106,7 +107,7 @@ def _make_results(db: "Database") -> None:
         "results",
         "run_id item kind sample_id sample_digest model arm repeat:INTEGER status outcome failure:str reason:str "
         "score:float chain_id:str criteria_id:str response_id:str judgement_id:str final_id:str verdict:str stated:float "
-        "stated_score:float length:int calls value_ids",
+        "stated_score:float length:int calls value_ids row_digest",
         pk=("run_id", "item"),
         **_OF_A_RUN,
     )
@@ -114,7 +115,7 @@ def _make_results(db: "Database") -> None:
     _make(
         db,
         "criteria_collections",
-        "collection_id sample_id sample_digest criteria_id chain_id:str",
+        "collection_id sample_id sample_digest criteria_id chain_id:str row_digest",
         pk=("collection_id", "sample_id"),
         foreign_keys=[("criteria_id", "criteria_sets", "id"), ("chain_id", "chains", "id")],
     )
@@ -123,24 +124,26 @@ def _make_results(db: "Database") -> None:
 
 def _make_trees(db: "Database") -> None:
     db.execute(
-        "CREATE TABLE trees (name TEXT PRIMARY KEY, run_id TEXT NOT NULL, source TEXT NOT NULL, created_at TEXT NOT NULL)"
+        "CREATE TABLE trees (name TEXT PRIMARY KEY, run_id TEXT NOT NULL, source TEXT NOT NULL, created_at TEXT NOT NULL, "
+        "row_digest TEXT NOT NULL)"
     )
     db.execute(
         "CREATE TABLE tree_versions (tree TEXT NOT NULL REFERENCES trees(name), position INTEGER NOT NULL, "
         "version_id TEXT NOT NULL, phase TEXT NOT NULL, run_id TEXT NOT NULL, made_by TEXT NOT NULL, "
-        "report TEXT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (tree, position), UNIQUE (tree, version_id))"
+        "report TEXT NOT NULL, created_at TEXT NOT NULL, row_digest TEXT NOT NULL, "
+        "PRIMARY KEY (tree, position), UNIQUE (tree, version_id))"
     )
     db.execute("CREATE INDEX idx_tree_versions_version_id ON tree_versions (version_id)")
     db.execute("CREATE INDEX idx_tree_versions_run_id ON tree_versions (run_id)")
     db.execute(
         "CREATE TABLE tree_criteria (tree TEXT NOT NULL REFERENCES trees(name), criterion TEXT NOT NULL, "
         "text TEXT NOT NULL, sample_id TEXT NOT NULL, stratum TEXT NOT NULL, ground_truth TEXT NOT NULL, "
-        "question TEXT NOT NULL, cluster TEXT NOT NULL, PRIMARY KEY (tree, criterion)) WITHOUT ROWID"
+        "question TEXT NOT NULL, cluster TEXT NOT NULL, row_digest TEXT NOT NULL, PRIMARY KEY (tree, criterion)) WITHOUT ROWID"
     )
     db.execute(
         "CREATE TABLE tree_mappings (tree TEXT NOT NULL REFERENCES trees(name), version_id TEXT NOT NULL, "
         "criterion TEXT NOT NULL, leaf TEXT, failure TEXT NOT NULL, reason TEXT NOT NULL, call_key TEXT NOT NULL, "
-        "model TEXT NOT NULL, prompt TEXT NOT NULL, prompt_version INTEGER NOT NULL, "
+        "model TEXT NOT NULL, prompt TEXT NOT NULL, prompt_version INTEGER NOT NULL, row_digest TEXT NOT NULL, "
         "PRIMARY KEY (tree, version_id, criterion)) WITHOUT ROWID"
     )
 
@@ -149,11 +152,11 @@ def _make_checks(db: "Database") -> None:
     db.execute(
         "CREATE TABLE check_items (id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs(id), kind TEXT NOT NULL, "
         "sample_id TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL, detail TEXT NOT NULL, "
-        "position INTEGER NOT NULL, state TEXT NOT NULL, opened_at TEXT NOT NULL)"
+        "position INTEGER NOT NULL, state TEXT NOT NULL, opened_at TEXT NOT NULL, row_digest TEXT NOT NULL)"
     )
     db.execute("CREATE INDEX idx_check_items_run_id ON check_items (run_id)")
     db.execute(
         "CREATE TABLE decisions (id TEXT PRIMARY KEY, item TEXT NOT NULL REFERENCES check_items(id), "
         "number INTEGER NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL, text TEXT NOT NULL, "
-        "difference TEXT NOT NULL, UNIQUE (item, number))"
+        "difference TEXT NOT NULL, row_digest TEXT NOT NULL, UNIQUE (item, number))"
     )

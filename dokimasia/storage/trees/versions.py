@@ -13,8 +13,8 @@ from dokimasia.domain.identity import canonical_json
 from dokimasia.errors import ConfigError, NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import now
-from dokimasia.storage.values import insert_statement, read_value, row_of
+from dokimasia.storage.schema.rows import insert_row, insert_rows, insert_statement, next_number
+from dokimasia.storage.values import now, read_value, row_of
 
 __all__ = [
     "StoredVersion",
@@ -73,7 +73,7 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
 
     def insert(connection: sqlite3.Connection) -> None:
         row = {"name": name, "run_id": run_id, "source": source, "created_at": now()}
-        connection.execute(insert_statement("trees", row), row)
+        insert_row(connection, "trees", row)
 
     await home.write(insert)
     made = next(tree for tree in list_trees(home) if tree.name == name)
@@ -88,12 +88,8 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
 async def keep_criteria(home: Home, tree: str, criteria: Iterable[TreeCriterion]) -> None:
     """Keep the criteria that a tree knows, with text, sample and stratum; one that it knows already stays as it is."""
     stream = iter(criteria)
-    sql = (
-        "INSERT INTO tree_criteria (tree, criterion, text, sample_id, stratum, ground_truth, question, cluster) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-    )
-    while chunk := [(tree, *one) for one in islice(stream, _CHUNK)]:
-        await home.write(lambda connection, chunk=chunk: connection.executemany(sql, chunk).rowcount)
+    while chunk := [_criterion_row(tree, one) for one in islice(stream, _CHUNK)]:
+        await home.write(lambda connection, chunk=chunk: insert_rows(connection, "tree_criteria", chunk))
 
 
 async def put_version(
@@ -117,23 +113,18 @@ async def put_version(
     body = row_of(version)
     id = str(body["id"])
     details = canonical_json(report or {}).decode()
-    rows = [(tree, id, *one) for one in placements]
+    rows = [_placement_row(tree, id, one) for one in placements]
 
     def insert(connection: sqlite3.Connection) -> None:
         known = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
         if known.fetchone() is not None:
             return
         connection.execute(insert_statement("objects", body), body)
-        connection.execute(
-            "INSERT INTO tree_versions (tree, position, version_id, phase, run_id, made_by, report, created_at) "
-            "SELECT ?, coalesce(max(position), 0) + 1, ?, ?, ?, ?, ?, ? FROM tree_versions WHERE tree = ?",
-            (tree, id, phase, run_id, made_by, details, now(), tree),
-        )
-        connection.executemany(
-            "INSERT INTO tree_mappings (tree, version_id, criterion, leaf, failure, reason, call_key, model, prompt, "
-            "prompt_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        position = next_number(connection, "tree_versions", "position", tree=tree)
+        place = {"tree": tree, "position": position, "version_id": id, "phase": phase, "run_id": run_id}
+        kept = {**place, "made_by": made_by, "report": details, "created_at": now()}
+        insert_row(connection, "tree_versions", kept)
+        insert_rows(connection, "tree_mappings", rows)
 
     await home.write(insert)
     return next(one for one in versions(home, tree) if one.id == id)
@@ -256,6 +247,16 @@ def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
         "WHERE tree = ? ORDER BY criterion"
     )
     return [TreeCriterion(*row) for row in home.all(sql, (tree,))]
+
+
+def _criterion_row(tree: str, one: TreeCriterion) -> dict[str, Any]:
+    fields = one._asdict()
+    return {"tree": tree, "criterion": fields.pop("key"), **fields}
+
+
+def _placement_row(tree: str, version_id: str, one: Placement) -> dict[str, Any]:
+    fields = one._asdict()
+    return {"tree": tree, "version_id": version_id, "call_key": fields.pop("call"), **fields}
 
 
 def _newest(home: Home, tree: str) -> StoredVersion:
