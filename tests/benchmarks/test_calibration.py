@@ -19,9 +19,34 @@ def calibration(monkeypatch: pytest.MonkeyPatch):
     return calibration
 
 
+def test_every_printed_interval_has_one_rule(calibration) -> None:
+    """Each place of an interval in the figures' models is held to exactly one rule, and no rule is left without a place."""
+    from benchmarks.calibration.printed import BESIDE_MODELS, RULES, places, rules_of
+
+    found = set(places())
+    assert len(found) > 150
+    assert [place for place in sorted(found) if len(rules_of(place)) != 1] == []
+    used = {rule.places for place in found for rule in rules_of(place)}
+    assert [rule.places for rule in RULES if rule.places not in used] == []
+    families = {rule.family for rule in (*RULES, *BESIDE_MODELS.values())}
+    assert families <= set(calibration.FAMILIES)
+
+
+def test_an_interval_without_a_rule_is_found() -> None:
+    """A place that nothing is known of has no rule, and bounds are no intervals."""
+    from benchmarks.calibration.printed import places, rules_of
+
+    assert rules_of("evaluate.models.charm") == []
+    assert "audit.models.bounds.overall" not in set(places())
+
+
 def test_a_few_seeds_end_to_end(calibration) -> None:
     """Over two seeds every figure has its verdict, and intervals cover nearly always."""
+    from benchmarks.calibration.printed import BESIDE_MODELS, RULES
+
     verdicts = calibration.calibrate(2)
+    for rule in (*RULES, *BESIDE_MODELS.values()):
+        assert any(one.name.startswith(rule.figure) for one in verdicts[rule.family]), rule
     assert list(verdicts) == list(calibration.FAMILIES)
     intervals = [one for several in verdicts.values() for one in several if one.rule == "covers"]
     assert len(intervals) > 60
