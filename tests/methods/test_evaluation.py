@@ -153,13 +153,13 @@ async def test_bad_samples_stop_the_run_before_it_pays(
     path.write_text("\n".join([good[0], "{broken", good[1], '{"id": "x", "prompt": " "}', good[2], good[0]]))
     transport = counting()
     with pytest.raises(DataError) as caught:
-        await evaluate(request_of(data=path), settings=settings, transports={"sim": transport})
+        await evaluate(request_of(data=path, allow_outside=True), settings=settings, transports={"sim": transport})
     message = str(caught.value)
     assert all(f"line {number}" in message for number in (2, 4, 6))
     assert transport.sent == []
     with Home.open(settings.home, write=False) as home:
         assert list_runs(home) == []
-    result = await evaluate(request_of(data=path, on_bad_sample="skip"), settings=settings)
+    result = await evaluate(request_of(data=path, on_bad_sample="skip", allow_outside=True), settings=settings)
     assert result.summary["samples"] == 3
     assert len(result.summary["skipped"]) == 3
 

@@ -381,7 +381,7 @@ async def test_without_reference_answers_it_says_what_is_needed(
         line["image"] = str(world.parent / line["image"])
     data = tmp_path / "bare.jsonl"
     data.write_bytes(b"\n".join(map(orjson.dumps, lines)))
-    request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/weak",))
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/weak",), allow_outside=True)
     run = (await evaluate(request, settings=settings)).run
     with pytest.raises(InputError, match=r"no sample .* has a reference answer.*--threshold 3"):
         await refine(RefinementRequest(run=run, strategy="self"), settings=settings)

@@ -288,7 +288,9 @@ async def test_a_budget_that_ends_at_the_verdict_leaves_the_answer_open(
     settings: Settings, request_of: Requests, world: Path, tmp_path: Path
 ) -> None:
     """The answer whose verdict could not be paid for is `budget`, and a resume asks for just that and ends as the whole."""
-    request = request_of(data=open_question(world, tmp_path), judge="sim/judge", models=("sim/weak",))
+    request = request_of(
+        data=open_question(world, tmp_path), judge="sim/judge", models=("sim/weak",), allow_outside=True
+    )
     reference = watched()
     elsewhere = Settings(home=settings.home.with_name("whole"))
     whole = await evaluate(request, settings=elsewhere, transports={"sim": reference})
@@ -316,7 +318,9 @@ async def test_a_retry_keeps_what_was_decided(
     settings: Settings, request_of: Requests, world: Path, tmp_path: Path
 ) -> None:
     """An answer whose scores failed keeps the judge's verdict: the retry asks for scores alone."""
-    request = request_of(data=open_question(world, tmp_path), judge="sim/judge", models=("sim/strong",))
+    request = request_of(
+        data=open_question(world, tmp_path), judge="sim/judge", models=("sim/strong",), allow_outside=True
+    )
 
     def garbled(call: ModelCall, reply: Any) -> Any:
         return spoil(reply, call, "malformed") if isinstance(call, Chat) and prompt_of(call) == "checkpoints" else reply

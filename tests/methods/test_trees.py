@@ -135,7 +135,9 @@ async def test_criteria_of_one_image_are_one_cluster(
     data.write_text(
         "".join(json.dumps({**one, "image": picture}) + "\n" for one, picture in zip(lines, pictures, strict=True))
     )
-    done = await evaluate(EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",)), settings=settings)
+    done = await evaluate(
+        EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",), allow_outside=True), settings=settings
+    )
     with Home.open(settings.home, write=False) as home:
         measured = measured_of(home, get_run(home, done.run))
     clusters = {sample: measured.cluster_of[one] for one, sample in measured.sample_of.items()}
