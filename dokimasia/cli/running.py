@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from dokimasia.cli.progress import ProgressLine
@@ -11,7 +12,7 @@ from dokimasia.cli.shared import say, say_error
 from dokimasia.errors import Interrupted
 from dokimasia.runs.ending import End
 from dokimasia.runs.reaching import Stop
-from dokimasia.settings import Settings
+from dokimasia.settings import CONFIG_NAME, Settings
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5}
 """By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
@@ -49,7 +50,7 @@ def run_to_end(work: Work[R], settings: Settings) -> R:
                 ) from None
             raise Interrupted(
                 f"interrupted; everything finished is kept. "
-                f"Go on with: dokimasia resume {line.run_id} --home {settings.home}"
+                f"Go on with: dokimasia resume {line.run_id}{_where(settings)}"
             ) from None
     say(line.paid())
     return result
@@ -59,12 +60,19 @@ def exit_code(result: Ended, settings: Settings) -> int:
     """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code."""
     if result.end == "spending":
         say(
-            f"{result.why}. Go on with: dokimasia resume {result.run} --home {settings.home} (with a larger --max-cost, "
+            f"{result.why}. Go on with: dokimasia resume {result.run}{_where(settings)} (with a larger --max-cost, "
             "--max-calls or --max-tokens, or none)"
         )
     elif result.why:
         say_error(f"run {result.run}: {result.why}")
     return EXIT_CODES[result.end]
+
+
+def _where(settings: Settings) -> str:
+    """Return the options by which another command finds the same home and, where it is not the usual one, configuration."""
+    config = settings.config_path
+    usual = config is None or config == Path.cwd() / CONFIG_NAME
+    return f" --home {settings.home}" + ("" if usual else f" --config {config}")
 
 
 async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> R:

@@ -1,6 +1,6 @@
 """How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.errors import ConfigError
@@ -53,9 +53,16 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
 
 def _measured(method: Method[Any, Any], figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
     """Return a figure of each model, None where nothing was measured; what was asked without the image is left out."""
-    place, part = method.measures[name]
+    steps = method.measures[name]
     sighted = {model: one for model, one in figures["models"].items() if not model.endswith(BLIND)}
-    return {model: None if one[place] is None else one[place][part] for model, one in sighted.items()}
+    return {model: _at(one, steps) for model, one in sighted.items()}
+
+
+def _at(figures: Mapping[str, Any], steps: Sequence[str]) -> float | None:
+    found: Any = figures
+    for step in steps:
+        found = None if found is None else found[step]
+    return found
 
 
 def _too_many(home: Home, run: Run, limit: str | None) -> str:

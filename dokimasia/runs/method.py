@@ -177,7 +177,7 @@ class Method(Generic[Q, P]):
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
     export: "Callable[[Home, Run], Export] | None" = None
     scale: tuple[float, float] | None = None
-    measures: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
     diff: str | None = None

@@ -108,7 +108,10 @@ class Invocation(Value):
     )
     min_score: float | None = Field(default=None, description="Exit with 5 if a model's mean score is below.")
     min_accuracy: float | None = Field(
-        default=None, ge=0, le=1, description="Exit with 5 if a model's share of right answers is below."
+        default=None,
+        ge=0,
+        le=1,
+        description="Exit with 5 if a model's share of right answers is below; undecided is not right.",
     )
     name: Called | None = Field(default=None, description="Call the run so: a name serves wherever its id does.")
     tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True)] = Field(

@@ -161,6 +161,21 @@ def test_a_fork_whose_judge_is_slow(
     assert json.loads(resumed)["judge"] == "J"
 
 
+def test_an_undecided_answer_is_not_right(verb: Verb, world: Path, tmp_path: Path) -> None:
+    """By rules alone, a share of right answers that leaves out what was not decided does not pass a threshold on all."""
+    lines = [json.loads(line) for line in world.read_text().splitlines()][:4]
+    answers = tmp_path / "answers.jsonl"
+    said = [f"Final answer: {one['reference_answer']}" for one in lines[:2]] + ["I cannot tell from this.", "No idea."]
+    rows = [{"id": one["id"], "model": "m", "response": text} for one, text in zip(lines, said, strict=True)]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("evaluate", world, "--limit", "4", "--responses", answers, "--max-failures", "100%")
+    code, shown, _ = verb(*asked, "--min-accuracy", "0.6", "--json")
+    accuracy = json.loads(shown)["models"]["m"]["accuracy"]
+    assert accuracy["share"] >= 0.6 > accuracy["bounds"]["low"]
+    assert code == 5
+    assert verb(*asked, "--min-accuracy", "0.5")[0] == 0
+
+
 def test_last_is_the_newest_run_that_the_verb_can_use(verb: Verb, world: Path) -> None:
     """A newer run of another kind, or one that is finished or not, is passed over."""
     asked = ("evaluate", world, "--judge", "sim/judge", "--models", "sim/weak,sim/strong")

@@ -35,7 +35,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     scale=ATOMS,
-    measures={"score": ("score", "mean"), "accuracy": ("accuracy", "share")},
+    measures={"score": ("score", "mean"), "accuracy": ("accuracy", "bounds", "low")},
     fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
 )
 
