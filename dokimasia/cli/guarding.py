@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 
 class Guarded:
@@ -42,7 +42,7 @@ class Guarded:
 def guarded() -> Iterator[None]:
     """Guard standard output and error for the time inside."""
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (Guarded(stream) for stream in streams)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = (cast("TextIO", Guarded(stream)) for stream in streams)
     try:
         yield
     finally:

@@ -484,7 +484,10 @@ async def test_rounds_go_on_while_the_shown_atoms_improve() -> None:
 
 async def test_what_stops_the_rounds_is_no_part_of_the_estimate() -> None:
     """A lucky judgement ends the rounds; the score is that of another draw. As published one draw does both."""
-    lucky = lambda found, call: scores(5, 5, 5) if call.repeat % 10_000 == 1_000 else scores(2, 2, 5)  # noqa: E731
+
+    def lucky(_: Any, call: Chat) -> str:
+        return scores(5, 5, 5) if call.repeat % 10_000 == 1_000 else scores(2, 2, 5)
+
     world = World(checkpoints=lucky)
     done = await world.refine("self", rounds=3)
     assert [step.stopped for step in done.steps] == ["", "all solved"]

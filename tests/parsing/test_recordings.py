@@ -16,7 +16,7 @@ from dokimasia.parsing.checkpoints import parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.verdicts import parse_equivalence
-from dokimasia.prompts import default_library, recognise, render
+from dokimasia.prompts import recognise, render
 
 RECORDED = [
     json.loads(line) for line in (Path(__file__).parents[1] / "recordings" / "exchanges.jsonl").read_text().splitlines()
@@ -80,10 +80,8 @@ def test_judges_tell_silence_from_error() -> None:
 
 def test_requests_are_recognised_by_what_they_were_rendered_from() -> None:
     """A request that is rendered anew from what was recorded is recognised with the same inputs."""
-    library = default_library()
-    current = [one for one in RECORDED if library.get(one["prompt"]).version == one["version"]]
-    assert len(current) > 80
-    for one in current:
+    assert len(RECORDED) > 100
+    for one in RECORDED:
         found = recognise(render(one["prompt"], one["inputs"]).messages)
         assert found is not None
         assert (found.name, found.inputs) == (one["prompt"], one["inputs"])

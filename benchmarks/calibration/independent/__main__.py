@@ -14,7 +14,7 @@ import numpy as np
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from benchmarks.calibration.independent.figures import FIGURES, correlation
+from benchmarks.calibration.independent.figures import FIGURES, Correlation, correlation
 from benchmarks.calibration.independent.worlds import BALANCED, DESIGNS, LEVELS, MIDDLE, draw
 
 FULL = 1000
@@ -28,7 +28,7 @@ FALLS_SHORT = {LEAST: 0.0015, ASKED: 0.0125}
 NAMED = ("mean score", "paired difference")
 PRINTED, WIDER = 0.99, 1.15
 POPULATION = 1_000_000
-CORRELATIONS = [
+CORRELATIONS: list[tuple[Correlation, int, float]] = [
     (method, n, rho)
     for method in ("pearson", "spearman", "kendall")
     for n, rho in ((5, 0.9), (8, 0.95), (10, 0.5), (10, 0.95), (12, 0.9), (15, 0.95), (25, 0.5), (25, 0.95))

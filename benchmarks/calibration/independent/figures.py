@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -163,7 +163,10 @@ FIGURES = {
 """By name; `value` of very many independent images is the truth."""
 
 
-def correlation(method: str, n: int, rho: float, seed: int) -> tuple[Any, float]:
+Correlation = Literal["pearson", "spearman", "kendall"]
+
+
+def correlation(method: Correlation, n: int, rho: float, seed: int) -> tuple[Any, float]:
     """Return the interval of a correlation of n pairs of normal values, and its truth; an error counts as no interval."""
     from dokimasia.algorithms.statistics import correlation_interval
 
@@ -172,6 +175,6 @@ def correlation(method: str, n: int, rho: float, seed: int) -> tuple[Any, float]
     y: Floats = rho * x + math.sqrt(1 - rho**2) * generator.normal(size=n)
     truth = {"pearson": rho, "spearman": 6 / math.pi * math.asin(rho / 2), "kendall": 2 / math.pi * math.asin(rho)}
     try:
-        return correlation_interval(x.tolist(), y.tolist(), method=method, clusters=None), truth[method]  # type: ignore[arg-type]
+        return correlation_interval(x.tolist(), y.tolist(), method=method, clusters=None), truth[method]
     except ValueError:
         return None, truth[method]

@@ -64,9 +64,10 @@ def _of_arm(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
     points = told * (POINT_TOKENS + (HINT_TOKENS if arm == "peer" else 0))
     sent = INSTRUCTION_TOKENS + size.text + size.images_for(model) + points
     earlier = 0 if plan.hide_answer else ANSWER_TOKENS
+    deciding = 0 if plan.protocol == "published" else plan.rounds - 1
     yield Asking(model, plan.rounds, sent + earlier, ANSWER_TOKENS)
     yield from _checked(plan, size, times=plan.rounds)
-    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + (plan.rounds - 1))
+    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + deciding)
 
 
 def _checked(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
