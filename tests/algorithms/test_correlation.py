@@ -57,6 +57,37 @@ def test_interval_below_ten_pairs_is_not_given(method, n: int) -> None:
     assert f"{n} clusters" in found.reason
 
 
+@pytest.mark.parametrize("between", [0.8, 0.95])
+def test_interval_holds_where_a_few_images_have_most_samples(between: float) -> None:
+    """Images of very unequal size say little of their own spread: over 400 data sets 95 % intervals cover at least 366."""
+    sizes = (*[1] * 6, *[2] * 4, 40, 60)
+    image = np.repeat(np.arange(len(sizes)), sizes)
+    covered = 0
+    for seed in range(400):
+        generator = np.random.default_rng(seed)
+        x, other = generator.normal(size=(2, len(sizes)))
+        own, beside = generator.normal(size=(2, len(image)))
+        y = between * x + np.sqrt(1 - between**2) * other
+        first, second = (np.sqrt(0.7) * a[image] + np.sqrt(0.3) * b for a, b in ((x, own), (y, beside)))
+        found = correlation_interval(first.tolist(), second.tolist(), clusters=image.tolist())
+        covered += not found.reason and found.low <= 0.7 * between <= found.high
+    assert covered >= 366
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_interval_is_not_given_where_one_side_hardly_varies(method) -> None:
+    """Scores that are the highest on nearly all images tell no correlation, and its place says so; equal images may vary."""
+    generator = np.random.default_rng(1)
+    lengths = generator.normal(size=120).tolist()
+    images = np.repeat(np.arange(20), 6).tolist()
+    top = [4.0, *[5.0] * 118, 1.0]
+    found = correlation_interval(lengths, top, method=method, clusters=images)
+    assert found == (-1, 1)
+    assert "20 clusters at the ceiling, of which" in found.reason
+    alike = [1.0, 3.0, 5.0] * 40
+    assert not correlation_interval(lengths, alike, method=method, clusters=images).reason
+
+
 def test_interval_refuses_too_few_clusters() -> None:
     """Four clusters bound no correlation."""
     with pytest.raises(ValueError, match="at least 5"):
