@@ -80,7 +80,7 @@ def correlations(seed: int) -> Seed:
         for method, truth in truths.items():
             interval = correlation_interval(x.tolist(), y.tolist(), method=method)
             intervals[f"{method} correlation {rho:g}, 25 pairs"] = trial(interval, truth)
-    for clusters in (12, 20):
+    for clusters in (18, 30):
         generator = np.random.default_rng(seed)
         x, index = _latent(generator, clusters, UNEQUAL, 0.6)
         noise, _ = _latent(generator, clusters, UNEQUAL, 0.6)

@@ -57,21 +57,23 @@ def test_interval_below_ten_pairs_is_not_given(method, n: int) -> None:
     assert f"{n} clusters" in found.reason
 
 
-@pytest.mark.parametrize("between", [0.8, 0.95])
-def test_interval_holds_where_a_few_images_have_most_samples(between: float) -> None:
-    """Images of very unequal size say little of their own spread: over 400 data sets 95 % intervals cover at least 366."""
-    sizes = (*[1] * 6, *[2] * 4, 40, 60)
+@pytest.mark.parametrize(("sizes", "given"), [((*[1] * 6, *[2] * 4, 40, 60), False), ((*[1] * 6, *[20] * 10), True)])
+def test_images_of_unequal_size_count_for_what_they_are_worth(sizes: tuple[int, ...], given: bool) -> None:
+    """Images worth fewer than ten of equal size have no interval; of those that have one, 366 of 400 cover."""
     image = np.repeat(np.arange(len(sizes)), sizes)
-    covered = 0
+    covered = printed = 0
     for seed in range(400):
         generator = np.random.default_rng(seed)
         x, other = generator.normal(size=(2, len(sizes)))
         own, beside = generator.normal(size=(2, len(image)))
-        y = between * x + np.sqrt(1 - between**2) * other
+        y = 0.95 * x + np.sqrt(1 - 0.95**2) * other
         first, second = (np.sqrt(0.7) * a[image] + np.sqrt(0.3) * b for a, b in ((x, own), (y, beside)))
         found = correlation_interval(first.tolist(), second.tolist(), clusters=image.tolist())
-        covered += not found.reason and found.low <= 0.7 * between <= found.high
-    assert covered >= 366
+        printed += not found.reason
+        covered += not found.reason and found.low <= 0.7 * 0.95 <= found.high
+        assert given or "12 clusters of unequal size are worth 2.5 equal ones" in found.reason
+    assert printed == (400 if given else 0)
+    assert covered >= (366 if given else 0)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])

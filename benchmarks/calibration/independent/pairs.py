@@ -46,6 +46,7 @@ DESIGNS = (
     Design("20 images of 1 to 20 samples", lambda generator: generator.integers(1, 21, 20)),
     Design("40 images of 1 to 20 samples", lambda generator: generator.integers(1, 21, 40)),
     BALANCED,
+    Design("12 images, two of 40 and 60 samples", lambda generator: np.array([1] * 6 + [2] * 4 + [40, 60])),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import Floats, effective_number, finite, number_clusters
+from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, effective_number, finite, number_clusters
 from dokimasia.algorithms.statistics.intervals import jackknifed
 from dokimasia.algorithms.statistics.refusal import too_little_variation
 from dokimasia.algorithms.statistics.shares import Interval
@@ -18,7 +18,7 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
 FEW_PAIRS = 10
-"""Below so many pairs or clusters a correlation has no interval that holds its level."""
+"""Below so many pairs, or clusters of equal size, a correlation has no interval that holds its level."""
 
 _FEWEST = 5
 _NO_VARIANCE = 1e-14
@@ -127,9 +127,9 @@ def correlation_interval(
     Returns
     -------
     Interval
-        Within -1 to 1. Below ten clusters, where one side hardly varies (`too_little_variation`, of ranks for a
-        correlation of ranks), or where the correlation is the same without any of the clusters (1, say), there is none:
-        its `reason` says why, and its limits are -1 and 1.
+        Within -1 to 1. There is none below ten clusters, or where those of unequal size are worth fewer; where one side
+        hardly varies (`too_little_variation`, of ranks for a correlation of ranks); and where the correlation is the same
+        without any of the clusters (1, say). Its `reason` says why then, and its limits are -1 and 1.
 
     Raises
     ------
@@ -160,10 +160,14 @@ def correlation_interval(
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
     if count < FEW_PAIRS:
         return Interval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
+    index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
+    effective = effective_number(np.bincount(index).astype(np.float64))
+    if effective < FEW_PAIRS - ROUNDING:
+        said = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
+        return Interval(-1.0, 1.0, f"{said}, and a correlation needs {FEW_PAIRS}")
     for side in (first, second):
         if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
             return Interval(-1.0, 1.0, reason)
-    index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
     if method == "pearson":
         left_out = _without_each(first, second, index)
     else:
