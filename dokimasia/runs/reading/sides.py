@@ -21,7 +21,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One scored or failed answer of one model; the ids tell whether two answers, or two sets of criteria, are the same.
+    """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
+    whether two answers say the same word for word.
 
     `right` says whether its final answer is right (None: not known), `stated` the share of the criteria's weight that it
     speaks to, and `criteria_stated` to which of them, whose weights are `weights`.
@@ -44,7 +45,7 @@ class Answer:
         return self.criteria is not None and self.criteria == other.criteria
 
     def same_response(self, other: "Answer") -> bool:
-        """Whether both are scores of the same response."""
+        """Whether both are scores of the same text, whoever wrote it and wherever it was read."""
         return self.response is not None and self.response == other.response
 
 
