@@ -65,7 +65,10 @@ def compare_runs(
     seed = first.seed if seed is None else seed
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
-    sides = {run.id: _sides(home, run, rows[run.id]) for run in (first, second)} if method.scale else {}
+    sides: dict[str, dict[str, Side]] = {}
+    if method.scale:
+        for run, plan in zip((first, second), plans, strict=True):
+            sides[run.id] = _sides(home, run, rows[run.id], judged=bool(plan.judge_name))
     return {
         **{
             name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
@@ -121,14 +124,17 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
 
-def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
+def _sides(home: Home, run: Run, rows: Sequence[ResultRow], *, judged: bool) -> dict[str, Side]:
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     answers: dict[str, list[Answer]] = {}
     for row in rows:
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer_of(row, scores, stated, weights, texts))
-    return {name: Side.of(_taken_up(run, places, listed), listed) for name, listed in sorted(answers.items())}
+    scored = judged or any(row.score is not None for row in rows)
+    return {
+        name: Side.of(_taken_up(run, places, listed), listed, scored=scored) for name, listed in sorted(answers.items())
+    }
 
 
 def answer_of(
