@@ -94,7 +94,7 @@ async def run(
     settings = settings or load_settings()
     library = method.library(request, given) if prompts is None else prompts
     with Home.open(settings.home, write=True, create=request.makes_home) as home:
-        session = Session(settings, home, library, given=given)
+        session = Session(settings, home, library, given=given, transports=tuple(transports or ()))
         row = await keep_accepted(method, home, request, await method.accept(request, session))
         return await carry_out(method, session, row, request, observer=observer, stop=stop, transports=transports)
 

@@ -60,17 +60,22 @@ def statuses(verb: Verb) -> list[str]:
     return [one["status"] for one in json.loads(verb("runs", "--json")[1])]
 
 
-def test_a_name_that_is_unknown_stops_the_run_and_the_same_command_tries_again(verb: Verb, world: Path) -> None:
+def test_a_name_that_is_unknown_stops_the_run_and_the_same_command_tries_again(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first few calls say so on one line, exit 1; the run is failed and never passes for complete."""
-    asked = ("evaluate", world, "--judge", "sim/nonsense", "--models", "sim/strong")
-    for _ in range(2):
-        code, _, said = verb(*asked)
-        assert code == 1
-        assert said.count("error:") == 1
-        assert "error: sim/nonsense cannot be reached: not_found" in said
-        assert "the run was complete" not in said
-    assert statuses(verb) == ["failed"]
-    code, _, said = verb(*asked, "--max-failures", "100%")
+    monkeypatch.chdir(tmp_path)
+    asked = ("evaluate", world, "--judge", "WRONG", "--models", "sim/strong")
+    with running_server() as url:
+        Path("dokimasia.toml").write_text(CONFIG.format(url=url))
+        for _ in range(2):
+            code, _, said = verb(*asked)
+            assert code == 1
+            assert said.count("error:") == 1
+            assert "error: WRONG cannot be reached: not_found" in said
+            assert "the run was complete" not in said
+        assert statuses(verb) == ["failed"]
+        code, _, said = verb(*asked, "--max-failures", "100%")
     assert code == 0, "whatever fails is allowed"
     assert statuses(verb) == ["done"]
 
