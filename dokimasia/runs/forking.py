@@ -84,7 +84,7 @@ async def fork(
         prepared = await prepare_fork(
             home, parent, request, settings=settings, given=given, transports=tuple(transports or ())
         )
-        row = await keep_accepted(
+        row, new = await keep_accepted(
             prepared.method,
             home,
             prepared.request,
@@ -100,6 +100,7 @@ async def fork(
             observer=observer,
             stop=stop,
             transports=transports,
+            new=new,
         )
 
 

@@ -103,6 +103,30 @@ def test_keys_and_names_behind_a_server(
     assert statuses(verb) == ["failed", "done"]
 
 
+def test_a_resume_that_is_refused_changes_nothing(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its key a run says that alone, and no plan; one that was interrupted stays so, and a new one is failed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
+    with running_server() as url:
+        Path("dokimasia.toml").write_text(CONFIG.format(url=url))
+        asked = ("evaluate", world, "--models", "sim/strong", "--judge", "KEYED")
+        assert verb(*asked, "--max-calls", "3")[0] == 4
+        monkeypatch.delenv("A_KEY_THAT_IS_NOT_SET")
+        for words in (("resume", "last"), asked):
+            code, _, said = verb(*words)
+            assert code == 2
+            assert said.startswith("error: model KEYED: the environment variable A_KEY_THAT_IS_NOT_SET is not set")
+            assert statuses(verb) == ["interrupted"]
+        code, _, said = verb(*asked, "--limit", "2")
+        assert (code, said.startswith("error:")) == (2, True)
+        assert statuses(verb) == ["failed", "interrupted"]
+        monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
+        assert verb(*asked)[0] == 0
+    assert statuses(verb) == ["failed", "done"]
+
+
 def test_a_dry_run_knows_the_keys_of_providers(verb: Verb, world: Path) -> None:
     """The variable that a provider's own key stands in is named where it is not set."""
     code, _, said = verb("evaluate", world, "--judge", "openai/gpt-5", "--models", "sim/strong", "--dry-run")
