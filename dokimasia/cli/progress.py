@@ -10,7 +10,7 @@ from dokimasia.cli.shared import say
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
-from dokimasia.report.figures import cost_text
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
 
@@ -48,9 +48,11 @@ class ProgressLine:
         self.run_id = run_id
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = (
-            f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
+            f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost_text(estimate.cost)}"
+            if models
+            else ""
         )
-        say(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again")
+        say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
         if self._console.is_terminal:
@@ -103,8 +105,8 @@ class ProgressLine:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
         cost = None if stats.cost_unknown else stats.cost
-        sent = f"{stats.answered} calls answered by models, {stats.cached} by the ledger"
-        tries = f", {stats.failed_tries} tries failed" if stats.failed_tries else ""
+        sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
+        tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         return f"{sent}{tries}; paid now: {cost_text(cost)} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing, now: float) -> str:
@@ -122,7 +124,7 @@ class ProgressLine:
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
-            *([f"{stats.failed_tries} tries failed"] if stats.failed_tries else []),
+            *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {cost}",
             f"left {_clock(left)}",
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.errors import ConfigError
+from dokimasia.report.figures import several
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
@@ -79,7 +80,7 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     """Return a sentence on failures where there are more than may be: by default all of a model's, or over half of all."""
     by_model = failed_by_model(home, run.id)
     failed, count = (sum(numbers) for numbers in zip(*by_model.values(), strict=True)) if by_model else (0, 0)
-    said = f"{failed} of {count} items failed"
+    said = f"{failed} of {several(count, 'item')} failed"
     if limit is not None:
         most = float(limit.rstrip("%")) * (count / 100 if limit.endswith("%") else 1)
         return f"{said}, more than --max-failures {limit}" if failed > most else ""

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.cells import NOTHING, number, share_of, text
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers
+from dokimasia.report.figures import several
 
 MARKS: dict[str, Mark] = {"more often": "worse", "less often": "better", "unclear": "unclear"}
 KIND = AssetColumn(name="kind", kind="name")

@@ -25,8 +25,9 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, slugs_of
 from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
+from dokimasia.report.figures import several
 
 GROUPS = {
     "perception and comprehension": ("Perception", "Understanding"),

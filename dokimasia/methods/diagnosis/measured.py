@@ -121,8 +121,3 @@ def numbered(base: str) -> Iterator[str]:
     """Yield a name, then the same with the numbers from 2 on."""
     yield base
     yield from (f"{base}-{number}" for number in itertools.count(2))
-
-
-def several(count: int, thing: str) -> str:
-    """Return so many things in words."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"

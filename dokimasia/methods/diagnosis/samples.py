@@ -21,7 +21,8 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
+from dokimasia.methods.diagnosis.measured import LIMIT, Material
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.sides import ATOMS
 
 LOWEST, HIGHEST = ATOMS

@@ -72,7 +72,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     )
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
-    return found.accepted(plan, estimate(plan, found.sizes))
+    return found.accepted(plan, estimate(plan, found.sizes, session.library))
 
 
 def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:

@@ -13,6 +13,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
+from dokimasia.report.figures import several
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -125,7 +126,7 @@ def answered_by(request: EvaluationRequest, places: Sequence[RunSample], respons
         missing = [place.sample_id for place in places if (place.sample_id, model, 0) not in responses]
         if missing:
             raise DataError(
-                f"{request.responses}: {model} has no answer to {len(missing)} of {len(places)} samples "
+                f"{request.responses}: {model} has no answer to {len(missing)} of {several(len(places), 'sample')} "
                 f"({_some(missing)}); add them, choose models with --models, or shorten the data with --limit"
             )
     return tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
@@ -146,8 +147,8 @@ def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -
     missing = [place.sample_id for place in places if place.sample_digest not in known]
     if missing:
         raise InputError(
-            f"criteria {collection} have nothing for {len(missing)} of {len(places)} samples ({_some(missing)}): their "
-            "question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
+            f"criteria {collection} have nothing for {len(missing)} of {several(len(places), 'sample')} ({_some(missing)}): "
+            "their question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from dokimasia.methods.diagnosis.blocks.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.blocks.prose import prose
-from dokimasia.methods.diagnosis.measured import several
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
@@ -69,7 +68,7 @@ def _lead(found: Mapping[str, Any], assets: Mapping[str, Asset]) -> str:
     ground = f"the capability tree {found['tree']}@{found['position']}" if found["tree"] else "the data's categories"
     nodes = (row for one in assets.values() if one["id"].startswith("nodes/") for row in one["rows"])
     marks = Counter(row["mark"] for row in nodes)
-    models = several(len(found["models"]), "model")
+    models = figures.several(len(found["models"]), "model")
     return f"{models} on {ground}: {marks['weak']} weak and {marks['strong']} strong nodes beyond chance."
 
 
