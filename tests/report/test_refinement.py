@@ -179,5 +179,9 @@ def test_in_the_browser(
         assert seen.page.locator(".shown img").first.evaluate("one => one.naturalWidth") > 0
         width = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert width[0] == width[1]
+        seen.page.set_viewport_size({"width": 1200, "height": 800})
+        wide = "one => [one.scrollWidth, one.clientWidth]"
+        table = seen.page.locator("#refinement .scroll").first.evaluate(wide)
+        assert table[0] == table[1], "nothing of the first table is cut off at 1,200 pixels"
         assert seen.errors == []
         assert seen.requests == []

@@ -131,7 +131,7 @@ def _of_model(coded: Coded, model: str, slug: str, said: dict[str, Contrast]) ->
         sentence=(
             f"{several(len(rows), 'mode')} in {several(known, 'failed atom')} of {model}{told}. Differences are between shares "
             f"of failed atoms on samples that several models failed on (sign flips by image, at most {LIMIT:.0%} of the marks "
-            "expected to be false)."
+            "expected to be false; p-values are adjusted over the modes of all models)."
         ),
         columns=columns,
         rows=tuple(rows),

@@ -19,7 +19,7 @@ from dokimasia.methods.refinement.blocks.headline import mended, options, taken
 from dokimasia.methods.refinement.blocks.paper import paper
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import ReportData
 
@@ -30,7 +30,7 @@ def section(data: ReportData) -> Section:
     blocks: list[Block] = [Paragraph(_lead(summary), "lead")]
     if summary["failed"]:
         blocks += [*taken(summary), mended(summary), Paragraph(_TABLE, "note"), *_gains(summary), *options(summary)]
-        blocks += [_arms(summary), Only("page", (Paragraph(_ARMS, "note"),)), *_apart(summary)]
+        blocks += [_arms(summary), Paragraph(_ARMS, "note"), *_apart(summary)]
         blocks += [Fold("By category, in the form of ATOM's Table 4", tuple(paper(summary))), *_capabilities(summary)]
         if data.planted is not None:
             blocks.append(planted(summary, data.planted))
