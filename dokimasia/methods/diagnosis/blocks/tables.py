@@ -128,7 +128,8 @@ def _leaves(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
     rows = max(len(asset["rows"]) for asset in tables.values())
     yield Chart(
         bars_figure(next(iter(variants.values())), rows),
-        "Scores of one model, the lowest first, with 95 % intervals where there are any. Red is weaker and green stronger than the rest of that "
+        "Scores of one model, the lowest first, with 95 % intervals where there are any. "
+        "Red is weaker and green stronger than the rest of that "
         "model beyond chance. Amber is below the model's mean and blue above it by no more than chance explains. A click on "
         "one of the three lowest bars, or on a marked one, shows the atoms behind it.",
         picks="Model",
