@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.cli.shared import console, print_json, reading, redact
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
@@ -79,17 +80,19 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
 
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print what a run would ask and cost, and its prompts."""
+    """Print a run's prompts, and below them, where they are in sight, what it would ask and cost."""
     if as_json:
         print_json(shown)
         return
-    print_cost(shown, style="bold")
     out = console()
     for name, messages in shown["prompts"].items():
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message['images']} image(s)" if message["images"] else ""
             out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)
+    if shown["prompts"]:
+        out.rule("what it would ask and cost")
+    print_cost(shown, style="bold")
 
 
 def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
@@ -97,7 +100,10 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     from dokimasia.report.figures import cost_text
 
     out = console()
-    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}", style=style)
+    out.print(
+        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, cost {cost_text(shown['cost'])}",
+        style=style,
+    )
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
         side = shown.get("max_image_side", {}).get(name)

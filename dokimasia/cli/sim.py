@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dokimasia.cli.shared import FILE
+from dokimasia.report.figures import several
 
 
 @click.group()
@@ -33,11 +34,13 @@ def make(file: Path, samples: int, described: bool, disputed: float, seed: int) 
     from dokimasia.simulation.world import write_described, write_world
 
     if described:
-        several = write_described(file, samples, seed, disputed=disputed)
-        click.echo(f"wrote {samples} scenes to be described, {several} of them with a disputed fact: {file}")
+        open_facts = write_described(file, samples, seed, disputed=disputed)
+        click.echo(
+            f"wrote {several(samples, 'scene')} to be described, {open_facts} of them with a disputed fact: {file}"
+        )
         return
     pictures = write_world(file, samples, seed)
-    click.echo(f"wrote {samples} questions on {pictures} pictures: {file}")
+    click.echo(f"wrote {several(samples, 'question')} on {several(pictures, 'picture')}: {file}")
 
 
 @command.command()

@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluste
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the same without any of the clusters"
 LEAST_SPREAD = 1.5
-"""So many clusters have to lie apart from the rest."""
+"""The least effective number of clusters that differ from the median."""
 
 _NEAR = 0.15
 _ROUNDING = 1e-9
@@ -31,10 +31,10 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     -----
     Near the end of a scale most clusters agree, and the few that do not make the mean. Where a sample has drawn none of
     these, or only small ones, all that an interval could be made of looks well-behaved, and it is too narrow. So what the
-    clusters show is held against what they could: the *spread* is how many lie apart from the one in their middle (the
-    median by size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or
-    more, and in part below; the mean of these counts by size is taken times the *effective* number of clusters,
-    (sum n)^2 / sum n^2 for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
+    clusters show is held against what they could: the *effective number that differ from the median* (the median by
+    size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or more, and in
+    part below; the mean of these counts by size is taken times the *effective* number of clusters, (sum n)^2 / sum n^2
+    for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
 
     References
     ----------
@@ -44,7 +44,7 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     Examples
     --------
     >>> refusal(Clusters(np.array([10.0, 5.0, 9.8, 5.0]), np.array([2.0, 1.0, 2.0, 1.0])), (1.0, 5.0))
-    '4 clusters at the ceiling, of which 0.1 lie apart'
+    '4 clusters at the ceiling: the effective number that differ from the median is 0.1, at least 1.5 are needed'
     """
     sums, sizes = grouped
     means, weights = sums / sizes, sizes / sizes.sum()
@@ -75,7 +75,7 @@ def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) ->
     Examples
     --------
     >>> too_little_variation(np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]), None)
-    '7 clusters at the ceiling, of which 1.0 lie apart'
+    '7 clusters at the ceiling: the effective number that differ from the median is 1.0, at least 1.5 are needed'
     """
     scale = (float(values.min()), float(values.max()))
     middle = float(np.median(values))
@@ -94,4 +94,8 @@ def _told(count: int, middle: float, spread: float, scale: tuple[float, float]) 
     where = (
         "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
     )
-    return f"{count} clusters {where}, of which {spread:.1f} lie apart"
+    shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
+    return (
+        f"{count} clusters {where}: the effective number that differ from the median is {shown:.1f}, at least "
+        f"{LEAST_SPREAD} are needed"
+    )

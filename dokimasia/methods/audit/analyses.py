@@ -18,6 +18,7 @@ from dokimasia.algorithms.statistics import (
 from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.rates import limits, rounded
 
 ALPHA = 0.05
@@ -93,7 +94,7 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     result: dict[str, Any] = {"n": len(points), "points": points, "r_squared": None, "low": None, "high": None}
     result["disjoint"] = None
     if len(points) < MIN_MODELS:
-        said = f"With {len(points)} models a line through gate pass rates and easy-wrong means says nothing."
+        said = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
         return result | {"says": said}
     gates, fine = [one[0] for one in points.values()], [one[1] for one in points.values()]
     try:
@@ -105,7 +106,7 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     if interval is not None:
         result |= limits(interval)
     strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
-    said = f"Over {len(points)} models easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    said = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
     apart = _disjoint(rows, list(points), seed=seed)
     if apart is not None:
         result["disjoint"] = apart
