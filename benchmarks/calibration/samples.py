@@ -85,7 +85,8 @@ def correlations(seed: int) -> Seed:
         x, index = _latent(generator, clusters, UNEQUAL, 0.6)
         noise, _ = _latent(generator, clusters, UNEQUAL, 0.6)
         y = 0.5 * x + math.sqrt(0.75) * noise
-        for method, truth in {"pearson": 0.5, "spearman": 6 / math.pi * math.asin(0.25), "kendall": 1 / 3}.items():
+        known: dict[Method, float] = {"pearson": 0.5, "spearman": 6 / math.pi * math.asin(0.25), "kendall": 1 / 3}
+        for method, truth in known.items():
             interval = correlation_interval(x.tolist(), y.tolist(), method=method, clusters=index)
             intervals[f"{method} correlation 0.5, {clusters} unequal clusters"] = trial(interval, truth)
     return Seed(intervals, {})

@@ -100,13 +100,14 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             return await by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
 
         asked, final = await together(scored(), decided())
-        ended = item
+        ended: Item = {**item}
         if asked is not None:
             ended = with_calls(ended, asked.calls)
             if asked.looks:
                 ended["looks"] = [*ended.get("looks", []), *await keep_looks(context, asked.looks)]
         if final is not None:
-            ended = {**with_calls(ended, final.calls), "final": await context.store.put(final)}
+            ended = with_calls(ended, final.calls)
+            ended["final"] = await context.store.put(final)
             if final.failure == "budget":
                 return {**ended, **failed_update(failure("budget", "the judge may not be paid for any more"))}
         if asked is None:
