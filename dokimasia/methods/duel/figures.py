@@ -4,16 +4,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dokimasia.algorithms.pairwise import VerdictCounts, same_side
-from dokimasia.algorithms.statistics import rate_interval
+from dokimasia.algorithms.pairwise import (
+    count_verdicts,
+    position_bias,
+    position_bias_interval,
+    position_consistency,
+    position_consistency_interval,
+    reward_interval,
+    win_rate_interval,
+)
+from dokimasia.algorithms.statistics import Interval
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.lengths import adjust, length_and_score
 from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
-
-WIDEST = (-100.0, 100.0)
-NAMES = ("much_worse", "worse", "tie", "better", "much_better")
-"""The verdicts from -2 to +2."""
 
 SCALE = (LOWEST, HIGHEST)
 
@@ -104,27 +108,24 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
 def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int) -> dict[str, Any]:
     """Return reward and win rate with intervals, the counts, and what failures leave open, of verdicts with their clusters."""
     valid = [(one, cluster) for one, cluster in verdicts if one is not None]
-    found = counts([one for one, _ in verdicts])
-    clusters = [cluster for _, cluster in valid]
-    wins = [one > 0 for one, _ in valid]
-    known = len(verdicts)
+    values, clusters = [one for one, _ in valid], [cluster for _, cluster in valid]
+    found = count_verdicts(values, failed=len(verdicts) - len(valid))
+    known: dict[str, Any] = {"reward": None, "win_rate": None}
+    if valid:
+        known = {
+            "reward": _measured(found.reward, reward_interval(values, clusters=clusters, seed=seed)),
+            "win_rate": _measured(found.win_rate, win_rate_interval(values, clusters=clusters)),
+        }
+    ends = {"reward": found.reward_bounds, "win_rate": found.win_rate_bounds}
     return {
-        "reward": mean_interval([REWARD * one for one, _ in valid], clusters, seed=seed, bounds=WIDEST),
-        "win_rate": _rate(wins, clusters),
+        **known,
         "verdicts": {**found._asdict(), "valid": found.n_valid},
-        "bounds": None
-        if not known
-        else {
-            "reward": {name: rounded(one) for name, one in found.reward_bounds._asdict().items()},
-            "win_rate": bounds(100 * sum(wins), 100 * (sum(wins) + found.failed), known),
-        },
+        "bounds": {
+            name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()
+        }
+        if verdicts
+        else None,
     }
-
-
-def counts(verdicts: Iterable[int | None]) -> VerdictCounts:
-    """Return how verdicts fell; None is a failed one."""
-    found = counted("failed" if one is None else NAMES[one + 2] for one in verdicts)
-    return VerdictCounts(**{name: found.get(name, 0) for name in VerdictCounts._fields})
 
 
 def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
@@ -137,11 +138,14 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
     if not pairs:
         return None
     clusters = [cluster for _, cluster in pairs]
-    gained = [REWARD * (first - second) / 2 for (first, second), _ in pairs]
+    first, second = ([both[side] for both, _ in pairs] for side in (0, 1))
+    agreeing = position_consistency_interval(first, second, clusters=clusters)
     return {
         "n": len(pairs),
-        "consistency": _rate([same_side(*both) for both, _ in pairs], clusters),
-        "bias": mean_interval(gained, clusters, seed=seed, bounds=WIDEST),
+        "consistency": _measured(100 * position_consistency(first, second), agreeing, unit=100),
+        "bias": _measured(
+            position_bias(first, second), position_bias_interval(first, second, clusters=clusters, seed=seed)
+        ),
     }
 
 
@@ -187,7 +191,5 @@ def _length(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
     return length_and_score(triples, seed=seed) if triples else None
 
 
-def _rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, Any] | None:
-    if not hits:
-        return None
-    return {"mean": rounded(100 * sum(hits) / len(hits)), **limits(rate_interval(hits, clusters=clusters), unit=100)}
+def _measured(value: float | None, interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
+    return {"mean": rounded(value or 0.0), **limits(interval, unit=unit)}
