@@ -37,7 +37,9 @@ def compare_responses(
 
     It is shown the images (unless it does not see), the request, and the subjective criteria.
     """
-    return _two("duel_verdict", sample, criteria.subjective, responses, parse_pairwise_verdict, sees=sees, repeat=repeat)
+    return _two(
+        "duel_verdict", sample, criteria.subjective, responses, parse_pairwise_verdict, sees=sees, repeat=repeat
+    )
 
 
 def score_factuality(
@@ -76,6 +78,4 @@ def _two(
         inputs |= {f"{name}_{letter}": one for name, one in found.items()}
         shown.append(shown_as(f"response_{letter}", text))
     images = sample.images if sees else ()
-    return Ask(
-        prompt, inputs, (*shown, *(("image",) if images else ())), parse=parse, images=images, repeat=repeat
-    )
+    return Ask(prompt, inputs, (*shown, *(("image",) if images else ())), parse=parse, images=images, repeat=repeat)

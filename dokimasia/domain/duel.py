@@ -119,5 +119,7 @@ def _text(sample: Sample, name: str, value: JsonValue, *, what: str = "") -> str
         return ""
     lines: Sequence[JsonValue] = value if isinstance(value, list) else [value]
     if not all(isinstance(line, str) for line in lines):
-        raise DataError(f"sample {sample.id!r}: {what or f'meta.criteria.{name}'} is neither a text nor a list of texts")
+        raise DataError(
+            f"sample {sample.id!r}: {what or f'meta.criteria.{name}'} is neither a text nor a list of texts"
+        )
     return "\n".join(map(str, lines)).strip()

@@ -44,34 +44,40 @@ FORMS: tuple[tuple[str, str, str], ...] = (
 READERS = ("a child of ten", "a colleague", "a stranger on a train", "the editor of a small paper", "an old friend")
 
 VIVID = (
-    "The light lies there as if somebody had forgotten to fold it up.",
-    "Nothing moves, and yet the whole thing seems to be holding its breath.",
-    "You could set a clock by the quiet of it.",
-    "It has the look of a promise that nobody has broken so far.",
-    "Even the edges appear to be listening.",
-    "I would trade a week of sleep for the smell of that afternoon.",
-    "It is the kind of order that only a cat would dare to disturb.",
-    "Somewhere behind it a kettle is about to sing.",
+    "The light lies there as if somebody forgot to fold it.",
+    "Nothing moves here, and yet all of it holds its breath.",
+    "You could set an old station clock by the quiet here.",
+    "It has the look of a promise that nobody ever broke.",
+    "Even the far edges of it appear to be listening closely.",
+    "I would trade a week of sleep for one such afternoon.",
+    "It is an order that only a cat dares to disturb.",
+    "Somewhere behind all of this a small kettle starts to sing.",
 )
 FLAT = (
-    "It is very nice to look at.",
-    "There are many interesting things in it.",
-    "This is something that people often like.",
-    "It is important to look at it with care.",
-    "Overall it makes a good impression.",
-    "There is a lot that could be said about it.",
-    "It shows what it shows in a clear way.",
-    "Everyone will find something in it.",
+    "It is, on the whole, something very nice to look at.",
+    "There are many interesting things in it for everyone to see.",
+    "This is something that people in general often seem to like.",
+    "It is always important to look at it with some care.",
+    "All in all it makes quite a good impression on people.",
+    "There is a lot that could still be said about it.",
+    "It shows what it shows in a clear and simple way.",
+    "Everyone will surely find something or other in it for themselves.",
 )
+"""As many words a line as the vivid ones, so that quality by itself makes no answer longer."""
+
 PADDING = (
     "And it may be added that there would be more to say on this at another time.",
     "That being said, it is of course also possible to put it in quite a few other words.",
     "To return to the matter at hand, one thing follows upon another in its own good time.",
 )
-_REQUEST = re.compile(r"You are writing for [^\n.]+\. Write a [a-z ]+ about what the (?:picture shows|[2-9] pictures show)\.")
+_REQUEST = re.compile(
+    r"You are writing for [^\n.]+\. Write a [a-z ]+ about what the (?:picture shows|[2-9] pictures show)\."
+)
 _OF_PICTURE = re.compile(r"^Of picture [1-9]: (.+)$", re.MULTILINE)
 
-SUBJECTIVE = "1. It is vivid: its lines say something that is not said everywhere.\n2. It is written for whom it is meant."
+SUBJECTIVE = (
+    "1. It is vivid: its lines say something that is not said everywhere.\n2. It is written for whom it is meant."
+)
 
 
 class Case(NamedTuple):
@@ -108,7 +114,8 @@ def to_creative_row(case: Case) -> dict[str, Any]:
     criteria = {"subjective": SUBJECTIVE}
     if case.factual:
         criteria["factuality"] = "\n".join(
-            f"{number}. What it says of picture {number}:\n   {number}.1 {truth}" for number, truth in enumerate(truths, 1)
+            f"{number}. What it says of picture {number}:\n   {number}.1 {truth}"
+            for number, truth in enumerate(truths, 1)
         )
     draws = Draws(f"reference/{case.id}")
     return {
@@ -147,7 +154,8 @@ def write_text(skill: float, padding: float, pictures: Sequence[Depicted], draws
         if draws.chance(padding, "padding", number):
             lines.append(draws.pick(PADDING, "padded", number))
     said = [
-        f"Of picture {number}: {_told(told_of(picture), skill, number, draws)}" for number, picture in enumerate(pictures, 1)
+        f"Of picture {number}: {_told(told_of(picture), skill, number, draws)}"
+        for number, picture in enumerate(pictures, 1)
     ]
     return "\n".join([" ".join(lines), *said])
 

@@ -346,7 +346,10 @@ def profiles() -> Mapping[str, Profile]:
     First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
     panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS, *_PARTIAL, *_WRITERS)}
+    return {
+        profile.name: profile
+        for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS, *_PARTIAL, *_WRITERS)
+    }
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

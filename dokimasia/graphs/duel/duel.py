@@ -86,7 +86,9 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
         texts = [(await context.store.get(Response, item[name])).text for name in ("response", "baseline")]
         empty = [name for name, text in zip(("model", "baseline"), texts, strict=True) if not text.strip()]
         if empty:
-            return cast("Duel", {**item, **failed_update(failure("unparsable", f"the answer of the {empty[0]} is empty"))})
+            return cast(
+                "Duel", {**item, **failed_update(failure("unparsable", f"the answer of the {empty[0]} is empty"))}
+            )
         asks = [_verdict(context, sample, criteria, item, texts, place) for place in options.places]
         if criteria.factuality and options.factuality != "none":
             asks += [_factuality(context, sample, criteria, item, texts, place) for place in options.places]

@@ -6,7 +6,20 @@ from typing import Any
 from dokimasia.domain.duel import AGAIN
 from dokimasia.methods.duel.charts import VERDICTS, verdict_chart
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Facts, Paragraph, Section, Span, Table, Texts
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+)
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.sections import provenance, skipped
@@ -29,7 +42,9 @@ def duels(data: ReportData) -> Section:
         Column("win rate", meaning="percent of valid verdicts that are better or much better"),
         *(Column(title, meaning=f"verdicts in both orders: {title}") for title in VERDICTS.values()),
         Column("failed", meaning="verdicts that failed", only=None if failing else "page"),
-        Column("reward if", meaning="every failed verdict were the worst, or the best", only=None if failing else "page"),
+        Column(
+            "reward if", meaning="every failed verdict were the worst, or the best", only=None if failing else "page"
+        ),
         Column("words", only="page"),
         Column("tokens", meaning="mean output tokens of an answer"),
     ]
@@ -44,7 +59,9 @@ def duels(data: ReportData) -> Section:
         chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
         blocks.append(Chart(chart, "Reward of each model with its 95 % interval, best first; 0 is the baseline"))
         bars = verdict_chart({name: models[name]["verdicts"] for name in ranked})
-        blocks.append(Chart(bars, "Verdicts of each model in percent of the valid ones: worse to the left, better to the right"))
+        blocks.append(
+            Chart(bars, "Verdicts of each model in percent of the valid ones: worse to the left, better to the right")
+        )
     blocks.append(Table(columns, rows, f"Models against {summary['baseline']}"))
     blocks += [Paragraph(text, "note") for text in _notes(summary)]
     return Section("duels", f"Duels with {summary['baseline']}", blocks, menu="Duels")
@@ -64,10 +81,13 @@ def categories(data: ReportData) -> Section | None:
                 if name not in one[part]:
                     continue
                 found, place = one[part][name], figures.pointer("models", model, part, name)
-                rows.append([name, Span(model, "strong"), figures.count(found["n"], f"{place}/n"), *_measures(found, place)])
+                rows.append(
+                    [name, Span(model, "strong"), figures.count(found["n"], f"{place}/n"), *_measures(found, place)]
+                )
         columns = [Column(title, numeric=False), Column("model", numeric=False), Column("cases")]
         columns += [Column("VFS"), Column("baseline's"), Column("reward"), Column("win rate")]
-        blocks.append(Table(columns, rows, f"By {title}", sortable=True))
+        table = Table(columns, rows, f"By {title}", sortable=True)
+        blocks.append(table if part == "by_category" else Only("page", (table,)))
     return Section("categories", "Categories and tasks", blocks, menu="Categories") if blocks else None
 
 
@@ -86,7 +106,10 @@ def places(data: ReportData) -> Section | None:
                 Span(name, "strong"),
                 figures.measured(found["consistency"], f"{place}/places/consistency"),
                 _signed(found["bias"], f"{place}/places/bias"),
-                *(_signed(reward, f"{place}/single/{order}/reward") for order, reward in zip(("first", "second"), alone, strict=True)),
+                *(
+                    _signed(reward, f"{place}/single/{order}/reward")
+                    for order, reward in zip(("first", "second"), alone, strict=True)
+                ),
                 _signed(one["reward"], f"{place}/reward"),
             ]
         )
@@ -104,7 +127,9 @@ def places(data: ReportData) -> Section | None:
         blocks.append(Paragraph(said, "warning"))
     else:
         blocks.append(Paragraph(_bias_said(summary["judge"], every), "lead"))
-    return Section("places", "The order of places", (*blocks, Table(columns, rows, "One order and both")), menu="Places")
+    return Section(
+        "places", "The order of places", (*blocks, Table(columns, rows, "One order and both")), menu="Places"
+    )
 
 
 def lengths(data: ReportData) -> Section | None:
@@ -125,7 +150,11 @@ def lengths(data: ReportData) -> Section | None:
     if not rows:
         return None
     columns = [Column("model", numeric=False), Column("answers")]
-    columns += [Column("longer by", meaning="mean words more than the baseline's answer"), Column("r"), Column("95 % interval")]
+    columns += [
+        Column("longer by", meaning="mean words more than the baseline's answer"),
+        Column("r"),
+        Column("95 % interval"),
+    ]
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
     marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
     said = (
@@ -134,7 +163,11 @@ def lengths(data: ReportData) -> Section | None:
         else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
     )
     note = "A correlation is no proof of bias: a longer answer may be the better one."
-    blocks = (Paragraph(said, "lead"), Table(columns, rows, "Reward and difference of lengths"), Paragraph(note, "note"))
+    blocks = (
+        Paragraph(said, "lead"),
+        Table(columns, rows, "Reward and difference of lengths"),
+        Paragraph(note, "note"),
+    )
     return Section("lengths", "Length", blocks, menu="Length")
 
 
@@ -147,7 +180,10 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
                     ("request", cut(item["prompt"])),
                     ("images", str(item["images"])),
                     ("task", " · ".join(filter(None, (item["category"], item["task"]))) or figures.NOTHING),
-                    ("criteria", cut(item["criteria"]) + (" (general: the case has none)" if item["general_criteria"] else "")),
+                    (
+                        "criteria",
+                        cut(item["criteria"]) + (" (general: the case has none)" if item["general_criteria"] else ""),
+                    ),
                     ("factuality", cut(item["factuality_criteria"] or "not applicable")),
                     *([("ground truth", cut(item["ground_truth"]))] if item["ground_truth"] else []),
                 ]
@@ -159,7 +195,9 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
                 (Span(f"baseline: {item['baseline']}", "strong"), cut(item["baseline_response"] or "")),
             ]
         )
-        yield Bullets([_judged(one) for one in item["judgements"]] or [Span(f"{item['failure']}: {item['reason']}", "bad")])
+        yield Bullets(
+            [_judged(one) for one in item["judgements"]] or [Span(f"{item['failure']}: {item['reason']}", "bad")]
+        )
 
 
 def _judged(one: Mapping[str, Any]) -> Cell:
@@ -168,7 +206,10 @@ def _judged(one: Mapping[str, Any]) -> Cell:
         return (order, Span(f"{one['asked']} failed, {one['failure']}: {one['reason']}", "bad"))
     if one["asked"] == "verdict":
         value = one["verdict"]
-        return (order, Span(f"the model's answer is {SAID[value]}", "good" if value > 0 else "bad" if value < 0 else ""))
+        return (
+            order,
+            Span(f"the model's answer is {SAID[value]}", "good" if value > 0 else "bad" if value < 0 else ""),
+        )
     return (order, f"visual factuality {one['score']:g}, baseline {one['baseline_score']:g}")
 
 
@@ -179,7 +220,9 @@ def _row(name: str, one: Mapping[str, Any], place: str) -> list[Cell]:
         *_measures(one, place),
         *(figures.count(verdicts[key], f"{place}/verdicts/{key}") for key in VERDICTS),
         figures.count(verdicts["failed"], f"{place}/verdicts/failed", tone="bad" if verdicts["failed"] else ""),
-        figures.interval((one["bounds"] or {"reward": None})["reward"], f"{place}/bounds/reward", signed=True, digits=1),
+        figures.interval(
+            (one["bounds"] or {"reward": None})["reward"], f"{place}/bounds/reward", signed=True, digits=1
+        ),
         figures.NOTHING if one["words"] is None else f"{one['words']:.0f}",
         figures.NOTHING if one["tokens"] is None else f"{one['tokens']:.0f}",
     ]
@@ -216,7 +259,7 @@ def _bias_said(judge: str, every: Mapping[str, Any]) -> str:
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     sees = "is shown the images" if summary["judge_sees"] == "image" else "is not shown the images"
     yield (
-        f"Reward and win rate are the evaluated model's against {summary['baseline']}; a tie is half of nothing. The judge "
+        f"Reward and win rate are the evaluated model's against {summary['baseline']}; equal answers are no wins. The judge "
         f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
     )
     cases = summary["cases"]

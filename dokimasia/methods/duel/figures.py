@@ -120,9 +120,7 @@ def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int) ->
     return {
         **known,
         "verdicts": {**found._asdict(), "valid": found.n_valid},
-        "bounds": {
-            name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()
-        }
+        "bounds": {name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()}
         if verdicts
         else None,
     }

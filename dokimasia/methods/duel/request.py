@@ -27,7 +27,9 @@ class DuelRequest(DataRequest):
     models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
     judge: Judge = Field(description=SHARED_HELP["judge"])
-    single: bool = Field(default=False, description="Judge in one order alone, the model's answer before the baseline's.")
+    single: bool = Field(
+        default=False, description="Judge in one order alone, the model's answer before the baseline's."
+    )
     noise_floor: bool = Field(
         default=False, description="Also hold a second, separately drawn answer of the baseline against its first."
     )

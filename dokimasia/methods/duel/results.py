@@ -190,9 +190,7 @@ def _case(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _texts(
-    home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]
-) -> dict[str, Response]:
+def _texts(home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]) -> dict[str, Response]:
     own = [row.response_id for row in rows if row.response_id is not None]
     return find_values(home, Response, [*own, *(said[0].baseline for said in judged.values() if said)])
 
@@ -206,11 +204,7 @@ def _tokens(home: Home, texts: Mapping[str, Response]) -> dict[str, int]:
     """Return how many tokens answers were reported to have, by id; those that nobody reported are left out."""
     keys = {id: one.provenance.call for id, one in texts.items() if one.provenance is not None}
     calls = SqliteLedger(home).calls_for(keys.values())
-    return {
-        id: used
-        for id, key in keys.items()
-        if key in calls and (used := calls[key].output_tokens) is not None
-    }
+    return {id: used for id, key in keys.items() if key in calls and (used := calls[key].output_tokens) is not None}
 
 
 def _words(text: str) -> int:

@@ -31,7 +31,9 @@ class RewardBounds(Value):
 class Judged(Value):
     """What verdicts come to; intervals clustered by cases that share an image."""
 
-    reward: Interval | None = Field(description="50 times the mean verdict (+2 to -2), -100 to 100; null without a valid one")
+    reward: Interval | None = Field(
+        description="50 times the mean verdict (+2 to -2), -100 to 100; null without a valid one"
+    )
     win_rate: Interval | None = Field(description="percent of valid verdicts that are better or much better")
     verdicts: Verdicts
     bounds: RewardBounds | None = Field(description="what failed verdicts leave open; null without a verdict")
@@ -102,7 +104,9 @@ class LengthBias(Value):
 class Cases(Value):
     """What the cases bring with them."""
 
-    general_criteria: Count = Field(description="cases without subjective criteria of their own, judged by general ones")
+    general_criteria: Count = Field(
+        description="cases without subjective criteria of their own, judged by general ones"
+    )
     factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
     ground_truth: Count = Field(description="cases with a ground truth")
     several_images: Count = Field(description="cases with more than one image")

@@ -19,7 +19,9 @@ MUCH = 4
 """So many vivid lines more make an answer much better."""
 
 VERDICTS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
-_ORDER = re.compile(r"\b(?:say|answer|reply|declare|decide|call|choose|prefer)\b[^\n]*?\b(?:response )?([AB])\b", re.IGNORECASE)
+_ORDER = re.compile(
+    r"\b(?:say|answer|reply|declare|decide|call|choose|prefer)\b[^\n]*?\b(?:response )?([AB])\b", re.IGNORECASE
+)
 
 
 def duel_reply(profile: JudgeProfile, name: str, inputs: dict[str, str], order: str, draws: Draws) -> str:
@@ -39,7 +41,7 @@ def verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) -> int:
     value = honest(first - second)
     if draws.chance(profile.favours_first, "first"):
         value += 1
-    longer = len(texts[0]) - len(texts[1])
+    longer = len(texts[0].split()) - len(texts[1].split())
     if longer and draws.chance(profile.favours_longer, "longer"):
         value += 1 if longer > 0 else -1
     if draws.chance(profile.jitter, "jitter"):
