@@ -66,7 +66,10 @@ async def test_predictions_are_judged_and_the_rating_is_read_back(
     responses = workbook(tmp_path / "GPT4o_Creation_MMBench.xlsx", predictions())
     result = await judged(settings, data, responses)
     folder = tmp_path / "out"
-    assert main(["--home", str(settings.home), "export", result.run, "--as", "vlmevalkit", "-o", str(folder)]) == 0
+    asked = ["export", result.run, "--as", "vlmevalkit", "-o", str(folder), "--home", str(settings.home)]
+    with pytest.raises(SystemExit) as ended:
+        main(asked)
+    assert ended.value.code == 0
     rating = folder / "GPT4o_Creation_MMBench_merged_rating.json"
     cases = read_judged(rating)
     assert [case.id for case in cases] == [str(100 + n) for n in range(COUNT)]
