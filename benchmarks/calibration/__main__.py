@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     audits,
     diagnoses,
+    duels,
     evaluations,
     modes,
     planted_trees,
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "duels": duels.duels,
 }
 
 
