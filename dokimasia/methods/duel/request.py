@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, F
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.responses import ResponsesFile, check_no_blind_arm
 
 Sees = Literal["image", "text"]
 
@@ -51,9 +51,7 @@ class DuelRequest(DataRequest):
     text_models: Models = Field(
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
-    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
-        default=None, description="Judge answers that exist: JSON lines of id, model, response, repeat."
-    )
+    responses: ResponsesFile = Field(default=None, description=f"Judge {SHARED_HELP['responses']}")
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
@@ -154,8 +152,8 @@ def check_request(request: DuelRequest) -> None:
         )
     if request.noise_floor and request.baseline == REFERENCE:
         raise ConfigError("--noise-floor draws a second answer of the baseline, and a reference answer cannot be drawn")
-    if request.responses is not None and request.no_image:
-        raise ConfigError("--no-image asks the models anew, which --responses does not; leave one of them out")
+    if request.responses is not None:
+        check_no_blind_arm(request.no_image)
     if request.text_models and request.describer is None:
         raise ConfigError("--text-models answer by descriptions of the images: name who writes them with --describer")
     if both := sorted({*request.text_models} & {*request.models, request.baseline}):
