@@ -73,6 +73,7 @@ RULES = (
     Rule(r"duel\.models\.((by_category|by_task)\.)?factuality\.(model|baseline)", MEAN, "duels", "visual factuality"),
     Rule(r"duel\.(models\.)?places\.consistency", RATE, "duels", "position consistency"),
     Rule(r"duel\.(models\.)?places\.bias", MEAN, "duels", "position bias"),
+    Rule(r"duel\.without_images\.(reward|factuality)\.difference", MEAN, "duels", "reward, without images less with"),
     Rule(r"duel\.length_bias", CORRELATION, "duels", "length and reward"),
     Rule(rf"refine\.models\.({SPLIT}\.)?arms\.accuracy", RATE, "refinement", "arm accuracy"),
     Rule(

@@ -50,7 +50,7 @@ def _row(job: Job[DuelPlan], sample: Sample, item: AnswerItem, ended: dict[str, 
         item.name,
         **item.place,
         response_id=ended.get("response") or None,
-        value_ids=tuple(ended.get("judgements", ())),
+        value_ids=(*filter(None, (ended.get("described"),)), *ended.get("judgements", ())),
         calls=tuple(dict.fromkeys(ended.get("calls", ()))),
         **ending(ended),
     )
