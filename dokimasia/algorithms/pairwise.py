@@ -1,6 +1,7 @@
 """Duels and agreement with people: verdicts counted, rewards, and how far a judge is from human ratings."""
 
 from collections.abc import Sequence
+from math import floor
 from typing import NamedTuple
 
 CLOSE = 1.0
@@ -123,6 +124,33 @@ def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
     _check_pairs(judged, human)
     close = sum(abs(one - other) <= CLOSE + 1e-9 for one, other in zip(judged, human, strict=True))
     return close / len(judged)
+
+
+def to_category(value: float, low: int, high: int) -> int:
+    """Return the nearest whole rating of a scale; what lies halfway between two takes the one nearer to the middle.
+
+    Parameters
+    ----------
+    value : float
+        A rating, or the mean of several.
+    low, high : int
+        The ends of the scale.
+
+    Raises
+    ------
+    ValueError
+        If the value lies outside of the scale.
+
+    Examples
+    --------
+    >>> [to_category(value, -2, 2) for value in (1.5, -0.5, 0.75, -1.75)]
+    [1, 0, 1, -2]
+    """
+    if not low - 1e-9 <= value <= high + 1e-9:
+        raise ValueError(f"{value:g} lies outside {low} to {high}")
+    middle = (low + high) / 2
+    inwards = 1e-9 if value < middle else -1e-9
+    return min(high, max(low, floor(value + inwards + 0.5)))
 
 
 def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:

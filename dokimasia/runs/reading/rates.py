@@ -1,13 +1,18 @@
 """Means, shares and paired differences as figures for JSON: with intervals, spread, and the bounds that failures leave."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import exp, lgamma, sqrt
 from typing import Any
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
+from dokimasia.domain.identity import unit_interval
 
 DIGITS = 6
+
+MOST_LEFT_OUT = 200
+"""More clusters than this are left out in so many groups, each by its name's draw, for the interval of a coefficient."""
 
 
 def share(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, unknown: int = 0) -> dict[str, Any]:
@@ -42,6 +47,35 @@ def mean_interval(
         return None
     interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
     return {"mean": rounded(sum(values) / len(values)), **limits(interval)}
+
+
+def coefficient(statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]) -> dict[str, Any]:
+    """Return a coefficient of agreement, -1 to 1, as `value` with its `limits`; where it has none, `no_value` says why.
+
+    Args:
+        statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
+        n: how many things there are.
+        clusters: the cluster of each thing.
+    """
+    try:
+        value = statistic(range(n))
+    except ValueError as error:
+        return {"value": None, "low": None, "high": None, "no_value": str(error)}
+    return {"value": rounded(value), **coefficient_limits(statistic, n, clusters)}
+
+
+def coefficient_limits(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> dict[str, Any]:
+    """Return the `limits` of a coefficient that has a value (see `coefficient`)."""
+    if len(set(clusters)) > MOST_LEFT_OUT:
+        clusters = [int(unit_interval("kappa", str(one)) * MOST_LEFT_OUT) for one in clusters]
+    if len(set(clusters)) == 1:
+        return limits(Interval(-1.0, 1.0, ONE_CLUSTER))
+    try:
+        return limits(jackknife_interval(statistic, n, clusters=clusters, bounds=(-1.0, 1.0)))
+    except ValueError:
+        return limits(Interval(-1.0, 1.0, "no value without one of the clusters"))
 
 
 def limits(interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
