@@ -17,6 +17,7 @@ from benchmarks.calibration import (
     diagnoses,
     evaluations,
     modes,
+    people,
     planted_trees,
     refinements,
     reviews,
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "people": people.people,
 }
 
 

@@ -219,7 +219,7 @@ def agreement(
     if as_json:
         print_json(figures)
         return
-    from dokimasia.cli.annotate_tables import tables
+    from dokimasia.cli.annotate.tables import tables
 
     out = console()
     for table in tables(figures):
