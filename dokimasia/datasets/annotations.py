@@ -8,7 +8,7 @@ from typing import Any
 
 from dokimasia.datasets.lines import Problem, place
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, Unit
+from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, Unit, kind_of
 from dokimasia.errors import DataError
 
 MOST_NAMED = 20
@@ -84,7 +84,7 @@ def _annotation(fields: dict[str, Any], line: int) -> Annotation:
         raise ValueError("there is a baseline and no model that is compared with it")
     if baseline and model == baseline:
         raise ValueError(f"{model} is compared with itself")
-    kind = "criterion" if criterion else "pair" if baseline else "response"
+    kind = kind_of(Unit("", "", model, baseline, criterion))
     measure = _text(fields, "measure")
     if not measure and len(MEASURES[kind]) > 1:
         raise ValueError(f"the field 'measure' is missing: of a criterion it is {' or '.join(MEASURES[kind])}")

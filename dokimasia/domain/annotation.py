@@ -44,6 +44,20 @@ class Unit(NamedTuple):
         return f"{self.id!r}{of}{against}, {self.measure}"
 
 
+def kind_of(unit: Unit) -> Kind:
+    """Return what kind of thing a unit is."""
+    return "criterion" if unit.criterion else "pair" if unit.baseline else "response"
+
+
+class Pair(NamedTuple):
+    """Two responses to one sample, the model's and the baseline's, and what a judge was told to go by."""
+
+    unit: Unit
+    response: str
+    baseline_response: str
+    criteria: str = ""
+
+
 class Annotation(NamedTuple):
     """One person's rating of one unit; with `adjudicates` it decides where others differ.
 

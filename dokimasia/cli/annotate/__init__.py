@@ -70,7 +70,6 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
         raise click.UsageError("--criteria are rated by themselves: leave --models and --baseline out")
     if asked["by"] != "category" and not asked["criteria"]:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
-    kind = "criterion" if asked["criteria"] else "pair" if asked["baseline"] else "response"
     how = {
         "annotators": asked["annotators"],
         "folder": asked["output"].absolute(),
@@ -81,11 +80,11 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
     }
     if source.is_file():
         blobs = MemoryBlobs()
-        drawn = hand_out(_of_file(source, asked, blobs), kind, source=source.name, blobs=blobs, **how)
+        drawn = hand_out(_of_file(source, asked, blobs), source=source.name, blobs=blobs, **how)
     else:
         with Home.open(settings.home, write=False) as home:
             run, subjects = _of_run(home, str(source), asked)
-            drawn = hand_out(subjects, kind, source=run, blobs=home.blobs, **how)
+            drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
     click.echo(
         f"drew {drawn.cases} cases, {drawn.items} items for each of {len(asked['annotators'])} annotators: "
         f"{asked['output']}/NAME/annotate.html, or fill in NAME/form.csv",
@@ -109,13 +108,16 @@ def _of_file(path: Path, asked: dict[str, Any], blobs: Any) -> "list[Subject]":
 
 
 def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Subject]]":
-    from dokimasia.methods.people import answers_of_run, criteria_of, groups_of, responses_of
+    from dokimasia.methods.people import answers_of_run, criteria_of, groups_of, pairs_of_run, responses_of
     from dokimasia.storage.naming import resolve_run
     from dokimasia.storage.runs import load_samples
 
     run = resolve_run(home, text)
     if asked["criteria"]:
         return run.id, _only(criteria_of(home, run, groups_of(home, run, asked["by"], asked["tree"])), asked)
+    pairs = None if asked["baseline"] else pairs_of_run(home, run, models=asked["models"])
+    if pairs is not None:
+        return run.id, _only(pairs, asked)
     answers, samples = answers_of_run(home, run), load_samples(home, run.id)
     found = responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or "")
     return run.id, _only(found, asked)

@@ -18,6 +18,7 @@ from dokimasia.methods.people.subjects import (
     answers_of_run,
     criteria_of,
     draw_subjects,
+    pairs_of_run,
     responses_of,
     samples_of_file,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "draw_subjects",
     "groups_of",
     "hand_out",
+    "pairs_of_run",
     "read_forms",
     "read_key",
     "responses_of",

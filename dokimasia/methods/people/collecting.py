@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dokimasia.datasets.annotations import read_annotations, refuse
 from dokimasia.datasets.lines import Problem, place
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, Kind, Unit
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, Unit, kind_of
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, DataError, InputError
@@ -49,7 +49,6 @@ class Drawn(NamedTuple):
 
 def hand_out(
     subjects: Sequence[Subject],
-    kind: Kind,
     *,
     source: str,
     annotators: Sequence[str],
@@ -75,6 +74,7 @@ def hand_out(
         raise ConfigError(f"--key {key}: the key says who is whom and cannot lie in the folder that annotators see")
     if key.exists():
         raise InputError(f"{key} is there already, and with it answers could be read: name another folder, or --key")
+    kind = kind_of(subjects[0].unit)
     drawn = draw_subjects(subjects, kind, per=per, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
     placed = place_items(drawn, annotators, seed=seed)

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from dokimasia.datasets.annotations import read_annotations
-from dokimasia.domain.annotation import SCORE, Annotation, Unit
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, Unit
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.people.agreement import Ends, agreement_figures
 from dokimasia.methods.people.collecting import known_units
-from dokimasia.methods.people.rated import Place, put_together, scale_of
+from dokimasia.methods.people.rated import Place, group_of, put_together, scale_of
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
@@ -17,8 +17,10 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
 
-def judged_of(home: Home, run: Run, scale: Ends) -> tuple[str, dict[Unit, float]]:
-    """Return the judge of a run, and what it says of what people rate; scores are brought onto people's scale.
+def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[Unit, float]]:
+    """Return what the judge of a run says of what people rate, by the judge's name and the way in which it was asked.
+
+    Scores are brought onto people's scale.
 
     Raises:
         ConfigError: its results are nothing that people rate.
@@ -27,19 +29,20 @@ def judged_of(home: Home, run: Run, scale: Ends) -> tuple[str, dict[Unit, float]
     plan: Any = method.plan.model_validate(run.options["plan"])
     name = plan.judge_name or run.method
     if method.judged is not None:
-        return name, dict(method.judged(home, run))
+        ways = method.judged(home, run)
+        return {f"{name}, {way}" if way else name: dict(said) for way, said in ways.items()}
     if method.scale is None:
         raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
     low, high = method.scale
     kind = method.row_kind or method.name
-    rows = [row for row in results(home, run.id) if row.kind == kind and row.model and not row.arm and not row.repeat]
     stretch = (scale[1] - scale[0]) / (high - low)
-    said = {
-        Unit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
-        for row in rows
-        if row.score is not None
+    return {
+        name: {
+            Unit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
+            for row in results(home, run.id)
+            if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None
+        }
     }
-    return name, said
 
 
 def compare(
@@ -69,10 +72,10 @@ def compare(
     for run in runs:
         if home is None:
             raise ConfigError("a run needs a home")
-        name, said = judged_of(home, run, scale or (1, 5))
+        for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
+            judges[_fresh(judges, name, run.id)] = said
         models += _simulated(run)
-        places |= {one.id: Place(one.category or "", one.cluster) for one in load_samples(home, run.id)}
-        judges[_fresh(judges, name, run.id)] = said
+        places |= {one.id: Place(group_of(one), one.cluster) for one in load_samples(home, run.id)}
     annotations = read_annotations(path)
     for file in judged:
         rows = read_annotations(file)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.annotation import SCALES, Annotation, Unit
+from dokimasia.domain.duel import task_of
+from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
 
@@ -12,6 +14,11 @@ class Place(NamedTuple):
 
     category: str
     cluster: str
+
+
+def group_of(sample: Sample) -> str:
+    """Return what cases are drawn evenly over: a sample's task where its data name one, else its category."""
+    return task_of(sample) or sample.category or ""
 
 
 class Rated(NamedTuple):

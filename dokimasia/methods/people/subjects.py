@@ -13,7 +13,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError, InputError
-from dokimasia.methods.people.rated import Place
+from dokimasia.methods.people.rated import Place, group_of
 from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -100,7 +100,7 @@ def responses_of(
     wanted = [name for name in (models or known) if name != baseline]
     found: list[Subject] = []
     for sample in samples:
-        place = Place(sample.category or "", sample.cluster)
+        place = Place(group_of(sample), sample.cluster)
         for model in wanted:
             texts = [answers.get((sample.id, name)) for name in (model, *([baseline] if baseline else []))]
             if all(text is not None for text in texts):
@@ -109,6 +109,28 @@ def responses_of(
     if not found:
         raise InputError("no sample has a response of the models that are to be shown")
     return found
+
+
+def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Subject] | None:
+    """Return the pairs that a run of duels compares; None of a run that compares none.
+
+    Raises:
+        InputError: a model has no pair.
+    """
+    pairs = method_named(run.method).pairs
+    if pairs is None:
+        return None
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    found: list[Subject] = []
+    for one in pairs(home, run):
+        sample = samples[one.unit.id]
+        place = Place(group_of(sample), sample.cluster)
+        found.append(Subject(one.unit, place, sample, (one.response, one.baseline_response), one.criteria))
+    known = {one.unit.model for one in found}
+    for name in models:
+        if name not in known:
+            raise InputError(f"there is no pair of {name!r}; there are those of {', '.join(sorted(known))}")
+    return [one for one in found if not models or one.unit.model in models]
 
 
 def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -> list[Subject]:

@@ -88,14 +88,16 @@ def _measured(
     return {"n": len(drawn), "n_rated": len(rated), "coverage": coverage, **found}
 
 
-def judged(home: Home, run: Run) -> dict[Unit, float]:
+def judged(home: Home, run: Run) -> dict[str, dict[Unit, float]]:
     """Return what the rater said of each criterion, as people are asked."""
     ratings = ratings_of(home, results(home, run.id))
     names = {item_of(one): one for one in drawn_of(home, QualityPlan.model_validate(run.options["plan"])).criteria}
     return {
-        Unit(names[item].sample, name, criterion=one.number): float(getattr(one.quality, name))
-        for item, one in ratings.items()
-        for name in MEASURES
+        "": {
+            Unit(names[item].sample, name, criterion=one.number): float(getattr(one.quality, name))
+            for item, one in ratings.items()
+            for name in MEASURES
+        }
     }
 
 
