@@ -25,7 +25,7 @@ def expected_agreement(
     ratings = range(low, high + 1)
     of = [chances(person, low, high) for person in people]
     judged = chances(judge, low, high)
-    found = dict.fromkeys(("judge mae", "judge consistency", "people mae", "people consistency"), 0.0)
+    found: dict[str, float] = {"judge mae": 0.0, "judge consistency": 0.0, "people mae": 0.0, "people consistency": 0.0}
     tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
     together = _empty(len(shares))
     for true, share in enumerate(shares):

@@ -1,5 +1,6 @@
 """The planted quality of a criterion: whether its ground truth is what the scene holds, and whether the answer rests on it."""
 
+from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 
 BEST, WORST = 3, 1
@@ -16,3 +17,9 @@ def planted_quality(scene: Scene, question: Question, asked: str, truth: str) ->
         return (BEST if truth == step.statement else WORST), BEST
     stated = {f"The {fact.attribute} of the {fact.subject} is {fact.value}." for fact in scene.facts}
     return (BEST if truth in stated else WORST), WORST
+
+
+def expected_rating(rater: JudgeProfile, planted: int) -> float:
+    """Return the mean rating that a rater with planted faults gives where the planted one is the best, or the worst."""
+    faulted = rater.detects_missing if planted == WORST else rater.false_alarm
+    return faulted * (WORST + rater.jitter) + (1 - faulted) * (BEST - rater.jitter)
