@@ -211,3 +211,22 @@ def test_misuse(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert run(arguments) == 2, arguments
         assert told in " ".join(capsys.readouterr().err.split()), arguments
+
+
+def test_criteria_are_drawn_over_a_tree(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By capability or leaf the groups are those of the run's tree; without one that holds the criteria it says what to do."""
+    home = ["--home", str(place / "home")]
+    capsys.readouterr()
+    ask = ["criteria", "quality", "last", "--rater", "sim/judge", "--per", "1", "--json", *home]
+    assert run([*ask, "--by", "leaf"]) == 2
+    assert "grow one with dokimasia tree grow" in capsys.readouterr().err
+    assert run(["tree", "grow", "last", "--judge", "sim/judge", "--name", "skills", *home]) == 0
+    capsys.readouterr()
+    assert run([*ask, "--by", "capability"]) == 0
+    groups = json.loads(capsys.readouterr().out)["groups"]
+    assert "Perception" in groups
+    assert all(one["n"] == 1 <= one["of"] for one in groups.values())
+    assert run([*ask, "--by", "leaf", "--tree", "skills"]) == 0
+    leaves = json.loads(capsys.readouterr().out)["groups"]
+    assert all(name.count("<") >= 2 for name in leaves)
+    assert sum(one["of"] for one in leaves.values()) == sum(one["of"] for one in groups.values())
