@@ -1,7 +1,5 @@
 """Forms for annotators: a page that needs no network, a table and JSON lines each, blind; and filled forms read back."""
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -21,6 +19,7 @@ from dokimasia.methods.people.key import KeyHead, KeyItem, Placed
 from dokimasia.prompts import choices_text
 from dokimasia.report.drawing import escape
 from dokimasia.report.page import embedded, script_hash
+from dokimasia.runs.reading.export_formats import csv_text
 
 SIDES: dict[str, int] = {
     "left much better": 2,
@@ -77,11 +76,10 @@ def form_files(
     rows = [_material(head, one) for one in placed]
     refs = {ref.sha256: ref for one in placed for ref in one.subject.sample.images}
     yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
-    table = io.StringIO(newline="")
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(("item", *measures, "comment"))
-    writer.writerows((row["item"], *("" for _ in measures), "") for row in rows)
-    yield TABLE, table.getvalue().encode()
+    yield (
+        TABLE,
+        csv_text([("item", *measures, "comment"), *((row["item"], *("" for _ in measures), "") for row in rows)]),
+    )
     empty = dict.fromkeys((*measures, "comment"))
     names = {sha: f"../images/{image_name(ref)}" for sha, ref in refs.items()}
     lines = (row | {"images": [names[sha] for sha in row["images"]]} | empty for row in rows)
