@@ -3,11 +3,13 @@
 import json
 import math
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from dokimasia.algorithms.pairwise import to_category
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.domain.annotation import Annotation, Unit
 from dokimasia.domain.sample import Sample
@@ -16,6 +18,7 @@ from dokimasia.methods.people import adjudicate, disagreements, hand_out, read_f
 from dokimasia.methods.people.agreement import ONE_PERSON, agreement_figures
 from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import draw
+from dokimasia.runs.reading.rates import coefficient, coefficient_limits
 from dokimasia.simulation.people import PEOPLE, Person, chances, said
 from dokimasia.simulation.truths.people import expected_agreement
 from dokimasia.storage.memory import MemoryBlobs
@@ -31,7 +34,7 @@ def verdicts(n: int) -> tuple[list[Annotation], dict[Unit, float]]:
     units = [Unit(f"s{number}", "verdict", "m", "b") for number in range(n)]
     truths = [rng.choices(range(-2, 3), SHARES)[0] for _ in units]
     annotations = [
-        Annotation(unit, person.name, said(person, true, -2, 2, unit.id))
+        Annotation(unit, person.name, said(person, true, -2, 2, unit.id), cluster=f"image {int(unit.id[1:]) % 30}")
         for unit, true in zip(units, truths, strict=True)
         for person in PEOPLE
     ]
@@ -101,6 +104,19 @@ def test_too_little_has_no_interval_and_no_kappa() -> None:
     different = [one._replace(value=float("xyz".index(one.unit.model) - 1)) for one in same]
     found = agreement_figures(put_together(different), {}, ENDS)["verdict"]
     assert found["pairs"][0]["kappa"] == {"value": 1.0, "low": None, "high": None, "no_interval": "one cluster"}
+
+
+def test_few_images_widen_what_leans() -> None:
+    """With twelve images the ends of kappa hold those of the plain jackknife and reach further down."""
+    first, second = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 5, 1], [1, 2, 3, 4, 5, 1, 2, 3, 5, 5, 5, 4]
+
+    def kappa(use: Sequence[int]) -> float:
+        return cohen_kappa([first[at] for at in use], [second[at] for at in use], weights="quadratic")
+
+    plain, found = coefficient_limits(kappa, 12, range(12)), coefficient(kappa, 12, range(12))
+    assert found["low"] < plain["low"] - 0.1
+    assert found["high"] >= plain["high"]
+    assert found["value"] == pytest.approx(kappa(range(12)), abs=1e-6)
 
 
 def test_means_go_to_the_nearest_category() -> None:

@@ -1,7 +1,7 @@
 """Means, shares and paired differences as figures for JSON: with intervals, spread, and the bounds that failures leave."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from math import exp, lgamma, sqrt
+from math import exp, lgamma, log, sqrt
 from typing import Any
 
 from dokimasia.algorithms.statistics import Interval, bootstrap_interval, jackknife_interval, rate_interval
@@ -52,6 +52,9 @@ def mean_interval(
 def coefficient(statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]) -> dict[str, Any]:
     """Return a coefficient of agreement, -1 to 1, as `value` with its `limits`; where it has none, `no_value` says why.
 
+    One less a coefficient is a ratio, of the disagreement seen to that of chance, and with few clusters it leans: each end
+    is the farther one of the jackknife's of the coefficient and of the logarithm of that ratio.
+
     Args:
         statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
         n: how many things there are.
@@ -61,15 +64,36 @@ def coefficient(statistic: Callable[[Sequence[int]], float], n: int, clusters: S
         value = statistic(range(n))
     except ValueError as error:
         return {"value": None, "low": None, "high": None, "no_value": str(error)}
-    return {"value": rounded(value), **coefficient_limits(statistic, n, clusters)}
+    ends = coefficient_limits(statistic, n, clusters)
+    ratio = None if ends["low"] is None else _limits_of_ratio(statistic, n, clusters)
+    if ratio is not None:
+        ends = {"low": min(ends["low"], rounded(ratio.low)), "high": max(ends["high"], rounded(ratio.high))}
+    return {"value": rounded(value), **ends}
+
+
+def _limits_of_ratio(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> Interval | None:
+    """Return the limits of a coefficient by the logarithm of one less it; None where that has none, as in full agreement."""
+    try:
+        found = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
+    except ValueError:
+        return None
+    return None if found.reason else Interval(max(-1.0, 1 - exp(found.high)), 1 - exp(found.low))
+
+
+def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return clusters in as many groups as are left out."""
+    if len(set(clusters)) <= MOST_LEFT_OUT:
+        return clusters
+    return [int(unit_interval("kappa", str(one)) * MOST_LEFT_OUT) for one in clusters]
 
 
 def coefficient_limits(
     statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
 ) -> dict[str, Any]:
     """Return the `limits` of a coefficient that has a value (see `coefficient`)."""
-    if len(set(clusters)) > MOST_LEFT_OUT:
-        clusters = [int(unit_interval("kappa", str(one)) * MOST_LEFT_OUT) for one in clusters]
+    clusters = _grouped(clusters)
     if len(set(clusters)) == 1:
         return limits(Interval(-1.0, 1.0, ONE_CLUSTER))
     try:
