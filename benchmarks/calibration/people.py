@@ -16,7 +16,7 @@ SHARES = (0.2, 0.3, 0.2, 0.2, 0.1)
 """How often each verdict is the true one, from much worse to much better."""
 
 JUDGE = Person("judge", noise=0.35, careless=0.1)
-CASES, MODELS = 51, 3
+CASES, MODELS, FEW = 51, 3, 12
 ALIKE = 0.4
 """The share of cases in which one verdict is true of all models."""
 
@@ -38,12 +38,18 @@ def truths() -> dict[str, float]:
 
 
 def people(seed: int) -> Seed:
-    """Verdicts of four people and a judge on three models' responses to 51 cases, and with a fifth of them missing."""
+    """Verdicts of four people and a judge on three models' responses to 51 cases, and on one model's to twelve."""
+    few = {f"{name}, 12 cases": one for name, one in _world(seed, FEW, 1).items()}
+    return Seed({**_world(seed, CASES, MODELS), **few}, {})
+
+
+def _world(seed: int, cases: int, models: int) -> dict[str, Trial]:
+    """Return the intervals of one world, and of alpha also with a fifth of the annotations missing."""
     generator = np.random.default_rng(seed)
     annotations: list[Annotation] = []
     judged: dict[Unit, float] = {}
-    for case in range(CASES):
-        drawn = generator.choice(len(SHARES), MODELS, p=SHARES)
+    for case in range(cases):
+        drawn = generator.choice(len(SHARES), models, p=SHARES)
         if generator.random() < ALIKE:
             drawn[:] = drawn[0]
         for model, true in enumerate(drawn):
@@ -66,4 +72,4 @@ def people(seed: int) -> Seed:
         intervals[f"alpha, {scale}"] = trial(found["chance_corrected"][f"alpha_{scale}"], truth[f"alpha {scale}"])
         intervals[f"alpha, {scale}, a fifth missing"] = trial(thin[f"alpha_{scale}"], truth[f"alpha {scale}"])
     intervals["mean of people"] = trial(found["ratings"]["mean"], truth["mean of people"])
-    return Seed(intervals, {})
+    return intervals
