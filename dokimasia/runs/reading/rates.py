@@ -64,10 +64,10 @@ def coefficient(statistic: Callable[[Sequence[int]], float], n: int, clusters: S
         value = statistic(range(n))
     except ValueError as error:
         return {"value": None, "low": None, "high": None, "no_value": str(error)}
-    ends = coefficient_limits(statistic, n, clusters)
-    ratio = None if ends["low"] is None else _limits_of_ratio(statistic, n, clusters)
-    if ratio is not None:
-        ends = {"low": min(ends["low"], rounded(ratio.low)), "high": max(ends["high"], rounded(ratio.high))}
+    ends: dict[str, Any] = coefficient_limits(statistic, n, clusters)
+    ratio = _limits_of_ratio(statistic, n, clusters)
+    if ratio is not None and ends["low"] is not None:
+        ends |= {"low": min(ends["low"], rounded(ratio.low)), "high": max(ends["high"], rounded(ratio.high))}
     return {"value": rounded(value), **ends}
 
 
