@@ -18,6 +18,7 @@ from benchmarks.calibration import (
     duels,
     evaluations,
     modes,
+    people,
     planted_trees,
     refinements,
     reviews,
@@ -49,6 +50,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "people": people.people,
     "duels": duels.duels,
 }
 

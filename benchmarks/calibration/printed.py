@@ -107,6 +107,7 @@ RULES = (
     Rule(r"modes\.agreement(_failed)?", JACKKNIFE, "modes", "kappa of two coders"),
     Rule(r"fingerprint\.(by_judge|by_hand)", RATE, "rates", "rate"),
     Rule(r"fingerprint\.(by_judge|by_hand)\.pairs", EXACT, "rates", "rate 0.9 of 20, independent"),
+    Rule(r"quality\.(groups\.)?(accuracy|necessity)", MEAN, "means", "scores at the ceiling"),
     Rule(r"(diagnose|fingerprint)\.assets\.rows\.cells", MEAN, "taxonomy", "score at a leaf"),
 )
 """In no order: a place has exactly one."""
@@ -121,6 +122,16 @@ BESIDE_MODELS = {
     "diff: what both speak to": Rule("", MEAN, "both speaking", "paired difference"),
     "tree show, tree weaknesses: score at a node": Rule("", MEAN, "taxonomy", "score at a leaf"),
     "tree agreement: the same leaf": Rule("", RATE, "comparison", "agreement of two judges"),
+    "annotate agreement: MAE": Rule("", MEAN, "people", "judge mae"),
+    "annotate agreement: consistency": Rule("", RATE, "people", "judge consistency"),
+    "annotate agreement: kappa with people": Rule("", JACKKNIFE, "people", "judge kappa"),
+    "annotate agreement: people with the others, MAE": Rule("", MEAN, "people", "people mae"),
+    "annotate agreement: people with the others, consistency": Rule("", RATE, "people", "people consistency"),
+    "annotate agreement: people with the others, kappa": Rule("", JACKKNIFE, "people", "people kappa"),
+    "annotate agreement: kappa of two people": Rule("", JACKKNIFE, "people", "pair kappa"),
+    "annotate agreement: Fleiss' kappa": Rule("", JACKKNIFE, "people", "Fleiss' kappa"),
+    "annotate agreement: alpha": Rule("", JACKKNIFE, "people", "alpha"),
+    "annotate agreement: mean of people": Rule("", MEAN, "people", "mean of people"),
     "tree agreement: kappa": Rule("", JACKKNIFE, "agreement", "Cohen's kappa"),
 }
 """Intervals of commands whose figures have no model of their own."""

@@ -23,6 +23,7 @@ OWN: dict[str, Entry] = {
     "refine": Entry("refinement", "refine", "Let the models of a run mend what they got wrong."),
     "tree": Entry("tree", "tree grow", "Grow a capability tree from criteria."),
     "modes": Entry("modes", "modes", "Find failure modes: what goes wrong, and how often."),
+    "quality": Entry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
     "diagnosis": Entry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
     "fingerprint": Entry("fingerprints", "diagnose --fingerprint", "Match reports without names to responses."),
     "graph": Entry("graph", "run", "Walk a data set through a graph that a plug-in brings."),

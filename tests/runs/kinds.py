@@ -112,6 +112,15 @@ KINDS: dict[str, Kind] = {
         Kind(
             "modes", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}, compared=False
         ),
+        Kind(
+            "quality",
+            {"judge": JUDGE, "per": 100},
+            on="evaluate",
+            source="run",
+            data=False,
+            forked={"judge": OTHER},
+            step=2,
+        ),
         Kind("diagnosis", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}),
         Kind(
             "fingerprint",

@@ -1,6 +1,6 @@
 """Duels: verdicts counted, rewards, what the places do to them, ratings of many models, and how far a judge is from people."""
 
-from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae
+from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae, to_category
 from dokimasia.algorithms.pairwise.places import (
     position_bias,
     position_bias_interval,
@@ -29,5 +29,6 @@ __all__ = [
     "position_consistency",
     "position_consistency_interval",
     "reward_interval",
+    "to_category",
     "win_rate_interval",
 ]

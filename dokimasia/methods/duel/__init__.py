@@ -4,6 +4,7 @@ from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.duel.accepting import accept
+from dokimasia.methods.duel.people import judged, pairs
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
 from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary
 from dokimasia.runs.lifecycle import run as run_method
@@ -28,6 +29,8 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     cells=cells,
     forms={"vlmevalkit": lazily("dokimasia.methods.duel.vlmevalkit", "files")},
     scale=(-100.0, 100.0),
+    judged=judged,
+    pairs=pairs,
     measures={"score": ("reward", "mean")},
 )
 
