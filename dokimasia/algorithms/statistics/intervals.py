@@ -252,12 +252,21 @@ def jackknife_interval(
 
 
 def jackknifed(
-    figure: float, left_out: Floats, *, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
+    figure: float,
+    left_out: Floats,
+    *,
+    level: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    worth: float = 1.0,
 ) -> Interval:
-    """Return the interval of `jackknife_interval` from the figure and its values without each cluster."""
+    """Return the interval of `jackknife_interval` from the figure and its values without each cluster.
+
+    `worth` is the share of the degrees of freedom that is left, where clusters of unequal size are worth fewer.
+    """
     if np.ptp(left_out) <= ROUNDING * np.abs(left_out).max():
         return Interval(*bounds, NO_SPREAD)
-    quantile, error = student_t_quantile((1 + level) / 2, trusted_df(left_out)), jackknife_error(left_out)
+    quantile = student_t_quantile((1 + level) / 2, worth * trusted_df(left_out))
+    error = jackknife_error(left_out)
     margin, lean = quantile * error, 0.0
     if math.isfinite(bounds[1] - bounds[0]):
         lean = error * skewness(left_out) / (6 * math.sqrt(len(left_out))) * (1 + 2 * quantile**2)
