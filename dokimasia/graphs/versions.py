@@ -8,6 +8,7 @@ VERSIONS: dict[str, int] = {
     CHECKPOINT_SCORING: 4,
     "density_filter": 2,
     "diagnosis": 3,
+    "duel": 1,
     "fingerprinting": 1,
     "mode_coding": 1,
     "mode_making": 1,

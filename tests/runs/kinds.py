@@ -88,6 +88,17 @@ KINDS: dict[str, Kind] = {
             source="rubrics",
             forked={"judge": OTHER},
         ),
+        Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "sim/steady", "no_image": True, "noise_floor": True},
+            forked={"judge": OTHER},
+        ),
+        Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "reference", "single": True},
+            forked={"judge": OTHER},
+            variant="with the reference",
+        ),
         Kind("refine", {"models": ("sim/weak",)}, on="evaluate", source="run", data=False),
         Kind(
             "tree",

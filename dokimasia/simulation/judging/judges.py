@@ -15,6 +15,8 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.criteria import drawn, examined
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
+from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
+from dokimasia.simulation.judging.duels import duel_reply
 from dokimasia.simulation.judging.leaks import telling_passage
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
@@ -109,6 +111,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
     if request.name in TREE_PROMPTS:
         return tree_reply(profile, request.name, inputs, draws)
+    if request.name in DUEL_PROMPTS:
+        return duel_reply(profile, request.name, inputs, order, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name in MODES_PROMPTS:
