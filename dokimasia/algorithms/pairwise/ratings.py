@@ -11,7 +11,7 @@ from dokimasia.algorithms.pairwise.strengths import NEVER_MET, Comparison, Table
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
-from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
+from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated, jackknifed
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.algorithms.statistics.shares import check_level
 
@@ -101,10 +101,11 @@ def rate_models(
     *No finite rating.* Where some models always won, or never met, no number says how much stronger they are: they are
     another group. No prior draws such a rating back; see `groups` and `unbounded`.
 
-    *Intervals.* The bootstrap over clusters, bias-corrected and accelerated, with quantiles of Student's t with G - 1
-    degrees of freedom, as `bootstrap_interval`. Below 6 clusters, or where more than 1 % of the resamples have no finite
-    ratings, there is none, and its reason says why. A difference's p-value is that of Student's t with the jackknife's
-    standard error over clusters.
+    *Intervals.* At each end the farther of two limits: that of the bootstrap over clusters, bias-corrected and
+    accelerated, with quantiles of Student's t with G - 1 degrees of freedom, as in `bootstrap_interval`; and that of the
+    jackknife over clusters, as in `jackknife_interval`. Below 6 clusters, or where more than 1 % of the resamples have no
+    finite ratings, there is none, and its reason says why. A difference's p-value is that of Student's t with the
+    jackknife's standard error.
 
     References
     ----------
@@ -150,13 +151,14 @@ def _rated(counted: Tables, *, level: float, seed: int) -> Group:
     reason = _thin(number, int(without.finite.sum()), len(finite))
 
     def interval(weights: Floats) -> Interval:
-        if reason:
-            return Interval(-math.inf, math.inf, reason)
         left_out = _SCALE * without.strengths @ weights
-        if np.ptp(left_out) <= ROUNDING * _SCALE:
-            return Interval(-math.inf, math.inf, NO_SPREAD)
+        if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
+            return Interval(-math.inf, math.inf, reason or NO_SPREAD)
+        value = float(at @ weights)
         quantile = student_t_quantile((1 + level) / 2, number - 1)
-        return accelerated(finite @ weights, float(at @ weights), left_out, quantile)
+        drawn_limits = accelerated(finite @ weights, value, left_out, quantile)
+        limits = jackknifed(value, left_out, level=level)
+        return Interval(min(drawn_limits.low, limits.low), max(drawn_limits.high, limits.high))
 
     def p_value(weights: Floats) -> float | None:
         left_out = _SCALE * without.strengths @ weights

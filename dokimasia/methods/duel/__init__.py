@@ -3,9 +3,11 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.duel.accepting import accept
+from dokimasia.methods.duel.accepting import ANSWER_TOKENS, JUDGED_TOKENS, accept
+from dokimasia.methods.duel.figures import DuelRow, places, verdict_figures
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
-from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary
+from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
+from dokimasia.methods.duel.shape import Judged, Places
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -32,4 +34,30 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
 duel = partial(run_method, METHOD)
 """Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "DuelPlan", "DuelRequest", "duel", "duel_rows"]
+hold_against = lazily("dokimasia.methods.duel.work", "finish")
+"""Hold a sample's answers against a model's: `await hold_against(job, sample, items, against=name)`."""
+
+verdict_chart = lazily("dokimasia.methods.duel.charts", "verdict_chart")
+case_blocks = lazily("dokimasia.methods.duel.blocks", "sample")
+
+__all__ = [
+    "ANSWER_TOKENS",
+    "COLUMNS",
+    "JUDGED_TOKENS",
+    "METHOD",
+    "DuelPlan",
+    "DuelRequest",
+    "DuelRow",
+    "Judged",
+    "Places",
+    "case_blocks",
+    "cells",
+    "duel",
+    "duel_items",
+    "duel_rows",
+    "hold_against",
+    "judgements",
+    "places",
+    "verdict_chart",
+    "verdict_figures",
+]

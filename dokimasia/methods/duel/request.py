@@ -11,6 +11,7 @@ from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, DuelOptions, Factual
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.storage.results import ResultRow
 
 Sees = Literal["image", "text"]
 
@@ -110,6 +111,10 @@ class DuelPlan(AnswersPlan, JudgedPlan):
             name = self.baseline_name
             for repeat in range(self.repeats):
                 yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{AGAIN}/{repeat}", name, AGAIN, repeat)
+
+    def held_against(self, row: ResultRow) -> str:
+        """Return the name of the model that the answer of a result was held against."""
+        return self.baseline_name
 
     def given_to(self, model: str, sample_id: str, repeat: int) -> str | None:
         """Return the id of the answer that a model has given already; None where it is asked. A reference has no repeats."""
