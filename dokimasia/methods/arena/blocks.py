@@ -151,10 +151,10 @@ _PAIR = [
     Column("cases"),
     Column("win rate", meaning="of the first, percent of valid verdicts"),
     Column("reward", meaning="of the first against the second"),
-    *(Column(title, only="page") for title in ("much better", "better", "equal", "worse", "much worse", "failed")),
     Column("difference", meaning="of their ratings, with its 95 % interval"),
     Column("p"),
     Column("adjusted p", meaning="Benjamini and Hochberg, over all pairs"),
+    *(Column(title, only="page") for title in ("much better", "better", "equal", "worse", "much worse", "failed")),
 ]
 _COUNTS = ("much_better", "better", "tie", "worse", "much_worse", "failed")
 
@@ -166,10 +166,10 @@ def _pair(one: Mapping[str, Any], place: str) -> list[Cell]:
         figures.count(one["n"], f"{place}/n"),
         figures.measured(one["win_rate"], f"{place}/win_rate", digits=1, ends=1),
         _signed(one["reward"], f"{place}/reward"),
-        *(figures.count(one["verdicts"][key], f"{place}/verdicts/{key}") for key in _COUNTS),
         _signed(one["difference"], f"{place}/difference", digits=0),
         figures.p_value(one["p"]),
         figures.p_value(one["adjusted"]),
+        *(figures.count(one["verdicts"][key], f"{place}/verdicts/{key}") for key in _COUNTS),
     ]
 
 

@@ -1,10 +1,11 @@
 """From the verdicts of an arena to its tables: ratings, ranks, who wins against whom, places, scores elsewhere."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.pairwise import Comparison, Group, rate_models
-from dokimasia.algorithms.statistics import adjusted
+from dokimasia.algorithms.statistics import Interval, adjusted
 from dokimasia.methods.arena.request import Pair
 from dokimasia.methods.duel import DuelRow, places, verdict_figures
 from dokimasia.runs.figures import counted
@@ -40,9 +41,9 @@ def arena_figures(
     """
     comparisons, clusters = _comparisons(meetings)
     groups = rate_models(comparisons, clusters=clusters, models=names, seed=seed)
-    pairs = _pairs(meetings, groups, seed=seed)
     models = {name: _model(name, meetings, groups, seed=seed) for name in names}
     ranked = sorted(models, key=lambda name: (models[name]["group"], -_rating(models[name]), name))
+    pairs = _pairs(meetings, groups, ranked, seed=seed)
     figures: dict[str, Any] = {
         "models": {name: models[name] for name in ranked},
         "groups": [
@@ -82,17 +83,20 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[Group], *, s
         "ranks": [rounded(100 * share) for share in group.ranks[name]] if name in group.ranks else None,
         "n": len({one.row.sample_id for one in own}),
         "met": sorted({other for one in own for other in one.pair} - {name}),
-        **verdict_figures(
-            [
-                (None if verdict is None else verdict if name == one.row.model else -verdict, one.row.cluster)
-                for one in own
-                for verdict in one.row.verdicts.values()
-            ],
-            seed=seed,
-        ),
+        **_verdicts(name, own, seed=seed),
         "words": mean(list(lengths.values())),
         "failures": counted(one.row.failure for one in own if one.row.failure),
     }
+
+
+def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> dict[str, Any]:
+    """Return the figures of the verdicts on a model, whichever side it stood on."""
+    found = [
+        (None if verdict is None else verdict if name == one.row.model else -verdict, one.row.cluster)
+        for one in meetings
+        for verdict in one.row.verdicts.values()
+    ]
+    return verdict_figures(found, seed=seed)
 
 
 def _words(name: str, meeting: Meeting) -> int | None:
@@ -103,29 +107,34 @@ def _words(name: str, meeting: Meeting) -> int | None:
     return None if row.words is None or row.longer is None else row.words - row.longer
 
 
-def _pairs(meetings: Sequence[Meeting], groups: Sequence[Group], *, seed: int) -> list[dict[str, Any]]:
-    together: dict[Pair, list[DuelRow]] = {}
-    for one in meetings:
-        together.setdefault(one.pair, []).append(one.row)
+def _pairs(
+    meetings: Sequence[Meeting], groups: Sequence[Group], ranked: Sequence[str], *, seed: int
+) -> list[dict[str, Any]]:
+    """Return every pair that met, or that can be compared, the better one first."""
     apart = {pair: one for group in groups for pair, one in group.differences.items()}
     tested = dict(zip(apart, adjusted([one.p_value for one in apart.values()]), strict=True))
     found: list[dict[str, Any]] = []
-    for pair in sorted({*together, *apart}):
-        rows, difference = together.get(pair, []), apart.get(pair)
-        found.append(
-            {
-                "first": pair[0],
-                "second": pair[1],
-                "n": len({row.sample_id for row in rows}),
-                **verdict_figures([(one, row.cluster) for row in rows for one in row.verdicts.values()], seed=seed),
-                "difference": None
-                if difference is None
-                else {"mean": rounded(difference.value), **limits(difference.interval)},
-                "p": None if difference is None or difference.p_value is None else rounded(difference.p_value),
-                "adjusted": None if (p := tested.get(pair)) is None else rounded(p),
-            }
-        )
+    for first, second in combinations(ranked, 2):
+        own = [one for one in meetings if {*one.pair} == {first, second}]
+        turned = (first, second) not in apart
+        pair = (second, first) if turned else (first, second)
+        difference = apart.get(pair)
+        if not own and difference is None:
+            continue
+        known: dict[str, Any] = {"difference": None, "p": None, "adjusted": None}
+        if difference is not None:
+            value, interval, p_value = difference
+            if turned:
+                value, interval = -value, Interval(-interval.high, -interval.low, interval.reason)
+            known["difference"] = {"mean": rounded(value), **limits(interval)}
+            known |= {"p": _rounded(p_value), "adjusted": _rounded(tested[pair])}
+        n = len({one.row.sample_id for one in own})
+        found.append({"first": first, "second": second, "n": n, **_verdicts(first, own, seed=seed), **known})
     return found
+
+
+def _rounded(p_value: float | None) -> float | None:
+    return None if p_value is None else rounded(p_value)
 
 
 def _wins(name: str, pairs: Sequence[Mapping[str, Any]], order: Sequence[str]) -> dict[str, float]:

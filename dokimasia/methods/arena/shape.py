@@ -34,7 +34,7 @@ class RatedGroup(Value):
 
 
 class RatedPair(Judged):
-    """Two models: their verdicts, for the first of them, and how far they are rated apart."""
+    """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
 
     first: str
     second: str
