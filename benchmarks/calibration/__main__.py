@@ -13,6 +13,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.calibration import (
+    arenas,
     audits,
     diagnoses,
     evaluations,
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "arenas": arenas.arenas,
 }
 
 

@@ -11,7 +11,7 @@ from dokimasia.algorithms.pairwise.strengths import NEVER_MET, Comparison, Table
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
-from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated, jackknifed
+from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.algorithms.statistics.shares import check_level
 
@@ -22,7 +22,7 @@ TENFOLD = 400.0
 """Two models that lie so far apart win against each other with odds of 10 to 1, ties aside."""
 
 FEW_CASES = 6
-"""Over fewer clusters there is no interval."""
+"""Over fewer clusters, in a part, there is no interval."""
 
 MOST_INFINITE = 0.01
 """Where more of the resamples than this have no finite ratings, there is no interval."""
@@ -60,6 +60,7 @@ def rate_models(
     *,
     clusters: Sequence[Hashable] | None = None,
     models: Sequence[str] = (),
+    parts: int = 1,
     level: float = 0.95,
     seed: int,
 ) -> tuple[Group, ...]:
@@ -73,6 +74,8 @@ def rate_models(
         The case of each comparison, which all pairs and both orders share; without it each is its own.
     models : sequence of str
         Those that there are, where some may be in no comparison.
+    parts : int
+        In how many equal parts of the clusters it was drawn apart who meets whom: 1 where all meet on all.
     level : float
         Nominal coverage, strictly between 0 and 1.
     seed : int
@@ -103,7 +106,8 @@ def rate_models(
 
     *Intervals.* At each end the farther of two limits: that of the bootstrap over clusters, bias-corrected and
     accelerated, with quantiles of Student's t with G - 1 degrees of freedom, as in `bootstrap_interval`; and that of the
-    jackknife over clusters, as in `jackknife_interval`. Below 6 clusters, or where more than 1 % of the resamples have no
+    jackknife over clusters, as in `jackknife_interval`. With several parts, clusters differ within their part: the degrees
+    of freedom are those of one part. Below 6 clusters a part, or where more than 1 % of the resamples have no
     finite ratings, there is none, and its reason says why. A difference's p-value is that of Student's t with the
     jackknife's standard error.
 
@@ -134,11 +138,11 @@ def rate_models(
         if reason:
             found.append(Group(group, reason, {}, {}, {}, {}, None))
         else:
-            found.append(_rated(tables(comparisons, index, group), level=level, seed=seed))
+            found.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
     return (*found, *alone)
 
 
-def _rated(counted: Tables, *, level: float, seed: int) -> Group:
+def _rated(counted: Tables, *, parts: int, level: float, seed: int) -> Group:
     """Rate a group that has finite ratings."""
     names, pairs, counts = counted
     number = len(counts)
@@ -148,23 +152,24 @@ def _rated(counted: Tables, *, level: float, seed: int) -> Group:
     resampled = fit(pairs, np.tensordot(drawn.astype(np.float64), counts, 1), len(names))
     without = fit(pairs, counts.sum(axis=0) - counts, len(names))
     at, finite = _SCALE * whole.strengths[0], _SCALE * resampled.strengths[resampled.finite]
-    reason = _thin(number, int(without.finite.sum()), len(finite))
+    reason = _thin(number, int(without.finite.sum()), len(finite), parts)
 
     def interval(weights: Floats) -> Interval:
         left_out = _SCALE * without.strengths @ weights
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
             return Interval(-math.inf, math.inf, reason or NO_SPREAD)
-        value = float(at @ weights)
-        quantile = student_t_quantile((1 + level) / 2, number - 1)
-        drawn_limits = accelerated(finite @ weights, value, left_out, quantile)
-        limits = jackknifed(value, left_out, level=level)
-        return Interval(min(drawn_limits.low, limits.low), max(drawn_limits.high, limits.high))
+        value, (error, df) = float(at @ weights), _error(left_out, parts)
+        quantile = student_t_quantile((1 + level) / 2, number / parts - 1)
+        resampled_limits = accelerated(finite @ weights, value, left_out, quantile)
+        margin = student_t_quantile((1 + level) / 2, df) * error
+        return Interval(min(resampled_limits.low, value - margin), max(resampled_limits.high, value + margin))
 
     def p_value(weights: Floats) -> float | None:
         left_out = _SCALE * without.strengths @ weights
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
             return None
-        return student_t_tails(float(at @ weights) / jackknife_error(left_out), trusted_df(left_out))
+        error, df = _error(left_out, parts)
+        return student_t_tails(float(at @ weights) / error, df)
 
     each = np.eye(len(names))
     intervals = {name: interval(each[place]) for place, name in enumerate(names)}
@@ -186,10 +191,17 @@ def _rated(counted: Tables, *, level: float, seed: int) -> Group:
     )
 
 
-def _thin(number: int, without: int, finite: int) -> str:
+def _error(left_out: Floats, parts: int) -> tuple[float, float]:
+    """Return the jackknife's standard error and its degrees of freedom, where clusters differ within parts alone."""
+    number = len(left_out)
+    share = (number / parts - 1) / (number - 1)
+    return jackknife_error(left_out) / math.sqrt(parts * share), trusted_df(left_out) * share
+
+
+def _thin(number: int, without: int, finite: int, parts: int) -> str:
     """Return why clusters carry no interval; empty where they do."""
-    if number < FEW_CASES:
-        return f"{number} cases, and an interval of ratings needs {FEW_CASES}"
+    if number < parts * FEW_CASES:
+        return f"{number} cases, and an interval of ratings needs {parts * FEW_CASES}"
     if without < number or finite < (1 - MOST_INFINITE) * RESAMPLES:
         return f"{RESAMPLES - finite} of {RESAMPLES} resamples have no finite ratings"
     return ""

@@ -29,18 +29,24 @@ class Meeting(NamedTuple):
 
 
 def arena_figures(
-    meetings: Sequence[Meeting], names: Sequence[str], *, scores: Mapping[str, float] | None = None, seed: int
+    meetings: Sequence[Meeting],
+    names: Sequence[str],
+    *,
+    parts: int = 1,
+    scores: Mapping[str, float] | None = None,
+    seed: int,
 ) -> dict[str, Any]:
     """Return the figures of an arena, ready for JSON: what of `shape.ArenaFigures` follows from its verdicts.
 
     Args:
         meetings: in the run's order.
         names: of all models that take part.
+        parts: in how many parts of the cases it was drawn apart who meets whom.
         scores: what models have elsewhere, higher is better.
         seed: of the bootstrap.
     """
     comparisons, clusters = _comparisons(meetings)
-    groups = rate_models(comparisons, clusters=clusters, models=names, seed=seed)
+    groups = rate_models(comparisons, clusters=clusters, models=names, parts=parts, seed=seed)
     models = {name: _model(name, meetings, groups, seed=seed) for name in names}
     ranked = sorted(models, key=lambda name: (models[name]["group"], -_rating(models[name]), name))
     pairs = _pairs(meetings, groups, ranked, seed=seed)

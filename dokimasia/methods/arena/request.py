@@ -60,6 +60,11 @@ class ArenaPlan(DuelPlan):
         return tuple(sorted(one.ref.name for one in self.candidates))
 
     @property
+    def parts(self) -> int:
+        """In how many parts of the cases it is drawn apart who meets whom."""
+        return 1 if self.draw == "all" else 2
+
+    @property
     def pairs_a_round(self) -> int:
         """How many pairs a case is judged for in a round that is not drawn yet, at most."""
         count = len(self.candidates)

@@ -29,6 +29,6 @@ def arena_summary(home: Home, run: Run) -> dict[str, Any]:
         "rounds": [one.model_dump(mode="json")["halves"] for one in rounds],
         "repeats": plan.repeats,
         "judge_sees": plan.judge_sees,
-        **arena_figures(meetings, plan.names, scores=plan.scores, seed=run.seed),
+        **arena_figures(meetings, plan.names, parts=plan.parts, scores=plan.scores, seed=run.seed),
         **paid(home, rows),
     }
