@@ -16,6 +16,7 @@ from benchmarks.calibration import (
     arenas,
     audits,
     diagnoses,
+    duels,
     evaluations,
     modes,
     planted_trees,
@@ -49,6 +50,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "duels": duels.duels,
     "arenas": arenas.arenas,
 }
 
