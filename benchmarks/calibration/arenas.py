@@ -97,10 +97,10 @@ def _meetings(generator: np.random.Generator, strengths: Mapping[str, float], *,
 def _points(names: Sequence[str], meetings: Sequence[Meeting]) -> dict[str, float]:
     points: dict[str, list[float]] = {}
     for row, other in meetings:
-        for verdict in row.verdicts.values():
-            points.setdefault(row.model, []).append((1 + np.sign(verdict)) / 2)
-            points.setdefault(other, []).append((1 - np.sign(verdict)) / 2)
-    return {name: float(np.mean(points[name])) for name in names if name in points}
+        for verdict in row.both or ():
+            points.setdefault(row.model, []).append(((verdict > 0) - (verdict < 0)) / 2)
+            points.setdefault(other, []).append(((verdict < 0) - (verdict > 0)) / 2)
+    return {name: 0.5 + float(np.mean(points[name])) for name in names if name in points}
 
 
 def _met(

@@ -80,7 +80,7 @@ def groups(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     graph = _points(comparisons)
     whole = nx.condensation(graph)
     members = {node: tuple(sorted(whole.nodes[node]["members"])) for node in whole}
-    order = nx.lexicographical_topological_sort(whole, key=lambda node: members[node])
+    order = nx.lexicographical_topological_sort(whole, key=members.__getitem__)
     return [members[node] for node in order]
 
 
@@ -98,14 +98,15 @@ def unbounded(comparisons: Sequence[Comparison], group: Sequence[str]) -> str:
     if len(group) == 1:
         met = any(group[0] in (one.one, one.other) for one in comparisons)
         return ONE_SIDED if met else NEVER_MET
-    inside = nx.DiGraph()
+    weights: dict[tuple[str, str], int] = {}
     for one, other, outcome in comparisons:
         if one in group and other in group:
             ways = [(one, other), (other, one)] if outcome == 0 else [(one, other) if outcome > 0 else (other, one)]
             for source, target in ways:
                 weight = 1 if outcome == 0 else -1
-                known = inside.get_edge_data(source, target, {"weight": 1})["weight"]
-                inside.add_edge(source, target, weight=min(weight, known))
+                weights[source, target] = min(weight, weights.get((source, target), 1))
+    inside: nx.DiGraph[str] = nx.DiGraph()
+    inside.add_weighted_edges_from((*way, weight) for way, weight in weights.items())
     return "" if nx.negative_edge_cycle(inside) else TIES
 
 
@@ -151,7 +152,7 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
         slope = np.empty((len(left), models + 1))
         slope[:, :models] = points[left] - (n * lead) @ signs
         slope[:, models] = np.where(with_ties, tied[left] - (n * tie).sum(axis=1), 0.0)
-        step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
+        step: Floats = np.linalg.solve(curve, slope[:, :, None])[:, :, 0].astype(np.float64)
         size = np.abs(step).max(axis=1)
         step *= np.minimum(1.0, _LONGEST / np.maximum(size, _CLOSE))[:, None]
         strengths[left] += step[:, :models]

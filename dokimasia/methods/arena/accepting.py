@@ -1,6 +1,7 @@
 """How an arena is accepted: its cases and answers as those of duels, its models, and the scores that they have elsewhere."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from dokimasia.datasets.ratings import read_ratings
@@ -70,7 +71,7 @@ def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:
     return dict(sorted(found.items()))
 
 
-def _expected(plan: ArenaPlan, samples: list[Sample] | tuple[Sample, ...]) -> Estimate:
+def _expected(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
     asked: list[Asking] = []
     for size in map(size_of, samples):
         asked += [Asking(spec, plan.repeats, size.text + size.images_for(spec), ANSWER_TOKENS) for spec in plan.asked]
