@@ -19,6 +19,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.duel.report", "with_cases"),
     figures=duel_summary,
     shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
     graphs=versions_of("duel"),

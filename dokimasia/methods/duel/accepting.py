@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, ground_truth_of, task_of
 from dokimasia.domain.identity import digest, value_id
@@ -14,6 +13,7 @@ from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.responses import candidates_of, read_given
 from dokimasia.runs.session import Session, hash_of
 
 ANSWER_TOKENS, JUDGED_TOKENS = 700, 500
@@ -33,7 +33,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
     criteria = [_checked(request, sample) for sample in samples]
-    given, repeats = _given(request, samples)
+    given, repeats, left_out = _given(request, samples)
     if request.noise_floor and request.baseline in given:
         raise ConfigError(
             f"{request.responses} has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
@@ -74,7 +74,9 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         names.append("candidate_plain")
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
     estimate = _expected(plan, samples, criteria)
-    return Accepted(plan=plan, estimate=estimate, samples=samples, values=kept, skipped=skipped, first=samples[0])
+    return Accepted(
+        plan=plan, estimate=estimate, samples=samples, values=kept, skipped=[*skipped, *left_out], first=samples[0]
+    )
 
 
 def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
@@ -87,27 +89,32 @@ def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
         raise DataError(f"{request.data}: {problem}") from None
 
 
-def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int]:
-    """Return the answers that exist, of the file that is named and of the reference, and how many repeats there are."""
+def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int, list[str]]:
+    """Return the answers that exist, of the file that is named and of the reference; how many repeats; what was left out."""
     given: Given = {}
-    repeats = request.repeats
-    if request.responses is not None:
-        texts = {(one.model, one.sample_id, one.repeat): one.text for one in read_responses(request.responses)}
-        repeats = 1 + max(repeat for _, _, repeat in texts)
-        named = dict.fromkeys(model for model, _, _ in texts)
-        for model in [name for name in named if not request.models or name in {*request.models, request.baseline}]:
+    repeats, left_out = request.repeats, list[str]()
+    responses = read_given(request.responses)
+    if responses is not None:
+        repeats = responses.repeats
+        of_file = {model for _, model, _ in responses.given}
+        own = [*request.models, *({request.baseline} & of_file)] if request.models else ()
+        found = candidates_of(responses, request, models=own, samples=[one.id for one in samples])
+        left_out = found.left_out
+        for model in (spec.ref.name for spec in found.models):
             lacking = [
-                sample.id for sample in samples if any((model, sample.id, one) not in texts for one in range(repeats))
+                one.id for one in samples if not all((one.id, model, n) in responses.given for n in range(repeats))
             ]
             if lacking:
                 raise DataError(
-                    f"{request.responses}: {model} has not {_so_many(repeats)} to {len(lacking)} of {len(samples)} samples "
-                    f"({_some(lacking)}); add them, choose models with --models, or shorten the data with --limit"
+                    f"{responses.path}: {model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}; every "
+                    "answer is held against one of the same repeat, so give as many of each"
                 )
             given[model] = {
                 sample.id: tuple(
-                    Response(sample=sample.digest, model=model, repeat=one, text=texts[model, sample.id, one])
-                    for one in range(repeats)
+                    Response(
+                        sample=sample.digest, model=model, repeat=n, text=responses.given[sample.id, model, n].text
+                    )
+                    for n in range(repeats)
                 )
                 for sample in samples
             }
@@ -122,11 +129,7 @@ def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int]
             sample.id: (Response(sample=sample.digest, model=REFERENCE, text=sample.reference_text or ""),)
             for sample in samples
         }
-    return given, repeats
-
-
-def _so_many(repeats: int) -> str:
-    return "an answer" if repeats == 1 else f"{repeats} answers (repeats from 0)"
+    return given, repeats, left_out
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """What duels are asked, and what decides their results."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -10,7 +9,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, DuelOptions, FactualityBy, Place
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, JudgedPlan, Outside, model_identity, two_of_one_name
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models
+from dokimasia.runs.responses import ResponsesFile, check_no_blind_arm
 from dokimasia.storage.results import ResultRow
 
 Sees = Literal["image", "text"]
@@ -40,9 +40,7 @@ class DuelRequest(DataRequest):
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
-    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
-        default=None, description="Judge answers that exist: JSON lines of id, model, response, repeat."
-    )
+    responses: ResponsesFile = Field(default=None, description=f"Judge {SHARED_HELP['responses']}")
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
@@ -135,7 +133,7 @@ def check_request(request: DuelRequest) -> None:
         )
     if request.noise_floor and request.baseline == REFERENCE:
         raise ConfigError("--noise-floor draws a second answer of the baseline, and a reference answer cannot be drawn")
-    if request.responses is not None and request.no_image:
-        raise ConfigError("--no-image asks the models anew, which --responses does not; leave one of them out")
+    if request.responses is not None:
+        check_no_blind_arm(request.no_image)
     if not request.models and request.responses is None and not request.noise_floor:
         raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")
