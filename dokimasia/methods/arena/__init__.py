@@ -6,7 +6,7 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.arena.accepting import accept
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest
 from dokimasia.methods.arena.results import arena_summary
-from dokimasia.methods.duel import COLUMNS, cells, duel_items
+from dokimasia.methods.duel import COLUMNS, cells, duel_items, with_cases
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -18,6 +18,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.arena.work", "stages"),
     drawing=later("dokimasia.methods.arena.blocks", "DRAWING"),
+    report=with_cases,
     figures=arena_summary,
     shape=later("dokimasia.methods.arena.shape", "ArenaFigures"),
     graphs=versions_of("duel"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.methods.arena.charts import heat_chart
-from dokimasia.methods.duel import case_blocks, verdict_chart
+from dokimasia.methods.duel import case_blocks, case_section, verdict_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
@@ -239,5 +239,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 DRAWING = Drawing(
-    "arena", (ratings, ranks, wins, places, elsewhere, skipped.section, provenance.section), sample=sample
+    "arena",
+    (ratings, ranks, wins, places, elsewhere, case_section, skipped.section, provenance.section),
+    sample=sample,
 )

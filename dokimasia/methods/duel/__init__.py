@@ -11,6 +11,9 @@ from dokimasia.methods.duel.shape import Judged, Places
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
+with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
+"""Adds the cases that a page shows whole to its data."""
+
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",
     title="a run of duels",
@@ -19,7 +22,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
-    report=lazily("dokimasia.methods.duel.report", "with_cases"),
+    report=with_cases,
     figures=duel_summary,
     shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
     graphs=versions_of("duel"),
@@ -39,7 +42,8 @@ hold_against = lazily("dokimasia.methods.duel.work", "finish")
 """Hold a sample's answers against a model's: `await hold_against(job, sample, items, against=name)`."""
 
 verdict_chart = lazily("dokimasia.methods.duel.charts", "verdict_chart")
-case_blocks = lazily("dokimasia.methods.duel.blocks", "sample")
+case_blocks = lazily("dokimasia.methods.duel.cases", "sample")
+case_section = lazily("dokimasia.methods.duel.cases", "cases")
 
 __all__ = [
     "ANSWER_TOKENS",
@@ -52,6 +56,7 @@ __all__ = [
     "Judged",
     "Places",
     "case_blocks",
+    "case_section",
     "cells",
     "duel",
     "duel_items",
@@ -61,4 +66,5 @@ __all__ = [
     "places",
     "verdict_chart",
     "verdict_figures",
+    "with_cases",
 ]
