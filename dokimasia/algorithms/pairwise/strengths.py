@@ -148,16 +148,17 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
         curve[:, :models, :models] += 1 / models  # the level of the strengths is free: their mean stays 0
         curve[:, :models, models] = curve[:, models, :models] = -(n * lead * tie) @ signs
         curve[:, models, models] = np.where(with_ties, (n * tie * (1 - tie)).sum(axis=1), 1.0)
-        curve += _RIDGE * np.trace(curve, axis1=1, axis2=2)[:, None, None] * np.eye(models + 1)
+        size: Floats = np.einsum("bii->b", curve)
+        curve = curve + _RIDGE * size[:, None, None] * np.eye(models + 1)
         slope = np.empty((len(left), models + 1))
         slope[:, :models] = points[left] - (n * lead) @ signs
         slope[:, models] = np.where(with_ties, tied[left] - (n * tie).sum(axis=1), 0.0)
-        step: Floats = np.linalg.solve(curve, slope[:, :, None])[:, :, 0].astype(np.float64)
-        size = np.abs(step).max(axis=1)
-        step *= np.minimum(1.0, _LONGEST / np.maximum(size, _CLOSE))[:, None]
+        step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0].astype(np.float64)
+        longest: Floats = np.abs(step).max(axis=1)
+        step = step * np.minimum(1.0, _LONGEST / np.maximum(longest, _CLOSE))[:, None]
         strengths[left] += step[:, :models]
         ties[left] += step[:, models]
-        ended = size < _CLOSE
+        ended = longest < _CLOSE
         finite[left[ended]] = True
         left = left[~ended & (np.ptp(strengths[left], axis=1) < _FAR)]
     return Fits(strengths - strengths.mean(axis=1, keepdims=True), ties, finite)
