@@ -31,6 +31,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
+    forms={"vlmevalkit": lazily("dokimasia.methods.duel.vlmevalkit", "files")},
     scale=(-100.0, 100.0),
     measures={"score": ("reward", "mean")},
 )

@@ -10,7 +10,8 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
-from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.responses import candidates_of, read_given
@@ -73,7 +74,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     if plan.asked:
         names.append("candidate_plain")
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
-    estimate = _expected(plan, samples, criteria)
+    estimate = _expected(plan, samples, criteria, session.library)
     return Accepted(
         plan=plan, estimate=estimate, samples=samples, values=kept, skipped=[*skipped, *left_out], first=samples[0]
     )
@@ -136,8 +137,11 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def _expected(plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria]) -> Estimate:
+def _expected(
+    plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
+) -> Estimate:
     asked: list[Asking] = []
+    frames = {name: frame_tokens(library, name) for name in plan.prompts if name.startswith("duel_")}
     for sample, one in zip(samples, criteria, strict=True):
         size = size_of(sample)
         for spec in plan.asked:
@@ -145,12 +149,15 @@ def _expected(plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[Case
             for arm in own_arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 asked.append(Asking(spec, plan.repeats, sent, ANSWER_TOKENS))
-        shown = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
+        shown = size.text + 2 * ANSWER_TOKENS
         seen = size.images_for(plan.judge)
         calls = plan.per_sample * len(plan.places)
-        sent = shown + len(one.subjective) // CHARACTERS_PER_TOKEN + (seen if plan.judge_sees == "image" else 0)
-        asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
-        if one.factuality and plan.factuality != "none":
-            sent = shown + len(one.factuality) // CHARACTERS_PER_TOKEN + (seen if plan.factuality == "image" else 0)
-            asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
+        factual = one.factuality and plan.factuality != "none"
+        for name, text, sees, wanted in (
+            ("duel_verdict", one.subjective, plan.judge_sees, True),
+            ("duel_factuality", one.factuality, plan.factuality, factual),
+        ):
+            if wanted:
+                sent = frames[name] + shown + len(text) // CHARACTERS_PER_TOKEN + (seen if sees == "image" else 0)
+                asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
     return added_up(asked, len(samples))
