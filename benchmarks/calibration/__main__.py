@@ -13,6 +13,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.calibration import (
+    arenas,
     audits,
     diagnoses,
     duels,
@@ -52,6 +53,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "audits": audits.audits,
     "people": people.people,
     "duels": duels.duels,
+    "arenas": arenas.arenas,
 }
 
 

@@ -23,6 +23,7 @@ BOUNDS = {"OpenBounds", "Answers"}
 MEAN = "mean over images, bootstrap and refusal (bootstrap_interval)"
 RATE = "share over images, Korn and Graubard (rate_interval)"
 EXACT = "share of independent trials, Clopper and Pearson (clopper_pearson)"
+RATING = "rating over images, bootstrap and jackknife (rate_models)"
 JACKKNIFE = "jackknife over images (jackknife_interval)"
 CORRELATION = "correlation over images (correlation_interval)"
 
@@ -75,6 +76,13 @@ RULES = (
     Rule(r"duel\.(models\.)?places\.bias", MEAN, "duels", "position bias"),
     Rule(r"duel\.without_images\.(reward|factuality)\.difference", MEAN, "duels", "reward, without images less with"),
     Rule(r"duel\.length_bias", CORRELATION, "duels", "length and reward"),
+    Rule(r"arena\.models\.rating", RATING, "arenas", "rating"),
+    Rule(r"arena\.pairs\.difference", RATING, "arenas", "difference of ratings"),
+    Rule(r"arena\.(models|pairs)\.reward", MEAN, "arenas", "reward of a"),
+    Rule(r"arena\.(models|pairs)\.win_rate", RATE, "arenas", "win rate of a"),
+    Rule(r"arena\.places\.consistency", RATE, "arenas", "position consistency"),
+    Rule(r"arena\.places\.bias", MEAN, "arenas", "position bias"),
+    Rule(r"arena\.elsewhere\.(reward|rating)\.(spearman|pearson)", CORRELATION, "correlations", ""),
     Rule(rf"refine\.models\.({SPLIT}\.)?arms\.accuracy", RATE, "refinement", "arm accuracy"),
     Rule(
         rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.(before|after)",

@@ -98,6 +98,13 @@ class DuelJudgement(Value):
         return self
 
 
+class ArenaRound(Value):
+    """A round of an arena: which models meet on each half of the cases, each pair in alphabetical order."""
+
+    number: int = Field(ge=1)
+    halves: tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+
+
 class DuelOptions(GraphOptions):
     """Options of duels: whose answers those of others are held against, in which orders, and what each side sees."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.domain.duel import Place
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
-from dokimasia.methods.duel.shape import DuelledModel, LengthBias, DuelPlaces
+from dokimasia.methods.duel.shape import DuelledModel, DuelPlaces, LengthBias
 
 Scores = tuple[float, float]
 

@@ -99,6 +99,11 @@ KINDS: dict[str, Kind] = {
             forked={"judge": OTHER},
             variant="with the reference",
         ),
+        Kind(
+            "arena",
+            {"judge": JUDGE, "models": (*MODELS, "sim/steady"), "draw": "swiss", "rounds": 2},
+            forked={"judge": OTHER},
+        ),
         Kind("refine", {"models": ("sim/weak",)}, on="evaluate", source="run", data=False),
         Kind(
             "tree",

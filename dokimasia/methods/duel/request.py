@@ -12,6 +12,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFile, check_no_blind_arm
+from dokimasia.storage.results import ResultRow
 
 Sees = Literal["image", "text"]
 
@@ -132,6 +133,10 @@ class DuelPlan(AnswersPlan, JudgedPlan):
         more = [(one.ref.name, TEXT) for one in self.described] + [(self.baseline_name, AGAIN)] * self.noise_floor
         for (name, arm), repeat in product(more, range(self.repeats)):
             yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{arm}/{repeat}", name, arm, repeat)
+
+    def held_against(self, row: ResultRow) -> str:
+        """Return the name of the model that the answer of a result was held against."""
+        return self.baseline_name
 
     def given_to(self, model: str, sample_id: str, repeat: int) -> str | None:
         """Return the id of the answer that a model has given already; None where it is asked. A reference has no repeats."""

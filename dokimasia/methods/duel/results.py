@@ -20,7 +20,8 @@ from dokimasia.methods.duel.figures import DuelRow, duel_figures
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.methods.duel.sight import without_images
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
-from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells, exported
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -77,11 +78,11 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
 
 def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = _plan(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     criteria = {id: criteria_of(sample) for id, sample in samples.items()}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
-    rows = results(home, run.id)
+    rows = exported(method_of(run), results(home, run.id))
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
     tokens = _tokens(home, texts)
@@ -126,8 +127,8 @@ def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
 
 def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished duel whole: the case, both answers, and what the judge said in each order."""
-    rows = rows_shown(home, run, sample)
-    plan = DuelPlan.model_validate(run.options["plan"])
+    rows = exported(method_of(run), rows_shown(home, run, sample))
+    plan = _plan(run)
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
     described = descriptions(home, rows)
@@ -135,13 +136,13 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
     samples = {one.id: one for one in load_samples(home, run.id) if one.id in wanted}
     for row in rows:
         case, said = samples[row.sample_id], judged[row.item]
-        other = said[0].baseline if said else plan.given_to(plan.baseline_name, row.sample_id, row.repeat)
+        other = said[0].baseline if said else plan.given_to(plan.held_against(row), row.sample_id, row.repeat)
         yield {
             "sample": row.sample_id,
             "model": shown_name(row.model, row.arm),
             "repeat": row.repeat,
             **_case(case),
-            "baseline": plan.baseline_name,
+            "baseline": plan.held_against(row),
             "score": row.score,
             "failure": row.failure,
             "reason": row.reason,
@@ -160,7 +161,7 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each answer; what there is not is null."""
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = _plan(run)
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
     tasks = {sample.id: task_of(sample) for sample in load_samples(home, run.id)}
@@ -168,7 +169,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     for row in rows:
         said = judged[row.item]
         one: dict[str, Any] = dict.fromkeys(COLUMNS)
-        one |= {"task": tasks[row.sample_id], "baseline": plan.baseline_name}
+        one |= {"task": tasks[row.sample_id], "baseline": plan.held_against(row)}
         if said:
             one["baseline_response"] = _text(texts, said[0].baseline)
         for each in said:
@@ -180,6 +181,12 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         origin = next((each.provenance for each in said if each.provenance is not None), None)
         found.append(one | answer_cells(plan.judge_name, texts.get(row.response_id or ""), origin))
     return found
+
+
+def _plan(run: Run) -> DuelPlan:
+    """Return a run's plan, of whichever method it is that holds answers against each other."""
+    plan: DuelPlan = method_of(run).read(run)[0]
+    return plan
 
 
 def _verdicts(plan: DuelPlan, said: Sequence[DuelJudgement]) -> dict[Place, int | None]:
