@@ -13,10 +13,13 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.calibration import (
+    arenas,
     audits,
     diagnoses,
+    duels,
     evaluations,
     modes,
+    people,
     planted_trees,
     refinements,
     reviews,
@@ -48,6 +51,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "people": people.people,
+    "duels": duels.duels,
+    "arenas": arenas.arenas,
 }
 
 

@@ -19,6 +19,7 @@ def command() -> None:
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
 )
+@click.option("--creative", is_flag=True, help="Creative cases of one to nine pictures, with criteria: data for duels.")
 @click.option(
     "--disputed",
     type=click.FloatRange(0, 1),
@@ -29,10 +30,15 @@ def command() -> None:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same bytes."
 )
-def make(file: Path, samples: int, described: bool, disputed: float, seed: int) -> None:
+def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    from dokimasia.simulation.world import write_described, write_world
+    from dokimasia.simulation.world import write_creative, write_described, write_world
 
+    if described and creative:
+        raise click.UsageError("--described and --creative make different data; leave one of them out")
+    if creative:
+        click.echo(f"wrote {samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}")
+        return
     if described:
         open_facts = write_described(file, samples, seed, disputed=disputed)
         click.echo(

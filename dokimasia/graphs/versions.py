@@ -6,8 +6,10 @@ CHECKPOINT_SCORING = "checkpoint_scoring"
 VERSIONS: dict[str, int] = {
     COGNITIVE_REPLAY: 4,
     CHECKPOINT_SCORING: 4,
+    "criterion_quality": 1,
     "density_filter": 2,
     "diagnosis": 3,
+    "duel": 1,
     "fingerprinting": 1,
     "mode_coding": 1,
     "mode_making": 1,

@@ -7,7 +7,7 @@ from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation import candidates, describing, foreign, hinting, panel, perturbing, refining
+from dokimasia.simulation import candidates, creating, describing, foreign, hinting, panel, perturbing, refining
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judging import judges
@@ -62,7 +62,11 @@ def _asked(
     name, inputs = understood.request.name, understood.request.inputs
     if name == "probe":
         return answer_probe(call, inputs["task"], images, draws)
-    if name in ("candidate", "candidate_plain"):
+    if name == "observe":
+        return ChatReply(text=creating.OBSERVE, finish_reason="stop", native_finish_reason="stop")
+    if name == "candidate_described" and creating.is_creative(inputs["question"]):
+        return creating.write_described(as_candidate(profile), inputs["descriptions"], draws)
+    if name in ("candidate", "candidate_plain", "candidate_described"):
         return _answer(profile, inputs, call, images, draws)
     if name in panel.PROMPTS:
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)
@@ -96,6 +100,8 @@ def _answer(
 ) -> ChatReply:
     candidate = as_candidate(profile)
     question, choices = inputs["question"], read_choices(inputs.get("choices", ""))
+    if creating.is_creative(question):
+        return creating.write(candidate, _pictures(call, images), draws)
     if not any(message.images for message in call.messages):
         return candidates.answer_blind(candidate, choices, draws)
     view = _look(call, images, question)
@@ -106,6 +112,15 @@ def _answer(
             return describing.describe(profile, picture, draws)
         return foreign.answer(candidate, question, choices, draws)
     return candidates.answer(candidate, view.scene, view.question, draws)
+
+
+def _pictures(call: Chat, images: Mapping[str, bytes]) -> list[Depicted]:
+    """What every image of the request shows, in order; one without a scene is a photograph."""
+    refs = [image for message in call.messages for image in message.images]
+    scenes = [_scene(ref.sha256, images) for ref in refs]
+    return [
+        photograph(ref.sha256) if scene is None else depicted(scene[0]) for ref, scene in zip(refs, scenes, strict=True)
+    ]
 
 
 def _depicted(call: Chat, images: Mapping[str, bytes]) -> Depicted | None:

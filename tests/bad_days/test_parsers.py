@@ -25,6 +25,7 @@ from dokimasia.parsing import (
     criteria_check,
     density,
     matching,
+    pairwise,
     structured,
     verdicts,
     votes,
@@ -39,6 +40,7 @@ TRIED = (
     criteria_check,
     density,
     matching,
+    pairwise,
     structured,
     verdicts,
     votes,
@@ -89,6 +91,11 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),
     "parse_match": ("Report 1: [[A]]", "B"),
+    "parse_pairwise_verdict": ("[[A>B]] [[B>A]]", 1),
+    "parse_factuality_scores": (
+        "Response A Visual Factuality Score: 8/10\nResponse B Visual Factuality Score: 6/10",
+        (8.0, 7.0),
+    ),
     "parse_final_answer": ("Final answer: 4", "5"),
     **TAG_LIES,
 }

@@ -88,6 +88,22 @@ KINDS: dict[str, Kind] = {
             source="rubrics",
             forked={"judge": OTHER},
         ),
+        Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "sim/steady", "no_image": True, "noise_floor": True},
+            forked={"judge": OTHER},
+        ),
+        Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "reference", "single": True},
+            forked={"judge": OTHER},
+            variant="with the reference",
+        ),
+        Kind(
+            "arena",
+            {"judge": JUDGE, "models": (*MODELS, "sim/steady"), "draw": "swiss", "rounds": 2},
+            forked={"judge": OTHER},
+        ),
         Kind("refine", {"models": ("sim/weak",)}, on="evaluate", source="run", data=False),
         Kind(
             "tree",
@@ -100,6 +116,15 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "modes", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}, compared=False
+        ),
+        Kind(
+            "quality",
+            {"judge": JUDGE, "per": 100},
+            on="evaluate",
+            source="run",
+            data=False,
+            forked={"judge": OTHER},
+            step=2,
         ),
         Kind("diagnosis", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}),
         Kind(

@@ -15,9 +15,13 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.criteria import drawn, examined
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
+from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
+from dokimasia.simulation.judging.duels import duel_reply
 from dokimasia.simulation.judging.leaks import telling_passage
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
+from dokimasia.simulation.judging.quality import PROMPT as QUALITY_PROMPT
+from dokimasia.simulation.judging.quality import quality_reply
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
@@ -109,10 +113,14 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
     if request.name in TREE_PROMPTS:
         return tree_reply(profile, request.name, inputs, draws)
+    if request.name in DUEL_PROMPTS:
+        return duel_reply(profile, request.name, inputs, order, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name in MODES_PROMPTS:
         return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
+    if request.name == QUALITY_PROMPT:
+        return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
         told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
         line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"

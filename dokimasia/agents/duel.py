@@ -1,0 +1,116 @@
+"""The roles of a duel: candidates answer, by the images or by a description of them, and a judge compares two answers."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.asking import Ask
+from dokimasia.agents.candidate import answer_question, describe_image, respond
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.domain.duel import AGAIN, TEXT, CaseCriteria, Described, ground_truth_of
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.review import DESCRIBE_REQUEST
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
+
+T = TypeVar("T")
+
+LONGEST_OBSERVED = 1_000
+"""Characters of what a description is told to pay attention to; one sentence is asked for."""
+
+AGAIN_DRAW = 500_000
+"""Draws between an answer and the one that is drawn once more: more than there are repeats, less than a retry's stride."""
+
+
+def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Response]:
+    """A candidate answers the bare request; in the arm `again` as another draw, in `blind` without the images."""
+    if arm != AGAIN:
+        return answer_question(sample, arm=arm, repeat=repeat, plain=True)
+    shown = ("image", "question") if sample.images else ("question",)
+    draw = AGAIN_DRAW + repeat
+    inputs = question_inputs(sample)
+    again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
+    return again("candidate_plain", inputs, sample)
+
+
+def say_what_to_observe(sample: Sample) -> Ask[str]:
+    """A describer says, from the request alone, what a description must not leave out (Creation-MMBench, figure 32)."""
+    return Ask("observe", {"question": sample.prompt}, ("question",), parse=_observed)
+
+
+def describe_one(sample: Sample, image: ImageRef, *, observe: str = "") -> Ask[Response]:
+    """A describer writes what one image of a case shows, with an eye to what is to be observed, if anything.
+
+    Without that it is the same call for every case that shows the image.
+    """
+    request = DESCRIBE_REQUEST + (f" Pay special attention to this: {observe}" if observe else "")
+    return describe_image(Sample(id=sample.id, images=(image,)), request)
+
+
+def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -> Ask[Response]:
+    """A candidate answers the request by the descriptions of its images alone."""
+    inputs = {**question_inputs(sample), "descriptions": described.shown}
+    shown = ("question", "descriptions")
+    return respond("candidate_described", inputs, sample, shown=shown, images=(), arm=TEXT, repeat=repeat)
+
+
+def _observed(text: str) -> str:
+    said = " ".join(text.split())
+    if not said:
+        raise UnparsableReply("the reply is empty")
+    if len(said) > LONGEST_OBSERVED:
+        raise UnparsableReply(f"the reply has {len(said):,} characters; one sentence was asked for")
+    return said
+
+
+def compare_responses(
+    sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = True, repeat: int = 0
+) -> Ask[int]:
+    """A judge says which of two responses is better and by how much: +2 to -2 for the first of them, response A.
+
+    It is shown the images (unless it does not see), the request, and the subjective criteria.
+    """
+    return _two(
+        "duel_verdict", sample, criteria.subjective, responses, parse_pairwise_verdict, sees=sees, repeat=repeat
+    )
+
+
+def score_factuality(
+    sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = False, repeat: int = 0
+) -> Ask[tuple[float, float]]:
+    """A judge scores two responses 0 to 10 by the factuality criteria; it is shown the ground truth, and images if it sees."""
+    truth = ground_truth_of(sample)
+    known = {"ground_truth": truth} if truth else {}
+    return _two(
+        "duel_factuality",
+        sample,
+        criteria.factuality,
+        responses,
+        parse_factuality_scores,
+        sees=sees,
+        repeat=repeat,
+        known=known,
+    )
+
+
+def _two(
+    prompt: str,
+    sample: Sample,
+    criteria: str,
+    responses: tuple[str, str],
+    parse: Callable[[str], T],
+    *,
+    sees: bool,
+    repeat: int,
+    known: dict[str, str] | None = None,
+) -> Ask[T]:
+    inputs = {**question_inputs(sample), "criteria": criteria, **(known or {})}
+    shown = ["question", "criteria", *(known or {})]
+    for letter, text in zip("ab", responses, strict=True):
+        found = answer_inputs("response", text)
+        inputs |= {f"{name}_{letter}": one for name, one in found.items()}
+        shown.append(shown_as(f"response_{letter}", text))
+    images = sample.images if sees else ()
+    return Ask(prompt, inputs, (*shown, *(("image",) if images else ())), parse=parse, images=images, repeat=repeat)
