@@ -59,6 +59,7 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
     options = own_options(context, DuelOptions, NAME)
     sample = await context.store.get(Sample, state["sample"])
     calls: list[str] = []
+    texts: tuple[str, ...] = ()
     ended: Duel = {}
     observe = ""
     if options.descriptions == "specific":
