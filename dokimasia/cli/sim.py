@@ -28,16 +28,25 @@ def command() -> None:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same bytes."
 )
-def make(file: Path, samples: int, described: bool, disputed: float, seed: int) -> None:
+@click.option(
+    "--rankings", is_flag=True, help="Also responses, auxiliary responses and human rankings, in files beside FILE."
+)
+def make(file: Path, samples: int, described: bool, disputed: float, seed: int, rankings: bool) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
+    from dokimasia.simulation.ranked import write_ranked
     from dokimasia.simulation.world import write_described, write_world
 
+    if described and rankings:
+        raise click.UsageError("--rankings are of answers to questions; leave out --described, whose scenes have none")
     if described:
         several = write_described(file, samples, seed, disputed=disputed)
         click.echo(f"wrote {samples} scenes to be described, {several} of them with a disputed fact: {file}")
         return
     pictures = write_world(file, samples, seed)
     click.echo(f"wrote {samples} questions on {pictures} pictures: {file}")
+    if rankings:
+        for name, path in write_ranked(file, samples, seed).items():
+            click.echo(f"wrote {name}: {path}")
 
 
 @command.command()

@@ -19,6 +19,7 @@ OWN: dict[str, Entry] = {
     "review": Entry("review", "review", "Have a panel of models agree on descriptions of images."),
     "rubrics": Entry("rubrics", "rubrics", "Make gated rubrics from agreed descriptions."),
     "audit": Entry("audit", "audit", "Score models' descriptions of images by gated rubrics."),
+    "judging": Entry("judging", "compare-judging", "Find which way of judging ranks responses as people do."),
     "refine": Entry("refinement", "refine", "Let the models of a run mend what they got wrong."),
     "tree": Entry("tree", "tree grow", "Grow a capability tree from criteria."),
     "modes": Entry("modes", "modes", "Find failure modes: what goes wrong, and how often."),
