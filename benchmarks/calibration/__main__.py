@@ -16,6 +16,7 @@ from benchmarks.calibration import (
     audits,
     diagnoses,
     evaluations,
+    judging,
     modes,
     planted_trees,
     refinements,
@@ -48,6 +49,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
+    "judging": judging.judging,
 }
 
 

@@ -20,6 +20,7 @@ NAMED = (
     "arm gain",
     "self-preference",
     "own votes",
+    "gap between methods",
 )
 SHOWN_TO_FAIL = ("unclustered", "as published", "misled")
 FEW_VALUES = ("any node", "any mode", "false gain", "right answers")

@@ -101,7 +101,8 @@ def _ranking(fields: Mapping[str, Any], line: int) -> GivenRanking:
     if not isinstance(annotator, str) or not annotator.strip():
         raise ValueError("the field 'annotator' is empty or no text")
     if ("ranking" in fields) == ("scores" in fields):
-        raise ValueError(f"it has {'both' if 'scores' in fields else 'neither'} a ranking and scores; {_FORMS}")
+        several = "both a ranking and scores" if "scores" in fields else "neither a ranking nor scores"
+        raise ValueError(f"it has {several}; {_FORMS}")
     scores = dict(_ranked(fields["ranking"]) if "ranking" in fields else _scored(fields["scores"]))
     return GivenRanking(id, annotator, scores, line)
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json_and_rest
-from dokimasia.parsing.own import beside, own, plainly, split_lines
+from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, matches, short
 
 FEWEST_CRITERIA, MOST_CRITERIA = 2, 8
@@ -13,7 +13,7 @@ HEAVIEST = 10
 FEWEST_ASPECTS, MOST_ASPECTS = 3, 5
 LOWEST, HIGHEST = 1, 5
 
-_RANKING = re.compile(r"\[\[\s{0,9}([0-9][^\[\]\n]{0,9000})\]\]", re.ASCII)
+_RANKING = re.compile(r"\[\[([^\[\]\n]{1,9000})\]\]")
 _RANKED = re.compile(r"[0-9]{1,4}(?:\s{0,4}[>=]\s{0,4}[0-9]{1,4})*", re.ASCII)
 _NUMBERED_RESPONSE = re.compile(r"\b(?:response|candidate)s?\s{0,4}(?:no\.?|number|#)?\s{0,4}[0-9]", re.IGNORECASE)
 _SCORE = re.compile(r"\bscore\b", re.IGNORECASE | re.ASCII)
@@ -44,7 +44,7 @@ def parse_batch_ranking(text: str, n: int) -> tuple[int, ...]:
             each once; or what stands beside it could change it. The reason names all that is wrong.
     """
     said = own(text)
-    found = matches(_RANKING, said)
+    found = [match for match in matches(_RANKING, said) if any(sign.isdecimal() for sign in match[1])]
     if not found:
         raise UnparsableReply("there is no ranking of the form 'Ranking: [[numbers with > and = between them]]'")
     read = dict.fromkeys(_places(match[1].strip(), n) for match in found)
@@ -107,7 +107,7 @@ def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
             problems[f"'{short(line)}' is no line of the form 'ASPECT | score: [S]'"] = None
             continue
         aspect, stated = " ".join(match["aspect"].split()), match["score"]
-        if not any(sign.isalpha() for sign in aspect) or aspect == "ASPECT":
+        if not any(sign.isalpha() for sign in aspect) or aspect == "ASPECT" or LEFT_OUT in aspect:
             problems[f"'{short(aspect)}' names no aspect"] = None
         elif aspect.casefold() in scores:
             problems[f"the aspect '{short(aspect)}' is scored more than once"] = None
@@ -147,6 +147,8 @@ def _criterion(row: dict[str, Any], number: int) -> tuple[str, int]:
     whose = f"criterion {number}"
     criterion = " ".join(field_text(row.get("criterion"), "criterion", whose).split())
     weight = row.get("weight")
+    if LEFT_OUT in criterion:
+        raise UnparsableReply(f"{whose} holds a comment or something struck out: write it whole, and plainly")
     if criterion == "SENTENCE":
         raise UnparsableReply(f"{whose} is the empty form")
     if _NUMBERED_RESPONSE.search(criterion):

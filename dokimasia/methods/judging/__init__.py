@@ -16,7 +16,7 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     plan=JudgingPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.judging.work", "stages"),
-    # drawing
+    drawing=later("dokimasia.methods.judging.blocks", "DRAWING"),
     figures=judging_summary,
     shape=later("dokimasia.methods.judging.shape", "JudgingFigures"),
     graphs=versions_of(

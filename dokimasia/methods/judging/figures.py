@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dokimasia.algorithms.places import earlier_preferred
+from dokimasia.algorithms.orders import earlier_preferred
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.judging.comparing import Agreement, Comparisons, Scores, agreement, human_agreement

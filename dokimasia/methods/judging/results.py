@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.algorithms.places import beaten
+from dokimasia.algorithms.orders import beaten
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.judgement import CheckpointScores
 from dokimasia.domain.judging import BatchRanking, HumanRankings

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, cast
 
-from dokimasia.algorithms.places import drawn_orders
+from dokimasia.algorithms.orders import drawn_orders
 from dokimasia.domain.call import CallKeys
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
