@@ -22,12 +22,16 @@ def check_ranking(text: str, places: tuple[int, ...]) -> None:
 def check_compared(text: str, criteria: tuple[tuple[str, int], ...]) -> None:
     """Each criterion stands in the text as a JSON text, with a whole weight, and none stands there twice."""
     _require(2 <= len(criteria) <= 8, "too few criteria, or too many")
-    _require(len({criterion.casefold() for criterion, _ in criteria}) == len(criteria), "a criterion stands there twice")
+    _require(
+        len({criterion.casefold() for criterion, _ in criteria}) == len(criteria), "a criterion stands there twice"
+    )
     texts = [" ".join(_text(text, match.start()).split()) for match in re.finditer('"', text)]
     for criterion, weight in criteria:
         _require(bool(criterion.strip()) and criterion in texts, "a criterion that the text does not state")
         _require(type(weight) is int and 1 <= weight <= 10, "a weight off the scale")
-        _require(re.search(rf"(?<![0-9.\-]){weight}(?![0-9.])", text) is not None, "a weight that the text does not state")
+        _require(
+            re.search(rf"(?<![0-9.\-]){weight}(?![0-9.])", text) is not None, "a weight that the text does not state"
+        )
 
 
 def check_aspects(text: str, aspects: tuple[tuple[str, int], ...]) -> None:

@@ -245,7 +245,7 @@ PIECES = (
         " = 2",
         "Ranking: ",
         "seeing | score: [4]",
-        "\"criterion\": ",
+        '"criterion": ',
         "\nsaying | score: [2]\ntone | score: [5]",
     ),
 )

@@ -61,7 +61,9 @@ def test_an_image_lies_in_one_fold() -> None:
 
 def test_one_image_has_no_margin() -> None:
     """Where there is nothing else to fit it on, only equal scores are a tie."""
-    found = cross_fitted(np.array([1.0, 2.0]), np.array([1.1, 2.0]), np.array([0, 0], dtype=np.int8), fold_of("aa", seed=0))
+    found = cross_fitted(
+        np.array([1.0, 2.0]), np.array([1.1, 2.0]), np.array([0, 0], dtype=np.int8), fold_of("aa", seed=0)
+    )
     assert found.margins == (0.0,)
     assert found.predicted.tolist() == [-1, 0]
 

@@ -80,7 +80,10 @@ LIES: dict[str, tuple[str, Any]] = {
         '[{"criterion": "It names the sign.", "weight": 7}, {"criterion": "It counts.", "weight": 2}]',
         (("It names the sign.", 7), ("It adds.", 2)),
     ),
-    "parse_aspect_scores": ("seeing | score: [4]\nsaying | score: [1]\ntone | score: [5]", (("seeing", 4), ("saying", 1), ("tone", 3))),
+    "parse_aspect_scores": (
+        "seeing | score: [4]\nsaying | score: [1]\ntone | score: [5]",
+        (("seeing", 4), ("saying", 1), ("tone", 3)),
+    ),
     "parse_checkpoints": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", told(4, None, 5)),
     "parse_checkpoints, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", told(4, 5, 1)),
     "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [not stated]\n3 | score: [5]", [4, 2, 5]),
