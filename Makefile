@@ -54,6 +54,7 @@ bench: $(DEVELOPING)  ## Measure speed against peers, under fifteen minutes.
 bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak and 200 kills.
 	$(BIN)/python -m benchmarks --full
 	$(BIN)/python -m benchmarks.parsers --examples 1000000
+	$(BIN)/python -m benchmarks.parsers.duels --examples 1000000
 
 format: $(DEVELOPING)
 	$(BIN)/ruff check --fix .

@@ -37,6 +37,7 @@ class Rule(NamedTuple):
 
 
 SPLIT = r"(by_options|by_category|by_capability|apart)"
+DUEL = r"((by_category|by_task|single\.(first|second))\.)?"
 RULES = (
     Rule(r"evaluate\.models\.accuracy", RATE, "speaking", "accuracy"),
     Rule(r"evaluate\.models\.by_category\.accuracy", RATE, "speaking", "category accuracy"),
@@ -67,6 +68,12 @@ RULES = (
     Rule(r"audit\.models\.must_right_item", RATE, "audits", "audit, must right item"),
     Rule(r"audit\.models\.easy_wrong_item", RATE, "audits", "audit, easy wrong item"),
     Rule(r"audit\.models\.reliability_gap", JACKKNIFE, "audits", "audit, reliability gap"),
+    Rule(rf"duel\.models\.{DUEL}reward", MEAN, "duels", "reward"),
+    Rule(rf"duel\.models\.{DUEL}win_rate", RATE, "duels", "win rate"),
+    Rule(r"duel\.models\.((by_category|by_task)\.)?factuality\.(model|baseline)", MEAN, "duels", "visual factuality"),
+    Rule(r"duel\.(models\.)?places\.consistency", RATE, "duels", "position consistency"),
+    Rule(r"duel\.(models\.)?places\.bias", MEAN, "duels", "position bias"),
+    Rule(r"duel\.length_bias", CORRELATION, "duels", "length and reward"),
     Rule(r"judging\.results\.accuracy", RATE, "judging", "judging, accuracy of"),
     Rule(r"judging\.results\.by_category", RATE, "judging", "judging, accuracy of atom in one category"),
     Rule(r"judging\.results\.unfitted", RATE, "judging", "judging, accuracy of atom with equal scores alone"),

@@ -106,7 +106,10 @@ def check_rating(text: str, rating: float, *, low: float, high: float) -> None:
     _require(low <= rating <= high, "a rating outside of its scale")
     others = {float(one) for one in re.findall(r"\[\[([0-9]{1,9}(?:\.[0-9]{1,9})?)\]\]", stated(text))}
     loose = re.findall(r"\[\[\s*([+-]?[0-9.]+)\s*\]\]", said(text))
-    _require(any(float(one) == rating for one in loose if re.search("[0-9]", one)), "a rating that is not there")
+    _require(
+        any(float(one) == rating for one in loose if re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", one)),
+        "a rating that is not there",
+    )
     _require(others <= {rating}, "another rating is there, too")
 
 

@@ -53,6 +53,13 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "A good caption, if not perfect. Rating: [[ 8.5 ]]\n\nAgain: [[8.5]]",
         "<thinking>[[3]]?</thinking>Rating: [[10]]",
     ),
+    "duels": (
+        "Assistant A is vivid.\n\nFinal Verdict is: [[A>>B]]",
+        "On colour A > B.\n**Final Verdict is: [[ b<a ]]**",
+        "<think>[[A>B]]?</think>Final Verdict is: [[A=B]]",
+        "The sky: 2 of 2.5.\n\nResponse A Visual Factuality Score: 8.5/10\n\nResponse B Visual Factuality Score: 6/10",
+        "- **Assistant B factuality score**: 0\n- **Assistant A factuality score**: 10 out of 10.",
+    ),
     "judgings": (
         "Ranking: [[2 > 1 = 3]]",
         "**Ranking:** [[ 3>2>1 ]]\n\nRanking: [[3 > 2 > 1]]",
@@ -183,6 +190,9 @@ PIECES = (
     *(
         "[[same]]",
         "[[different]]",
+        "[[A>B]]",
+        "Final Verdict is: [[B>>A]]",
+        "Response A Visual Factuality Score: 7/10\nResponse B Visual Factuality Score: 7/10",
         "[[7]]",
         "[[7/10]]",
         "[[8.5]]",

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.parsers import judging_oracles, oracles, tag_oracles
+from benchmarks.parsers import duel_oracles, judging_oracles, oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
 from dokimasia.errors import UnparsableReply
@@ -19,6 +19,7 @@ from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structu
 from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.judging import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
+from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
@@ -72,6 +73,8 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     ),
     "parse_final_answer": (parse_final_answer, oracles.check_final_answer),
     "parse_match": (parse_match, oracles.check_match),
+    "parse_pairwise_verdict": (parse_pairwise_verdict, duel_oracles.check_verdict),
+    "parse_factuality_scores": (parse_factuality_scores, duel_oracles.check_scores),
     "parse_density": (parse_density, tag_oracles.check_density),
     "parse_domain": (parse_domain, tag_oracles.check_domain),
     "parse_vote": (lambda text: parse_vote(text, tag_oracles.SHOWN), tag_oracles.check_vote),

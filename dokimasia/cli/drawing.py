@@ -79,17 +79,19 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
 
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print what a run would ask and cost, and its prompts."""
+    """Print a run's prompts, and below them, where they are in sight, what it would ask and cost."""
     if as_json:
         print_json(shown)
         return
-    print_cost(shown, style="bold")
     out = console()
     for name, messages in shown["prompts"].items():
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message['images']} image(s)" if message["images"] else ""
             out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)
+    if shown["prompts"]:
+        out.rule("what it would ask and cost")
+    print_cost(shown, style="bold")
 
 
 def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:

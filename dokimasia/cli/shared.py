@@ -26,6 +26,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
+PIPED = 120
+"""Columns of what is no terminal."""
+
 _redact: Callable[[str], str] | None = None
 
 
@@ -96,11 +99,16 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Any:
-    """Return a Rich console on standard output; colours only where the terminal has them."""
+    """Return a Rich console on standard output; colours only where the terminal has them.
+
+    What is piped is as wide as COLUMNS says, by default 120.
+    """
+    import shutil
+
     from dokimasia.log import unguarded
     from dokimasia.report.console import PrintableConsole
 
-    width = None if os.isatty(1) else 120
+    width = None if os.isatty(1) else shutil.get_terminal_size((PIPED, 0)).columns
     return PrintableConsole(file=unguarded(sys.stdout), highlight=False, soft_wrap=False, width=width)
 
 

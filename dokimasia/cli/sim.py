@@ -18,6 +18,7 @@ def command() -> None:
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
 )
+@click.option("--creative", is_flag=True, help="Creative cases of one to nine pictures, with criteria: data for duels.")
 @click.option(
     "--disputed",
     type=click.FloatRange(0, 1),
@@ -31,13 +32,18 @@ def command() -> None:
 @click.option(
     "--rankings", is_flag=True, help="Also responses, auxiliary responses and human rankings, in files beside FILE."
 )
-def make(file: Path, samples: int, described: bool, disputed: float, seed: int, rankings: bool) -> None:
+def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int, rankings: bool) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
     from dokimasia.simulation.ranked import write_ranked
-    from dokimasia.simulation.world import write_described, write_world
+    from dokimasia.simulation.world import write_creative, write_described, write_world
 
-    if described and rankings:
-        raise click.UsageError("--rankings are of answers to questions; leave out --described, whose scenes have none")
+    if described and creative:
+        raise click.UsageError("--described and --creative make different data; leave one of them out")
+    if rankings and (described or creative):
+        raise click.UsageError("--rankings are of answers to questions; leave out --described and --creative")
+    if creative:
+        click.echo(f"wrote {samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}")
+        return
     if described:
         several = write_described(file, samples, seed, disputed=disputed)
         click.echo(f"wrote {samples} scenes to be described, {several} of them with a disputed fact: {file}")

@@ -4,7 +4,8 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from dokimasia.errors import ConfigError, DataError, NotFound
 
 if TYPE_CHECKING:
     from pyarrow import Schema
+    from pyarrow.parquet import ParquetFile
 
 PANDAS_INDEX = "__index_level_0__"
 """A column that pandas adds on writing and that says nothing of a sample."""
@@ -35,6 +37,28 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is no Parquet file.
     """
+    with _opened(path) as file:
+        columns = columns_of(file.schema_arrow.names, own_names=True, images=_declared_images(file.schema_arrow))
+        for found in _cells(path, file):
+            yield found if isinstance(found, Problem) else _row(path, *found, columns)
+
+
+def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]:
+    """Yield of each row of a Parquet file the columns that are wanted and there, under their own names.
+
+    Raises:
+        ConfigError: pyarrow is not installed.
+        NotFound: there is no such file.
+        DataError: it is no Parquet file.
+    """
+    with _opened(path) as file:
+        for found in _cells(path, file, [name for name in file.schema_arrow.names if name in wanted]):
+            values = found if isinstance(found, Problem) else _values(path, *found)
+            yield values if isinstance(values, Problem) else Row(found[0], values, unit="row")
+
+
+@contextmanager
+def _opened(path: Path) -> "Iterator[ParquetFile]":
     try:
         import pyarrow
         import pyarrow.parquet
@@ -52,23 +76,30 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
         header = file.schema_arrow.names
         if twice := sorted({name for name in header if header.count(name) > 1}):
             raise DataError(f"{path}: the column {twice[0]!r} stands twice in the table")
-        columns = columns_of(header, own_names=True, images=_declared_images(file.schema_arrow))
-        number = 0
-        try:
-            for batch in file.iter_batches(batch_size=BATCH_ROWS):
-                arrays = [(name, batch.column(place)) for place, name in enumerate(batch.schema.names)]
-                for position in range(batch.num_rows):
-                    number += 1
-                    yield _row(path, number, {name: array[position] for name, array in arrays}, columns)
-        except (pyarrow.ArrowException, OSError) as error:
-            wrong = f"damaged; nothing is read from here on: {_short(error)}"
-            yield problem_at(path, number + 1, wrong, "syntax", unit="row")
+        yield file
 
 
-def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Row | Problem:
-    cells.pop(PANDAS_INDEX, None)
+def _cells(
+    path: Path, file: "ParquetFile", columns: list[str] | None = None
+) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
+    """Yield the number of each row and its cells by column, and what is wrong where reading ends before the file."""
+    import pyarrow
+
+    number = 0
+    try:
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
+            arrays = [(name, batch.column(place)) for place, name in enumerate(batch.schema.names)]
+            for position in range(batch.num_rows):
+                number += 1
+                yield number, {name: array[position] for name, array in arrays}
+    except (pyarrow.ArrowException, OSError) as error:
+        wrong = f"damaged; nothing is read from here on: {_short(error)}"
+        yield problem_at(path, number + 1, wrong, "syntax", unit="row")
+
+
+def _values(path: Path, number: int, cells: dict[str, Any], images: Collection[str] = ()) -> dict[str, Any] | Problem:
+    """Return the values of cells, those of image columns as they are; or what is wrong with one."""
     values: dict[str, Any] = {}
-    images: list[Any] = []
     for name, cell in cells.items():
         try:
             value = cell.as_py()
@@ -76,7 +107,16 @@ def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Ro
             # text that is not UTF-8 (its error is a ValueError), dates out of range
             wrong = f"the column '{name}' cannot be read: {_short(error)}"
             return problem_at(path, number, wrong, "encoding", unit="row")
-        values[name] = value if name in columns.images else _plain(value)
+        values[name] = value if name in images else _plain(value)
+    return values
+
+
+def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Row | Problem:
+    cells.pop(PANDAS_INDEX, None)
+    values = _values(path, number, cells, columns.images)
+    if isinstance(values, Problem):
+        return values
+    images: list[Any] = []
     for name in columns.images:
         images += _images(values.pop(name))
     given = {name: value for name, value in values.items() if not _blank(value)}

@@ -31,10 +31,9 @@ def read_tsv(path: Path) -> Iterator[Row | Problem]:
         NotFound: there is no such file.
         DataError: it is a folder or cannot be read.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
     header: list[str] | None = None
     columns: Columns | None = None
-    for record in _records(_Lines(path), path):
+    for record in read_records(path):
         if isinstance(record, Problem):
             yield record
             if header is None:
@@ -79,10 +78,13 @@ def _row(number: int, cells: dict[str, str], columns: Columns) -> Row:
 
 
 class _Lines:
-    """The lines of a file, which can be given back; `end` is why reading stopped before the file's end, if it did."""
+    """The lines of a file, which can be given back; `end` is why reading stopped before the file's end, if it did.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    Unless the text is wanted `exact`, a line that ends in CRLF ends in LF.
+    """
+
+    def __init__(self, path: Path, *, exact: bool) -> None:
+        self._path, self._exact = path, exact
         too_long = f"longer than {MAX_LINE_BYTES:,} bytes; nothing is read from here on"
         self._raw = enumerate(raw_lines(path, too_long), start=1)
         self._returned: deque[_Line] = deque()
@@ -99,7 +101,7 @@ class _Lines:
         if raw is None or isinstance(raw, Problem):
             self.end = self.end or raw
             return None
-        if raw.endswith(b"\r\n"):
+        if raw.endswith(b"\r\n") and not self._exact:
             raw = raw[:-2] + b"\n"
         try:
             return _Line(number, raw.decode())
@@ -107,11 +109,25 @@ class _Lines:
             return _Line(number, raw.decode(errors="replace"), not_utf8(self._path, number, error))
 
 
-def _records(lines: _Lines, path: Path) -> Iterator[tuple[int, list[str]] | Problem]:
-    """Yield (number of the first line, cells), or what is wrong with them, passing over blank lines."""
+def read_records(
+    path: Path, *, delimiter: str = "\t", exact: bool = False
+) -> Iterator[tuple[int, list[str]] | Problem]:
+    """Yield (number of the first line, cells), or what is wrong with them, passing over blank lines.
+
+    Args:
+        path: the file.
+        delimiter: what stands between cells.
+        exact: line breaks inside of cells stay as they are; otherwise they are LF.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    lines = _Lines(path, exact=exact)
     while (first := lines.next()) is not None:
         if first.text.strip():
-            record, problems = _record(first, lines, path)
+            record, problems = _record(first, lines, path, delimiter)
             yield from problems
             if record is not None and not problems:
                 yield first.number, record
@@ -123,7 +139,7 @@ class _NotClosedError(Exception):
     """A cell's quote is still open where the file ends, or where no cell would be that long."""
 
 
-def _record(first: _Line, lines: _Lines, path: Path) -> tuple[list[str] | None, list[Problem]]:
+def _record(first: _Line, lines: _Lines, path: Path, delimiter: str) -> tuple[list[str] | None, list[Problem]]:
     """Return the cells of the record that begins on a line, and what is wrong with it."""
     taken: list[_Line] = []
 
@@ -139,7 +155,7 @@ def _record(first: _Line, lines: _Lines, path: Path) -> tuple[list[str] | None, 
         raise _NotClosedError
 
     try:
-        cells = next(csv.reader(feed(), delimiter="\t", strict=True))
+        cells = next(csv.reader(feed(), delimiter=delimiter, strict=True))
     except (csv.Error, _NotClosedError) as error:
         lines.give_back(taken)
         return None, [first.problem or problem_at(path, first.number, _broken(error), "syntax")]

@@ -10,6 +10,7 @@ VERSIONS: dict[str, int] = {
     "criteria_making": 1,
     "density_filter": 2,
     "diagnosis": 3,
+    "duel": 1,
     "fingerprinting": 1,
     "mode_coding": 1,
     "mode_making": 1,

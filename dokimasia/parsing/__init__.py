@@ -7,6 +7,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import spoken
 from dokimasia.parsing.tags import tagged
@@ -19,7 +20,9 @@ __all__ = [
     "parse_checkpoint_scores",
     "parse_checkpoints",
     "parse_equivalence",
+    "parse_factuality_scores",
     "parse_final_answer",
+    "parse_pairwise_verdict",
     "parse_rating",
     "spoken",
     "tagged",

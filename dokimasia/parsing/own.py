@@ -43,7 +43,8 @@ def own(text: str) -> str:
     words that introduce it, is read.
 
     Raises:
-        UnparsableReply: as `spoken`; or a thought, a quote or a comment is not closed, or is closed without being opened.
+        UnparsableReply: as `spoken`; or a thought, a quote, a comment or the prompt's material is not closed, or is closed
+            without being opened.
     """
     said = spoken(text)
     said = _without_blocks(_without_material(said if "<s>" in said else _END_TOKEN.sub("", said)))
@@ -137,8 +138,10 @@ def _without_material(text: str) -> str:
             continue
         closing = f"<<<END {opening[1]} {opening[2]}>>>"
         end = text.find(closing, opening.end())
+        if end < 0:
+            raise UnparsableReply(f"{short(opening[0])} is not closed: reply without the material that was shown")
         kept.append(text[at : opening.start()])
-        at = len(text) if end < 0 else end + len(closing)
+        at = end + len(closing)
     return "".join([*kept, text[at:]])
 
 

@@ -9,8 +9,8 @@ from dokimasia.parsing.reply import matches, short
 _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
 _DOUBT = re.compile(
-    r"\b(?:not|\w{2,9}n['\u2019]t|never|no|cannot|hardly|barely|least|most|if|unless|perhaps|maybe|possibly|either|between|than|"
-    r"asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
+    r"\b(?:not|\w{2,9}n['\u2019]t|never|no|nor|neither|without|instead|cannot|hardly|barely|least|most|if|unless|"
+    r"perhaps|maybe|possibly|either|between|than|asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
     re.IGNORECASE,
 )
 """What may not stand before a rating in its sentence: the rating is denied, doubted, conditional, or somebody else's."""

@@ -200,7 +200,7 @@ class Drawing:
 
     Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
     `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
-    after the section `added_after`.
+    after the section `added_after`. `counts` is what the figures' `samples`, or `n`, is a number of.
     """
 
     name: str
@@ -208,3 +208,4 @@ class Drawing:
     terminal: tuple[Make, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
     added_after: Make | None = None
+    counts: str = "samples"

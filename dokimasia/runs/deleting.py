@@ -1,6 +1,7 @@
 """A run deleted whole: its rows at once, then the checkpoints that its threads left."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from dokimasia.errors import InputError
 from dokimasia.storage.checkpoints import open_saver, sweep_orphans
@@ -31,6 +32,20 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
         async with open_saver(home) as saver:
             await sweep_orphans(saver, live_threads(home))
     return deleted
+
+
+def resting_on(home: Home, run_id: str) -> list[Run]:
+    """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
+    return [run for run in list_runs(home) if run.id != run_id and _names(run.options, run_id)]
+
+
+def _names(value: Any, run_id: str) -> bool:
+    """Whether what a run was accepted with names a run anywhere."""
+    if isinstance(value, Mapping):
+        return any(_names(one, run_id) for one in cast("Mapping[str, Any]", value).values())
+    if isinstance(value, list):
+        return any(_names(one, run_id) for one in cast("list[Any]", value))
+    return value == run_id
 
 
 def _needs(run: Run) -> list[Any]:

@@ -89,7 +89,10 @@ class JudgedPlan(DataPlan):
 
 
 class AnswersPlan(DataPlan):
-    """A run in which candidates answer each sample, in one arm or two and so many times, and each answer is judged."""
+    """A run in which candidates answer each sample, in one arm or two and so many times, and each answer is judged.
+
+    `responses` hashes a file of answers that exist already: then the candidates are whose they are, and nobody asks them.
+    """
 
     KIND: ClassVar[str]
     """What the answers' items are called after."""
@@ -98,6 +101,7 @@ class AnswersPlan(DataPlan):
     repeats: int = 1
     no_image: bool = False
     show_image: bool = False
+    responses: str | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:

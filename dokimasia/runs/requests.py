@@ -20,6 +20,7 @@ SHARED_HELP = {
     "seed": "Seed of draws and intervals.",
     "judge": "The judge: a name from dokimasia.toml or any LiteLLM name.",
     "repeats": "Answers and judgements a sample.",
+    "responses": "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export).",
 }
 """Help of options that several methods have."""
 
@@ -36,6 +37,7 @@ class Option:
         exists: the path has to be there; `file` says that it has to be a file.
         models: its values are names of models, in which a fork may put one in another's place.
         read: turns what was given into the field's value.
+        label: it says what the run is called, which may change, and which the stored command does not repeat.
         hidden: it can be given from Python only.
     """
 
@@ -47,16 +49,22 @@ class Option:
     file: bool = False
     models: bool = False
     read: Callable[[Any], Any] | None = None
+    label: bool = False
     hidden: bool = False
 
 
-def _called(text: str) -> str:
+def called(text: str) -> str:
+    """Return a name or a tag of a run, checked to be one.
+
+    Raises:
+        ValueError: it is none.
+    """
     if text == LAST or not _NAME.fullmatch(text):
         raise ValueError(f"{text!r} is no name: take letters, digits, dots, dashes and underscores, and not {LAST!r}")
     return text
 
 
-Called = Annotated[str, AfterValidator(_called)]
+Called = Annotated[str, AfterValidator(called)]
 """A name or a tag of a run."""
 
 NOBODY = "none"
@@ -113,8 +121,10 @@ class Invocation(Value):
         le=1,
         description="Exit with 5 if a model's share of right answers is below; undecided is not right.",
     )
-    name: Called | None = Field(default=None, description="Call the run so: a name serves wherever its id does.")
-    tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True)] = Field(
+    name: Annotated[Called | None, Option(label=True)] = Field(
+        default=None, description="Call the run so: a name serves wherever its id does."
+    )
+    tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
     )
 
@@ -161,13 +171,16 @@ class RunRequest(Invocation):
 
     @property
     def command(self) -> str:
-        """The command as a person would repeat it: every option that differs from its default, paths by their names."""
+        """The command as a person would repeat it: every option that differs from its default, paths by their names.
+
+        What the run is called is left out: it stays with the run, and may have changed since.
+        """
         arguments: list[str] = []
         options: list[str] = []
         for name, field in fields_in_order(type(self)):
             value = getattr(self, name)
             how = option_of(field)
-            if value is None or how.hidden:
+            if value is None or how.hidden or how.label:
                 continue
             if how.argument:
                 arguments.append(_said(value))

@@ -56,6 +56,8 @@ class CandidateProfile(Value):
     Asked for a hint on a step, it refuses, leaks the step's truth, only flatters, or is verbose (5,000 words) with the
     rates of these names, which exclude each other and are fixed by model and step; the second wording of a hint that leaks
     leaks again with probability `leaks`.
+
+    In a creative answer (see `creating`) each line of writing is followed by one that says nothing with probability `padding`.
     """
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
@@ -77,6 +79,7 @@ class CandidateProfile(Value):
     flips: float = Rate
     recites: float = Rate
     heedless: bool = False
+    padding: float = Rate
     leaks: float = Rate
     flatters: float = Rate
     verbose: float = Rate
@@ -144,6 +147,9 @@ class JudgeProfile(_Profile):
 
     Of atoms that it codes: `miscodes` is the rate at which it names any mode of the list, or none, each as likely; of phrases
     that it quotes: `misquotes` is the rate at which they stand nowhere in the answer.
+
+    Of the verdict in a duel: `favours_first` and `favours_longer` are the rates at which it moves a step towards the answer
+    shown first, or towards the longer one (see `judging.duels`).
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -170,6 +176,8 @@ class JudgeProfile(_Profile):
     rambles: float = Rate
     miscodes: float = Rate
     misquotes: float = Rate
+    favours_first: float = Rate
+    favours_longer: float = Rate
 
 
 class PanelProfile(_Profile):
@@ -278,6 +286,18 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-outcome", outcome_bias=0.7, batch_bias=0.2, chainless=0.2),
 )
 
+_PARTIAL = (
+    JudgeProfile(name="sim/judge-first", favours_first=0.4),
+    JudgeProfile(name="sim/judge-longer", favours_longer=0.4),
+)
+"""Judges of duels that favour a place, or length."""
+
+_WRITERS = (
+    CandidateProfile(name="sim/writer", base=0.7),
+    CandidateProfile(name="sim/writer-padding", base=0.7, padding=0.6),
+)
+"""Two writers of equal skill, of whom one is long-winded."""
+
 _INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
 """Judges that draw criteria which nobody needs."""
 
@@ -335,7 +355,10 @@ def profiles() -> Mapping[str, Profile]:
     First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
     panels, judges that invent criteria.
     """
-    return {profile.name: profile for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS)}
+    return {
+        profile.name: profile
+        for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS, *_PARTIAL, *_WRITERS)
+    }
 
 
 def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:

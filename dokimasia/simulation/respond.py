@@ -7,7 +7,7 @@ from dokimasia.domain.call import Chat, ChatReply
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation import candidates, describing, foreign, hinting, panel, perturbing, refining
+from dokimasia.simulation import candidates, creating, describing, foreign, hinting, panel, perturbing, refining
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judging import judges
@@ -96,6 +96,8 @@ def _answer(
 ) -> ChatReply:
     candidate = as_candidate(profile)
     question, choices = inputs["question"], read_choices(inputs.get("choices", ""))
+    if creating.is_creative(question):
+        return creating.write(candidate, _pictures(call, images), draws)
     if not any(message.images for message in call.messages):
         return candidates.answer_blind(candidate, choices, draws)
     view = _look(call, images, question)
@@ -106,6 +108,15 @@ def _answer(
             return describing.describe(profile, picture, draws)
         return foreign.answer(candidate, question, choices, draws)
     return candidates.answer(candidate, view.scene, view.question, draws)
+
+
+def _pictures(call: Chat, images: Mapping[str, bytes]) -> list[Depicted]:
+    """What every image of the request shows, in order; one without a scene is a photograph."""
+    refs = [image for message in call.messages for image in message.images]
+    scenes = [_scene(ref.sha256, images) for ref in refs]
+    return [
+        photograph(ref.sha256) if scene is None else depicted(scene[0]) for ref, scene in zip(refs, scenes, strict=True)
+    ]
 
 
 def _depicted(call: Chat, images: Mapping[str, bytes]) -> Depicted | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from dokimasia.simulation.creating import make_creative, to_creative_row
 from dokimasia.simulation.depicted import fact_to_dispute
 from dokimasia.simulation.picture import draw
 from dokimasia.simulation.scene import DOMAINS, KINDS, Question, Scene
@@ -90,6 +91,21 @@ def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = D
     """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
     rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
     return sum(bool(scene.disputed) for scene in _write_all(path, rows))
+
+
+def write_creative(path: Path, n_cases: int, seed: int) -> int:
+    """Write a data file of creative cases and their pictures, as `write_world` does; return how many pictures."""
+    folder = path.parent / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    lines: list[bytes] = []
+    drawn = 0
+    for case in make_creative(n_cases, seed):
+        for scene in case.scenes:
+            _write(folder / f"{scene.id}.png", draw(scene))
+        drawn += len(case.scenes)
+        lines.append(orjson.dumps(to_creative_row(case), option=orjson.OPT_APPEND_NEWLINE))
+    _write(path, b"".join(lines))
+    return drawn
 
 
 def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:

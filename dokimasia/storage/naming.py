@@ -6,6 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from dokimasia.errors import NotFound
+from dokimasia.log import logger
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import record_event
 from dokimasia.storage.runs import NEWEST_FIRST, Run, get_run, list_runs
@@ -23,14 +24,20 @@ class Label(NamedTuple):
 
 
 async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str]) -> None:
-    """Give a run a name, which another run that has it loses, and tags beside those that it has.
+    """Give a run a name, which another run that has it loses with a warning, and tags beside those that it has.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
-    had = labels(home).get(run_id, Label())
+    known = labels(home)
+    had = known.get(run_id, Label())
     if (name and name != had.name) or set(tags) - set(had.tags):
         await record_event(home, run_id, NAMED, {"name": name or "", "tags": list(tags)})
+        for other in (id for id, label in known.items() if name and label.name == name and id != run_id):
+            logger(__name__).warning(
+                f"run {run_id} is called {name!r} now, which was the name of run {other}; that is found by its id, and can be "
+                f"given another: dokimasia runs name {other} NAME"
+            )
 
 
 def labels(home: Home) -> Mapping[str, Label]:

@@ -24,7 +24,6 @@ RunStatus = Literal["running", "done", "interrupted", "failed"]
 RECENT_VALUES = 1024
 _CHUNK = 500
 NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
-NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
 class Run(Value):
@@ -195,6 +194,14 @@ def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
         "SELECT DISTINCT c.id, c.weights FROM results r JOIN criteria_sets c ON c.id = r.criteria_id WHERE r.run_id = ?"
     )
     return {id: tuple(orjson.loads(weights)) for id, weights in home.all(sql, (run_id,))}
+
+
+def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
+    """Yield the id and the text of each response of a run."""
+    yield from home.all(
+        "SELECT DISTINCT s.id, s.text FROM results r JOIN responses s ON s.id = r.response_id WHERE r.run_id = ?",
+        (run_id,),
+    )
 
 
 def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:

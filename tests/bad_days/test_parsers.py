@@ -26,6 +26,7 @@ from dokimasia.parsing import (
     density,
     judging,
     matching,
+    pairwise,
     structured,
     verdicts,
     votes,
@@ -41,6 +42,7 @@ TRIED = (
     density,
     judging,
     matching,
+    pairwise,
     structured,
     verdicts,
     votes,
@@ -100,6 +102,11 @@ LIES: dict[str, tuple[str, Any]] = {
     "parse_structured_equivalence": ('{"verdict": "different"}', True),
     "parse_rating": ("[[7]] or [[8]]", 7.0),
     "parse_match": ("Report 1: [[A]]", "B"),
+    "parse_pairwise_verdict": ("[[A>B]] [[B>A]]", 1),
+    "parse_factuality_scores": (
+        "Response A Visual Factuality Score: 8/10\nResponse B Visual Factuality Score: 6/10",
+        (8.0, 7.0),
+    ),
     "parse_final_answer": ("Final answer: 4", "5"),
     **TAG_LIES,
 }

@@ -7,6 +7,8 @@ import pytest
 
 from dokimasia.datasets import GivenResponse, read_responses
 from dokimasia.errors import DataError, NotFound
+from dokimasia.runs.reading.export_formats import Format, encode
+from dokimasia.runs.reading.exporting import ColumnType, Export
 
 GOOD = {"id": "s1", "model": "m", "response": "A cat."}
 
@@ -59,3 +61,46 @@ def test_no_file_and_no_answer(tmp_path: Path) -> None:
         list(read_responses(tmp_path / "answers.jsonl"))
     with pytest.raises(DataError, match="no response"):
         list(read_responses(written(tmp_path)))
+
+
+TEXTS = ("=1+1", "'=a", "-5", "one\ntwo\r\nthree\rfour", 'he said "no", then went', "", "A cat.\t", "it's")
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_an_export_in_any_format_comes_back_as_it_was(tmp_path: Path, format: Format) -> None:
+    """Answers are read by the file's extension, to the letter; failed ones and those of another arm are passed over."""
+    columns: dict[str, ColumnType] = {
+        "id": "text", "model": "text", "arm": "text", "repeat": "integer", "outcome": "text", "response": "text"
+    }  # fmt: skip
+    one = {"model": "m", "arm": "", "repeat": 0, "outcome": "scored"}
+    rows = [{**one, "id": f"s{at}", "response": text} for at, text in enumerate(TEXTS)]
+    rows += [
+        {**one, "id": "s0", "response": "again", "repeat": 1},
+        {**one, "id": "s1", "response": "b", "arm": "blind"},
+    ]
+    rows.append({**one, "id": "s9", "response": None, "outcome": "failed"})
+    path = tmp_path / f"answers.{format}"
+    path.write_bytes(encode(Export(columns, rows), format))
+    assert [(given.sample_id, given.text, given.repeat) for given in read_responses(path)] == [
+        *((f"s{at}", text, 0) for at, text in enumerate(TEXTS)),
+        ("s0", "again", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,model\ns1,m\n", r"answers\.csv, line 2: the field 'response'"),
+        ("id,model,response\ns1,m,a\ns2,m\n", r"answers\.csv, line 3: 2 cells where the header has 3 columns"),
+        ("id,model,response,id\n", r"answers\.csv, line 1: the column 'id' stands twice"),
+        ('id,model,response\ns1,m,"a\n', r"answers\.csv, line 2: a cell begins with a double quote"),
+        ("id,model,response,repeat\ns1,m,a,x\n", r"answers\.csv, line 2: the field 'repeat'"),
+        ('id,model,response\ns1,m,"a\nb"\ns1,m,c\n', r"line 4: m already answers sample 's1', repeat 0, on line 2"),
+    ],
+)
+def test_bad_rows_of_a_table_are_named(tmp_path: Path, text: str, message: str) -> None:
+    """In a table, too, file and line stand in the message; a row's line is the first of its lines."""
+    path = tmp_path / "answers.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        list(read_responses(path))

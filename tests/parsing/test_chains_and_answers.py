@@ -10,6 +10,7 @@ from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
 
@@ -87,6 +88,10 @@ HOSTILE = {
     "thoughts": "<think>",
     "final answers": "final answer:\n",
     "digits": "9",
+    "half verdicts": "[[A>",
+    "words of a verdict": "verdict ",
+    "words of a score": "Response A Visual Factuality Score ",
+    "spaced scores": "Response A   Visual   Factuality   Score   :   ",
 }
 
 
@@ -101,6 +106,8 @@ def test_hostile_size_is_survived(piece: str) -> None:
         lambda: parse_chain(text),
         lambda: parse_criteria(text, image_count=1),
         lambda: parse_equivalence(text),
+        lambda: parse_pairwise_verdict(text),
+        lambda: parse_factuality_scores(text),
     ):
         with pytest.raises(UnparsableReply):
             parse()

@@ -16,6 +16,7 @@ from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.matching import parse_match
+from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.rubrics import parse_cross_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
@@ -41,6 +42,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "equivalence": lambda text: "same" if parse_equivalence(text) else "different",
     "leaks": lambda text: "leak" if parse_leaks(text, "the sum is 12", strict=False) else "clean",
     "match": parse_match,
+    "pairwise": parse_pairwise_verdict,
+    "factuality": lambda text: list(parse_factuality_scores(text)),
     "vote": partial(parse_vote, n=3),
     "density": fields(parse_density, "visual_complexity", "informativeness"),
     "domain": parse_domain,
@@ -63,7 +66,12 @@ def load(name: str) -> Any:
 
 def readings() -> Iterator[tuple[str, str, str, object]]:
     """Yield parser, kind, text and reading of every text in the folder."""
-    for parser, kinds in {"checkpoints": load("checkpoints"), **load("verdicts"), **load("forms")}.items():
+    for parser, kinds in {
+        "checkpoints": load("checkpoints"),
+        **load("verdicts"),
+        **load("forms"),
+        **load("duels"),
+    }.items():
         for kind, texts in kinds.items():
             for text, reading in texts:
                 yield parser, kind, text, reading

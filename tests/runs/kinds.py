@@ -91,6 +91,17 @@ KINDS: dict[str, Kind] = {
             forked={"judge": OTHER},
         ),
         Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "sim/steady", "no_image": True, "noise_floor": True},
+            forked={"judge": OTHER},
+        ),
+        Kind(
+            "duel",
+            {"judge": JUDGE, "models": MODELS, "baseline": "reference", "single": True},
+            forked={"judge": OTHER},
+            variant="with the reference",
+        ),
+        Kind(
             "judging",
             {"judges": (JUDGE,)},
             forked={"models": {JUDGE: OTHER}},

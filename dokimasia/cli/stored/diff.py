@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading, say
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Table
@@ -31,10 +31,13 @@ def command(
 
     Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
     run: dokimasia diff RUN RUN --models A,B.
+
+    Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
+    beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
     """
     from dokimasia.runs.reading.comparing import compare_runs
     from dokimasia.runs.registry import method_of
-    from dokimasia.storage.naming import other_than, resolve_run
+    from dokimasia.storage.naming import LAST, other_than, resolve_run
 
     def compared(run: "Run") -> bool:
         return method_of(run).diff is None
@@ -42,6 +45,11 @@ def command(
     pair = _pair(models)
     with reading(settings, first, compared) as (home, run):
         other = resolve_run(home, second, compared if pair else other_than(run))
+        if first == second == LAST and run.id != other.id:
+            run, other = other, run
+        for text, named in ((first, run), (second, other)):
+            if text == LAST:
+                say(f"last: run {named.id} of {named.created_at[:19].replace('T', ' ')}, {named.command}")
         found = compare_runs(home, run, other, models=pair, top=top, seed=seed)
     if as_json:
         print_json(found)
@@ -72,21 +80,22 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
     for one in found["differs"]:
         out.print(f"[dim]differs: {escape(one['what'])}: {_short(one['first'])} → {_short(one['second'])}[/dim]")
     if scale is not None:
-        for said in filter(None, map(_silence, found["pairs"])):
+        for said in (*_scoreless(found), *filter(None, map(_silence, found["pairs"]))):
             out.print(f"[yellow]{said}[/yellow]")
         draw_blocks(out, [_table(found["pairs"])])
+    same = found["first"]["judge"] == found["second"]["judge"]
+    judges = "both times the judge says the same" if same else "the judges agree"
     for one in found["pairs"]:
         if scale is None:
             _print_contents(one, out)
         else:
-            _print_pair(one, out, alone=len(found["pairs"]) == 1)
-    for name in ("first", "second"):
-        if found["unpaired"][name]:
-            out.print(f"[dim]only in {name}: {escape(', '.join(found['unpaired'][name]))}[/dim]")
+            _print_pair(one, out, alone=len(found["pairs"]) == 1, judges=judges)
+    for where, names in _unpaired(found):
+        out.print(f"[dim]{where}: {escape(', '.join(names))}[/dim]")
     if scale is None:
         return
     several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
-    what = [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
+    what = [] if _scoreless(found) else [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
     if any("stated" in one for one in found["pairs"]):
         what.insert(0, "spoken to: share of the criteria's weight, in percentage points")
     if any("right" in one for one in found["pairs"]):
@@ -95,6 +104,24 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
         f"[dim]{'; '.join(what)}. difference: second minus first on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}[/dim]"
     )
+
+
+def _scoreless(found: dict[str, Any]) -> list[str]:
+    """Say that no score is compared where nobody was there to score on a side; nothing otherwise."""
+    without = dict.fromkeys(name for one in found["pairs"] for name in one["without_scores"])
+    runs = " and ".join(dict.fromkeys(f"run {found[name]['run']}" for name in without))
+    return [f"no judge scored in {runs}: there are no scores to compare"] if without else []
+
+
+def _unpaired(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield which models are in one run alone, and which of both runs were not named to be compared."""
+    left: dict[str, list[str]] = found["unpaired"]
+    taken = {name: {one[f"{name}_model"] for one in found["pairs"]} for name in left}
+    for name, other in (("first", "second"), ("second", "first")):
+        if only := [model for model in left[name] if model not in taken[other] and model not in left[other]]:
+            yield f"only in {name}", only
+    if both := [model for model in left["first"] if model in left["second"]]:
+        yield "not compared", both
 
 
 def _print_contents(one: dict[str, Any], out: Any) -> None:
@@ -124,13 +151,18 @@ class _Row(NamedTuple):
 def _rows(one: dict[str, Any]) -> Iterator[_Row]:
     """Yield what is compared of a pair: right answers and what is spoken to come before any score."""
     if (right := one.get("right")) is not None:
-        yield _Row("right", f"{right['n']}", right, percent=True)
+        yield _Row("right", _of(right, one), right, percent=True)
     if (stated := one.get("stated")) is not None:
-        yield _Row("spoken to", f"{stated['n']}", stated, percent=True)
+        yield _Row("spoken to", _of(stated, one), stated, percent=True)
     if (both := one.get("both_stated")) is not None and both["difference"] is not None:
         yield _Row("score, both speak", f"{both['n']}", both)
     if one["n_paired"] or right is None:
         yield _Row(SCORE, f"{one['n_paired']}/{one['n_shared']}", one)
+
+
+def _of(found: dict[str, Any], pair: dict[str, Any]) -> str:
+    """Return of how many samples something is compared, and of how many these are where some are left out."""
+    return f"{found['n']}/{pair['n_shared']}" if found["lost"] else f"{found['n']}"
 
 
 def _table(pairs: list[dict[str, Any]]) -> "Table":
@@ -184,8 +216,8 @@ def _silence(one: dict[str, Any]) -> str:
     )
 
 
-def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
-    lines = list(_said(one))
+def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str) -> None:
+    lines = list(_said(one, judges=judges))
     if not alone and (lines or one["most_changed"]):
         out.print(f"[bold]{escape(_name(one))}[/bold]")
     for line in lines:
@@ -201,9 +233,12 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool) -> None:
         out.print(table)
 
 
-def _said(one: dict[str, Any]) -> Iterator[str]:
+def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
     """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree."""
-    if one["lost"] and (one["n_paired"] or "right" not in one):
+    if (right := one.get("right")) is not None and right["lost"]:
+        lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
+        yield f"left out of right answers: [red]{escape(lost)}[/red]"
+    if one["lost"] and (one["n_paired"] or "right" not in one or one["without_scores"]):
         lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
         yield f"not paired: [red]{escape(lost)}[/red]"
         if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:
@@ -224,7 +259,7 @@ def _said(one: dict[str, Any]) -> Iterator[str]:
         exact = agreement["exact"]
         limits = limits_text(exact, "{:.0%}".format, " – ")
         yield (
-            f"the judges agree exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
+            f"{judges} exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
             f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {agreement['within_one']:.0%}"
         )
 

@@ -1,4 +1,4 @@
-"""`dokimasia runs`: list the runs of a home; `dokimasia runs delete`: remove one."""
+"""`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, grid, json_option, print_json
+from dokimasia.cli.shared import common, console, grid, json_option, print_json, say
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @common
 @click.pass_context
 def command(context: click.Context, settings: "Settings", tags: tuple[str, ...], as_json: bool) -> None:
-    """List the runs, the newest first; with delete, remove one."""
+    """List the runs, the newest first; with name, call one otherwise; with delete, remove one."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
@@ -54,6 +54,28 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
     console().print(table if runs else f"no runs{' with ' + ' and '.join(tags) if tags else ' yet'} in {settings.home}")
 
 
+@command.command("name")
+@click.argument("run")
+@click.argument("name")
+@common
+def rename(settings: "Settings", run: str, name: str) -> None:
+    """Call RUN by NAME; another run that has the name loses it, and is named."""
+    import asyncio
+
+    from dokimasia.runs.requests import called
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.naming import name_run, resolve_run
+
+    try:
+        wanted = called(name)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    with Home.open(settings.home, write=True, create=False) as home:
+        found = resolve_run(home, run)
+        asyncio.run(name_run(home, found.id, wanted, ()))
+    click.echo(f"run {found.id} is called {wanted!r}")
+
+
 @command.command()
 @click.argument("run")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal to ask on.")
@@ -67,13 +89,18 @@ def delete(settings: "Settings", run: str, yes: bool, as_json: bool) -> None:
     """
     import asyncio
 
-    from dokimasia.runs.deleting import delete_whole_run
+    from dokimasia.runs.deleting import delete_whole_run, resting_on
     from dokimasia.storage.deletion import run_size
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
 
     with Home.open(settings.home, write=True, create=False) as home:
         found = resolve_run(home, run)
+        resting = resting_on(home, found.id)
+        for one in resting:
+            say(f"run {one.id} rests on it: {one.command}")
+        if resting:
+            say(f"what these show of it goes with it, and comes back with the same command: {found.command}")
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError(f"nobody is there to ask: add --yes to delete run {found.id}")

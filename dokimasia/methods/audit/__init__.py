@@ -3,7 +3,7 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.audit.accepting import accept
+from dokimasia.methods.audit.accepting import accept, reached, resumable
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
 from dokimasia.runs.lifecycle import run as run_method
@@ -21,6 +21,8 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     shape=later("dokimasia.methods.audit.shape", "AuditFigures"),
     report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
     graphs=versions_of("rubric_audit"),
+    reaches=reached,
+    resumable=resumable,
     items=audit_items,
     items_shown=False,
     row_name="responses",

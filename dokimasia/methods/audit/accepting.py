@@ -1,11 +1,13 @@
 """How an audit is accepted: its rubric sets and its data read, each sample with its set, and its models found."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
@@ -16,7 +18,9 @@ from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.responses import candidates_of, check_no_blind_arm, check_unchanged, read_given
 from dokimasia.runs.session import Session, hash_of
+from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
@@ -43,9 +47,20 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
     """
-    if not request.models:
-        raise ConfigError("--models names no model to audit")
+    responses = read_given(request.responses)
+    if not request.models and responses is None:
+        raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
     found = await asyncio.to_thread(_material, request, session)
+    if responses is None:
+        candidates, left_out = session.models(request.models, "--models"), []
+    else:
+        check_no_blind_arm(request.no_image)
+        names = {sample.id for sample in found.samples}
+        candidates, left_out = candidates_of(
+            responses, request, models=request.models, samples=names, others=found.missing
+        )
+        if session.forked is not None:
+            resumable(session, session.forked, AuditPlan.model_validate(session.forked.options["plan"]), request)
     plan = AuditPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in found.samples]),
         limit=request.limit,
@@ -53,10 +68,11 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         judge=session.model(request.judge),
         rubrics=sets_id(found.sets),
         sets={sample.id: value_id(one) for sample, one in zip(found.samples, found.sets, strict=True)},
-        candidates=session.models(request.models, "--models"),
-        repeats=request.repeats,
+        candidates=candidates,
+        repeats=request.repeats if responses is None else responses.repeats,
         no_image=request.no_image,
         show_image=request.show_image,
+        responses=None if responses is None else responses.hash,
         prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
     )
     return Accepted(
@@ -64,10 +80,24 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         estimate=_expected(plan, found.samples),
         samples=found.samples,
         values=found.sets,
-        skipped=found.skipped,
+        skipped=[*found.skipped, *left_out],
         notes={"without_rubrics": found.missing},
         request=request.model_copy(update={"rubrics": found.source}),
     )
+
+
+def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
+    """Check that the file of descriptions is the one that the run was accepted with.
+
+    Raises:
+        DataError: it has changed.
+    """
+    check_unchanged(request.responses, plan.responses, run.id)
+
+
+def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+    """Return the models that an audit has to reach: the judge alone where the descriptions exist already."""
+    return plan.models if plan.responses is None else {plan.judge.ref.name: plan.judge}
 
 
 def sets_for(
@@ -152,6 +182,7 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
         for spec in plan.candidates:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
-                asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
+                if plan.responses is None:
+                    asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
                 asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
     return added_up(asked, len(samples))

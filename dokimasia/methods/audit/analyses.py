@@ -9,18 +9,14 @@ from typing import Any
 
 from dokimasia.algorithms.statistics import (
     Interval,
-    adjusted,
-    correlation_interval,
     jackknife_interval,
-    pearson,
     r_squared,
 )
-from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
+from dokimasia.runs.reading.lengths import ALPHA, adjust, length_and_score
 from dokimasia.runs.reading.rates import limits, rounded
 
-ALPHA = 0.05
 NO_VARIATION = "Lengths or scores do not vary, so there is no length bias to measure."
 MIN_MODELS = 3
 AXES: tuple[Outcome, Outcome] = ("gate_pass", "easy_wrong_mean")
@@ -126,11 +122,9 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     for row in rows:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
-    models = {name: _length(triples, seed=seed) for name, triples in by_model.items()}
-    known = {name: one for name, one in models.items() if one["p"] is not None and BLIND_MARK not in name}
-    for one, q_value in zip(known.values(), adjusted([one["p"] for one in known.values()]), strict=True):
-        one["adjusted"] = None if q_value is None else rounded(q_value)
-    marked = [name for name, one in known.items() if one["adjusted"] <= ALPHA]
+    models = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
+    marked = adjust(models, [name for name in models if BLIND_MARK not in name])
+    known = [name for name, one in models.items() if one["adjusted"] is not None]
     if not known:
         untested = next((one["reason"] for one in models.values() if one["reason"]), "")
         said = f"Length bias was not tested: {untested}." if untested else NO_VARIATION
@@ -218,29 +212,3 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> d
         "low": rounded(ordered[round(0.05 * last)]),
         "high": rounded(ordered[round(0.95 * last)]),
     }
-
-
-def _length(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[str, Any]:
-    words, scores = [one[0] for one in triples], [one[1] for one in triples]
-    mean = sum(words) / len(words)
-    result: dict[str, Any] = {
-        "n": len(triples),
-        "words": rounded(mean),
-        "r": None,
-        "p_published": None,
-        "p": None,
-        "adjusted": None,
-        "reason": "",
-        "low": None,
-        "high": None,
-    }
-    try:
-        r = pearson(words, scores)
-        result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
-    except ValueError:
-        return result
-    test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
-    result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
-    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
-        result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
-    return result

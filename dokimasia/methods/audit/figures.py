@@ -19,8 +19,8 @@ OUTCOMES: tuple[Outcome, ...] = ("overall", "gate_pass", "easy_wrong_mean")
 class AuditRow:
     """One response of a model to a sample: which rubrics of group A and B hold, or the kind of failure.
 
-    `rubrics` are how many each group has, `words` the length of the response (None where there is none), `response` its
-    content id, `model` the shown name with its arm.
+    `rubrics` are how many each group has, `words` the length of the response (None where there is none), `response` tells
+    its text from others, `model` the shown name with its arm.
     """
 
     sample_id: str

@@ -4,22 +4,25 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option, RunOrFile
+from dokimasia.runs.responses import ResponsesFile
 
 
 class AuditRequest(DataRequest):
     """Audit models on the images of DATA by gated rubrics: one failed must-right rubric and the description scores nothing.
 
     A line of DATA needs only `id` and `image`; rubrics are found by the sample's name, else by its image. A file of
-    rubrics needs no other run. The same command continues an interrupted audit, or prints its results.
+    rubrics needs no other run. With --responses descriptions that exist are audited, and their models are not asked. The
+    same command continues an interrupted audit, or prints its results.
     """
 
     VERB: ClassVar[str] = "audit"
 
     rubrics: RunOrFile = Field(description="A run that made rubrics, or a file of them.")
-    models: Models = Field(description="The models to audit, separated by commas.")
+    models: Models = Field(default=(), description="The models to audit, separated by commas.")
     judge: Judge = Field(description=SHARED_HELP["judge"])
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
@@ -27,6 +30,7 @@ class AuditRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )
+    responses: ResponsesFile = Field(default=None, description=f"Audit {SHARED_HELP['responses']}")
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):
@@ -36,6 +40,13 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     rubrics: str
     sets: Annotated[dict[str, str], Outside]
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """Every model of the plan by its shown name; whose answers exist already may bear the judge's name."""
+        if self.responses is None:
+            return super().models
+        return {spec.ref.name: spec for spec in (*self.candidates, self.judge)}
 
     @property
     def options(self) -> GraphOptions:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
@@ -13,7 +14,7 @@ from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, response_texts, run_samples
 
 COLUMNS: dict[str, ColumnType] = {
     "domain": "text",
@@ -43,7 +44,7 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
     return {
         **heading(run, plan),
         "samples": samples,
-        "open_items": samples * plan.per_sample - len(rows),
+        "open_items": 0 if run.status == "done" else samples * plan.per_sample - len(rows),
         "without_rubrics": run.options["without_rubrics"],
         "repeats": plan.repeats,
         "show_image": plan.show_image,
@@ -66,12 +67,13 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     plan = AuditPlan.model_validate(run.options["plan"])
     sets = rubric_sets(home, plan)
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
-    lengths = _lengths(home, run.id)
+    said = {id: (len(text.split()), digest("text", text)) for id, text in response_texts(home, run.id)}
     rows = results(home, run.id)
     judged = _judgements(home, rows)
     found: list[AuditRow] = []
     for row in rows:
         rubrics, judgement = sets[row.sample_id], judged.get(row.item)
+        words, text = said.get(row.response_id or "", (None, ""))
         found.append(
             AuditRow(
                 sample_id=row.sample_id,
@@ -82,8 +84,8 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
                 rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
                 judged=None if judgement is None else (judgement.group_a, judgement.group_b),
                 failure=row.failure,
-                words=lengths.get(row.response_id or ""),
-                response=row.response_id or "",
+                words=words,
+                response=text,
             )
         )
     return found
@@ -159,10 +161,3 @@ def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgem
         ids[row.item] = row.value_ids[0]
     found = find_values(home, RubricJudgement, ids.values())
     return {item: found[id] for item, id in ids.items()}
-
-
-def _lengths(home: Home, run_id: str) -> dict[str, int]:
-    rows = home.all(
-        "SELECT s.id, s.text FROM results r JOIN responses s ON s.id = r.response_id WHERE r.run_id = ?", (run_id,)
-    )
-    return {id: len(text.split()) for id, text in rows}

@@ -1,6 +1,6 @@
 """The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +10,7 @@ from dokimasia.graphs.answering import Item
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow
 
@@ -17,19 +18,32 @@ from dokimasia.storage.results import ResultRow
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: all answers to every sample are asked and assessed."""
 
+    responses = read_given(job.request.responses)
+
     async def do(sample: Sample) -> None:
         left = [item for item in job.plan.items(sample.id) if job.finished(item.name) is None]
+        given: dict[str, str] = {}
+        if responses is not None:
+            kept = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
+            given = {name: id for name, id in kept.items() if id is not None}
+            job.progress.items -= len(left) - len(given)
+            left = [item for item in left if item.name in given]
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(items), attempt))
+            await job.finish(*await _walk(job, sample, list(items), attempt, given))
         job.progress.samples_done += 1
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
 
-async def _walk(job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int) -> list[ResultRow]:
-    """Walk answers to one sample that are asked under one attempt through the graph, and return their rows."""
-    entered = [item.place for item in items]
+async def _walk(
+    job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int, given: Mapping[str, str]
+) -> list[ResultRow]:
+    """Walk answers to one sample that are asked under one attempt through the graph, and return their rows.
+
+    `given` are the ids of answers that exist already, by their item's name.
+    """
+    entered = [item.place | ({"response": given[item.name]} if given else {}) for item in items]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}
     name = f"audit/{sample.id}/{digest('items', [attempt, entered])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context

@@ -1,7 +1,5 @@
 """A diagnosis as files: every table as CSV, a picture of it as PNG, and all of them as one JSON."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +10,7 @@ import orjson
 from dokimasia.domain.diagnosis import Asset, Diagnosis
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import numbered
-from dokimasia.runs.reading.export_formats import csv_cell, write_whole
+from dokimasia.runs.reading.export_formats import csv_text, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -79,22 +77,20 @@ def make_folder(folder: Path) -> None:
 
 def table_csv(asset: Asset) -> bytes:
     """Return a table as comma-separated UTF-8: each estimate is followed by the ends of its interval."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
     estimated = [any(row.cells[at].estimated for row in asset.rows) for at in range(len(asset.columns))]
     header = ["row"]
     for column, has in zip(asset.columns, estimated, strict=True):
         title = f"{column.name} ({column.unit})" if column.unit else column.name
         header += [title, f"{column.name}, low", f"{column.name}, high"] if has else [title]
-    writer.writerow([csv_cell(name) for name in (*header, "n", "asked", "coverage", "mark", "model", "node")])
+    rows: list[list[Any]] = [[*header, "n", "asked", "coverage", "mark", "model", "node"]]
     for number, row in enumerate(asset.rows, start=1):
         cells: list[Any] = [number]
         for cell, has in zip(row.cells, estimated, strict=True):
             low = f"no interval: {cell.no_interval}" if cell.no_interval else cell.low
             cells += [cell.value, low, cell.high] if has else [cell.value]
         cells += [row.n, row.held, row.coverage, row.mark, row.model, row.node]
-        writer.writerow([csv_cell(value) for value in cells])
-    return out.getvalue().encode()
+        rows.append(cells)
+    return csv_text(rows)
 
 
 def file_name(id: str, taken: set[str]) -> str:

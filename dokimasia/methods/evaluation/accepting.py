@@ -10,13 +10,12 @@ from dokimasia.methods.evaluation.expected import estimate
 from dokimasia.methods.evaluation.plan import EvaluationPlan, prompts_of_evaluation
 from dokimasia.methods.evaluation.request import (
     EvaluationRequest,
-    answered_by,
     check_collection,
     mapped_tree,
-    read_answers,
     read_count,
 )
 from dokimasia.runs.method import Accepted
+from dokimasia.runs.responses import candidates_of, check_no_blind_arm, check_unchanged, read_given
 from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.runs import Run
 from dokimasia.tools.registry import named
@@ -28,12 +27,15 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    responses, hashed = read_answers(request)
+    responses = read_given(request.responses)
     found = await asyncio.to_thread(session.entries, request)
     if not found.known:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
-        candidates = answered_by(request, found.places, responses)
+        check_no_blind_arm(request.no_image)
+        names = {place.sample_id for place in found.places}
+        candidates, left_out = candidates_of(responses, request, models=request.models, samples=names)
+        found.skipped += left_out
     elif request.models:
         candidates = session.models(request.models, "--models")
     else:
@@ -47,7 +49,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         data=found.hash,
         judge=judge,
         candidates=candidates,
-        repeats=request.repeats if responses is None else 1 + max(repeat for _, _, repeat in responses),
+        repeats=request.repeats if responses is None else responses.repeats,
         ask=ask,
         protocol=request.protocol,
         tolerance=request.tolerance,
@@ -60,7 +62,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         seed=request.seed,
         criteria=request.criteria,
         tree=None if request.tree is None else mapped_tree(session.opened, request.tree),
-        responses=hashed,
+        responses=None if responses is None else responses.hash,
         prompts=prompts_of_evaluation(
             session.library,
             judged=judge is not None,
@@ -81,8 +83,7 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
     Raises:
         DataError: it has changed.
     """
-    if read_answers(request)[1] != plan.responses:
-        raise DataError(f"{request.responses} has changed since run {run.id} was accepted; evaluate it as a new run")
+    check_unchanged(request.responses, plan.responses, run.id)
 
 
 def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:

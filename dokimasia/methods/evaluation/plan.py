@@ -40,10 +40,9 @@ class EvaluationPlan(AnswersPlan):
     differ; `tolerance` is how far a number may lie from the reference, relative to the larger; `criteria_count` is the
     least and the greatest number of criteria of a sample.
     `tree` is the version of a capability tree whose paths the judge is shown with the criteria.
-    `data` hashes the samples' ids and contents in order; `criteria` names an imported collection, `responses` hashes a
-    file of answers that exist already; `tools` are offered to the judge, `looks` times an ask at most; `fresh` tells
-    deliberate re-runs of the same plan apart. In a fork, `judges` are those of the steps that `judge` does not serve,
-    and `fork` says what the run branched off.
+    `data` hashes the samples' ids and contents in order; `criteria` names an imported collection; `tools` are offered to
+    the judge, `looks` times an ask at most; `fresh` tells deliberate re-runs of the same plan apart. In a fork, `judges`
+    are those of the steps that `judge` does not serve, and `fork` says what the run branched off.
     """
 
     KIND: ClassVar[str] = "score"
@@ -57,7 +56,6 @@ class EvaluationPlan(AnswersPlan):
     looks: int = LOOKS
     criteria: str | None = None
     tree: str | None = None
-    responses: str | None = None
     judges: dict[str, ModelSpec] = Field(default_factory=dict)
     fork: Fork | None = None
 

@@ -1,19 +1,16 @@
-"""What an evaluation is asked, and the answers that exist already."""
+"""What an evaluation is asked, and what is checked of the criteria and the tree that it names."""
 
-import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from dokimasia.datasets import read_responses
-from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
-from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.responses import ResponsesFile
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunSample
@@ -21,9 +18,6 @@ from dokimasia.storage.trees.versions import mappings, resolve_tree
 
 MAX_LOOKS = 100
 """The most looks an ask that can be asked for."""
-
-Responses = dict[tuple[str, str, int], str]
-"""Texts of answers by sample id, model and repeat."""
 
 
 def read_count(given: str) -> tuple[int, int]:
@@ -94,41 +88,7 @@ class EvaluationRequest(DataRequest):
     tree: Annotated[str | None, Option(metavar="TREE")] = Field(
         default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
-    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
-        default=None, description="Score answers that exist: JSON lines of id, model, response, repeat."
-    )
-
-
-def read_answers(request: EvaluationRequest) -> tuple[Responses | None, str | None]:
-    """Return the answers of the file that a request names, and the file's hash; None and None where it names none.
-
-    Raises:
-        DataError: the file cannot be read, or there is no answer in it.
-    """
-    if request.responses is None:
-        return None, None
-    responses = {
-        (answer.sample_id, answer.model, answer.repeat): answer.text for answer in read_responses(request.responses)
-    }
-    if not responses:
-        raise DataError(f"{request.responses}: no answer in it")
-    return responses, hashlib.sha256(request.responses.read_bytes()).hexdigest()[:32]
-
-
-def answered_by(request: EvaluationRequest, places: Sequence[RunSample], responses: Responses) -> tuple[ModelSpec, ...]:
-    """Return the models whose answers are in the file, checked to have answered every sample."""
-    if request.no_image:
-        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
-    named = list(dict.fromkeys(model for _, model, _ in responses))
-    wanted = list(request.models) or named
-    for model in wanted:
-        missing = [place.sample_id for place in places if (place.sample_id, model, 0) not in responses]
-        if missing:
-            raise DataError(
-                f"{request.responses}: {model} has no answer to {len(missing)} of {len(places)} samples "
-                f"({_some(missing)}); add them, choose models with --models, or shorten the data with --limit"
-            )
-    return tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
+    responses: ResponsesFile = Field(default=None, description=f"Score {SHARED_HELP['responses']}")
 
 
 def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -> None:

@@ -13,10 +13,10 @@ from dokimasia.graphs.answering import Item
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
-from dokimasia.methods.evaluation.request import read_answers
 from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
 from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
 from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.home import Home
@@ -53,7 +53,7 @@ class EvaluationWork:
         self._criteria = _collected(job.home, job.plan)
         placed = [] if job.plan.tree is None else mappings(job.home, job.plan.tree)
         self._leaves = {one.criterion: one.leaf for one in placed if one.leaf is not None}
-        self._responses, _ = read_answers(job.request)
+        self._responses = read_given(job.request.responses)
         self._taken: Mapping[str, Beginning] = taken_by(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
@@ -160,13 +160,11 @@ class EvaluationWork:
             **{name: value for name, value in retried_score(self._job.retries.get(item.name)).items() if value},
         }
         if self._responses is not None and "response" not in entered:
-            text = self._responses.get((sample.id, item.model, item.repeat))
-            if text is None:
+            given = await self._responses.kept(sample, item, self._job.context.store)
+            if given is None:
                 self._job.progress.items -= 1
                 return None
-            entered["response"] = await self._job.context.store.put(
-                Response(sample=sample.digest, **item.place, text=text)
-            )
+            entered["response"] = given
         return cast("Item", entered)
 
     async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: Item) -> ResultRow:

@@ -1,11 +1,9 @@
 """How a comparison of judging methods is accepted: data, responses and rankings read and held against each other."""
 
 import asyncio
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dokimasia.datasets import read_responses
 from dokimasia.datasets.rankings import check_ranked, read_rankings
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judging import HumanRanking, HumanRankings
@@ -15,6 +13,7 @@ from dokimasia.methods.judging.units import asked_methods, bases_of, ranked_mode
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.responses import check_unchanged, read_given
 from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.runs import Run
 
@@ -58,7 +57,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         seed=request.seed,
         judges=judges,
         methods=methods,
-        responses=hash_of(request.responses),
+        responses=_hash(request.responses),
         auxiliary=auxiliary,
         rankings=value_id(rankings),
         orders=request.orders if "batch" in methods else 1,
@@ -88,31 +87,25 @@ def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingReq
     Raises:
         DataError: one has changed.
     """
-    for path, known in ((request.responses, plan.responses), (request.auxiliary, plan.auxiliary)):
-        if path is not None and known is not None and hash_of(path) != known:
-            raise DataError(f"{path} has changed since run {run.id} was accepted; compare it as a new run")
+    check_unchanged(request.responses, plan.responses, run.id)
+    check_unchanged(request.auxiliary if plan.auxiliary else None, plan.auxiliary, run.id)
 
 
-def texts_of(path: Path) -> Texts:
-    """Return the first response of each model to each sample; of several draws people can have ranked one alone.
+def texts_of(path: Path | None) -> Texts:
+    """Return the response of each model to each sample; nothing where no file is named.
 
     Raises:
-        DataError: the file cannot be used, or a model has several responses to a sample.
+        DataError: the file cannot be used, or a model has several responses to a sample, of which people ranked one.
     """
-    found: Texts = {}
-    for one in read_responses(path):
+    responses, found = read_given(path), Texts()
+    for one in () if responses is None else responses.given.values():
         if one.repeat:
             raise DataError(
-                f"{path}: {one.model} has several responses to sample {one.sample_id!r} (repeat {one.repeat}); keep the "
-                "one that people ranked"
+                f"{one.place}: {one.model} has several responses to sample {one.sample_id!r} (repeat {one.repeat}); keep "
+                "the one that people ranked"
             )
         found.setdefault(one.sample_id, {})[one.model] = one.text
     return found
-
-
-def hash_of(path: Path) -> str:
-    """Return a file's hash."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
 
 
 def _rankings(request: JudgingRequest, found: Entries, responses: Texts) -> HumanRankings:
@@ -148,7 +141,12 @@ def _auxiliary(request: JudgingRequest, methods: tuple[str, ...], ranked: Mappin
             f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({named}); add some, or leave scan out of --methods"
         )
-    return hash_of(request.auxiliary)
+    return _hash(request.auxiliary)
+
+
+def _hash(path: Path) -> str:
+    found = read_given(path)
+    return "" if found is None else found.hash
 
 
 def _prompts(methods: tuple[str, ...], protocol: str, session: Session, judges: tuple[object, ...]) -> set[str]:

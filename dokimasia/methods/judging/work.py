@@ -55,7 +55,7 @@ class JudgingWork:
         rankings = find_values(job.home, HumanRankings, [job.plan.rankings])[job.plan.rankings]
         self._ranked = ranked_models(rankings.rankings)
         self._texts = texts_of(job.request.responses)
-        self._auxiliary: Texts = {} if job.plan.auxiliary is None else texts_of(job.request.auxiliary)
+        self._auxiliary: Texts = texts_of(job.request.auxiliary if job.plan.auxiliary else None)
         bases = len(bases_of(job.plan)) * len(job.plan.judges) * len(self._ranked)
         self.items = bases + len(all_units(job.plan, self._ranked))
 

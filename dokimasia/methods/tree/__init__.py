@@ -71,6 +71,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
         data_name=source.data_name,
         data_hash=hash_of(criteria),
         keep=keep,
+        request=request if request.run is None else request.model_copy(update={"run": source.origin}),
     )
 
 

@@ -25,7 +25,7 @@ def _heading(data: ReportData, name: str) -> Iterator[Block]:
     asked = {role: [one.name for one in facts.models if one.role == role] for role in ("judge", "member")}
     parts = [
         f"run {facts.run} · {name} · {facts.data_name}",
-        *([f"{samples:,} samples"] if samples is not None else []),
+        *([f"{samples:,} {data.drawing.counts}"] if samples is not None else []),
         *([f"judge {', '.join(asked['judge'])}"] if asked["judge"] else []),
         *([f"panel {', '.join(asked['member'])}"] if asked["member"] else []),
     ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.domain.identity import digest
 from dokimasia.errors import InputError
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import identity
@@ -12,7 +13,14 @@ from dokimasia.runs.reading.sides import Answer, Place, Side, match_places
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, criteria_weights, judgement_scores, judgement_stated, run_samples
+from dokimasia.storage.runs import (
+    Run,
+    criteria_weights,
+    judgement_scores,
+    judgement_stated,
+    response_texts,
+    run_samples,
+)
 
 Models = tuple[str, str]
 
@@ -57,7 +65,10 @@ def compare_runs(
     seed = first.seed if seed is None else seed
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
-    sides = {run.id: _sides(home, run, rows[run.id]) for run in (first, second)} if method.scale else {}
+    sides: dict[str, dict[str, Side]] = {}
+    if method.scale:
+        for run, plan in zip((first, second), plans, strict=True):
+            sides[run.id] = _sides(home, run, rows[run.id], judged=bool(plan.judge_name))
     return {
         **{
             name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
@@ -72,6 +83,7 @@ def compare_runs(
                 "second_model": other,
                 **(
                     compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=method.scale)
+                    | ({"agreement": None} if first.id == second.id else {})
                     if method.scale
                     else _contents(home, (first, second), (rows[first.id], rows[second.id]), (one, other))
                 ),
@@ -112,13 +124,17 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
 
-def _sides(home: Home, run: Run, rows: Sequence[ResultRow]) -> dict[str, Side]:
+def _sides(home: Home, run: Run, rows: Sequence[ResultRow], *, judged: bool) -> dict[str, Side]:
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
+    texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     answers: dict[str, list[Answer]] = {}
     for row in rows:
-        answers.setdefault(shown_name(row.model, row.arm), []).append(answer_of(row, scores, stated, weights))
-    return {name: Side.of(_taken_up(run, places, listed), listed) for name, listed in sorted(answers.items())}
+        answers.setdefault(shown_name(row.model, row.arm), []).append(answer_of(row, scores, stated, weights, texts))
+    scored = judged or any(row.score is not None for row in rows)
+    return {
+        name: Side.of(_taken_up(run, places, listed), listed, scored=scored) for name, listed in sorted(answers.items())
+    }
 
 
 def answer_of(
@@ -126,14 +142,18 @@ def answer_of(
     scores: Mapping[str, tuple[int, ...]],
     stated: Mapping[str, tuple[bool, ...]],
     weights: Mapping[str, tuple[int, ...]],
+    texts: Mapping[str, str] = {},
 ) -> Answer:
-    """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria."""
+    """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria.
+
+    `texts` are what tells the texts of responses apart, by the response's id; without them no two answers are the same.
+    """
     return Answer(
         sample_id=row.sample_id or row.item,
         repeat=row.repeat,
         score=row.score,
         failure=row.failure,
-        response=row.response_id,
+        response=texts.get(row.response_id or ""),
         criteria=row.criteria_id,
         criteria_scores=scores.get(row.judgement_id or "", ()),
         right={"right": True, "wrong": False}.get(row.verdict or ""),

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.runs.reading.rates import limits, mean, paired, rounded
-from dokimasia.runs.reading.sides import ATOMS, Place, Scale, Side, match_places
+from dokimasia.runs.reading.sides import ATOMS, Place, Scale, Side, lost_by, match_places
 from dokimasia.runs.reading.spoken import spoken
 
 
@@ -37,22 +37,24 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
 
     Returns:
         n_shared (samples in both runs), n_paired (scored on both sides), coverage (n_paired / n_shared), lost {why: n},
-        first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
+        without_scores (the sides on which nobody was there to score: then no score is compared, and `lost` does not count
+        by it), first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
         shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
-        would have scored), right and stated (of the samples where it is known on both sides: n, the share of answers
-        that are right, or of the weight spoken to, of first and second, difference, p_value, changed; left out where no answer
-        has it), both_stated (the same for the score on the criteria that both speak to, with their number `criteria`), p_value
-        with permutations {patterns, exact} (two-sided sign flips of whole clusters), changed
-        {higher, equal, lower}, most_changed (with both scores), same_criteria and same_answers (pairs in which all is
-        the same on both sides), agreement (of the criteria scores where both are the same; None without such). What
-        nothing was measured for is None.
+        would have scored), right and stated (of the samples where it is known on both sides: n, lost {why: n} of the
+        others that both runs have, the share of answers that are right, or of the weight spoken to, of first and second,
+        difference, p_value, changed; left out where no answer has it), both_stated (the same for the score on the
+        criteria that both speak to, with their number `criteria`), p_value with permutations {patterns, exact} (two-sided
+        sign flips of whole clusters), changed {higher, equal, lower}, most_changed (with both scores), same_criteria and
+        same_answers (pairs in which all is the same on both sides), agreement (of the criteria scores where both are the
+        same; None without such). What nothing was measured for is None.
     """
     shared, unshared = match_places(first.places, second.places)
     pairs: list[Pair] = []
     lost = dict(unshared)
     lowest, highest = scale
     low = high = 0.0
-    for one, other in shared:
+    without = [name for name, side in (("first", first), ("second", second)) if not side.scored]
+    for one, other in () if without else shared:
         scores = first.score(one), second.score(other)
         if scores[0] is not None and scores[1] is not None:
             pairs.append(Pair(one, other, (scores[0], scores[1])))
@@ -60,23 +62,20 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
             continue
         low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
         high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
-        why = "; ".join(
-            f"{name}: {side.loss(place)}"
-            for name, side, place, score in (("first", first, one, scores[0]), ("second", second, other, scores[1]))
-            if score is None
-        )
+        why = lost_by(first, second, (one, other), scores)
         lost[why] = lost.get(why, 0) + 1
     n = len(shared)
     differences = [pair.difference for pair in pairs]
     return {
         "n_shared": n,
         "n_paired": len(pairs),
-        "coverage": rounded(len(pairs) / n) if n else None,
+        "coverage": rounded(len(pairs) / n) if n and not without else None,
         "lost": {why: count for why, count in sorted(lost.items()) if count},
+        "without_scores": without,
         "first": mean([pair.scores[0] for pair in pairs]),
         "second": mean([pair.scores[1] for pair in pairs]),
         **paired(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
-        "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n else None,
+        "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n and not without else None,
         "most_changed": _most_changed(pairs, top),
         **_agreement(first, second, pairs, seed=seed),
         **spoken(first, second, shared, seed=seed, widest=highest - lowest),

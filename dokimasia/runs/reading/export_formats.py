@@ -3,14 +3,14 @@
 import csv
 import io
 import os
-import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 
+from dokimasia.datasets.cells import guarded
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.reading.exporting import Export
 
@@ -18,9 +18,6 @@ Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 JSON_LINES = ("", "json", "ndjson", "txt")
 """Endings, beside their own, of files that JSON lines may be written to."""
-
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def format_of(name: str | None, path: Path | None) -> Format:
@@ -87,11 +84,22 @@ def _csv(export: Export) -> bytes:
     A text that a spreadsheet would take for a formula gets an apostrophe in front: answers are written by models, and
     nothing of theirs may run on the reader's machine. Numbers stay as they are. JSON lines and Parquet are exact.
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(export.columns)
-    writer.writerows([csv_cell(row[name]) for name in export.columns] for row in export.rows)
-    return out.getvalue().encode()
+    return csv_text([export.columns, *([row[name] for name in export.columns] for row in export.rows)])
+
+
+class _Lines(list[str]):
+    """Takes the lines of a writer that ends them in CRLF, and ends them in LF."""
+
+    def write(self, line: str) -> None:
+        """Take a line."""
+        self.append(line.removesuffix("\r\n") + "\n")
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+    """Return rows of values as comma-separated UTF-8, a line each; cells with line breaks of any kind are quoted."""
+    lines = _Lines()
+    csv.writer(lines).writerows(map(csv_cell, row) for row in rows)
+    return "".join(lines).encode()
 
 
 def csv_cell(value: Any) -> Any:
@@ -101,7 +109,7 @@ def csv_cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f"'{value}" if _FORMULA.match(value) and not _NUMBER.fullmatch(value) else value
+        return guarded(value)
     return orjson.dumps(value).decode() if isinstance(value, Sequence) else value
 
 

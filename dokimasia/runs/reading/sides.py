@@ -21,7 +21,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One scored or failed answer of one model; the ids tell whether two answers, or two sets of criteria, are the same.
+    """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
+    whether two answers say the same word for word.
 
     `right` says whether its final answer is right (None: not known), `stated` the share of the criteria's weight that it
     speaks to, and `criteria_stated` to which of them, whose weights are `weights`.
@@ -44,21 +45,22 @@ class Answer:
         return self.criteria is not None and self.criteria == other.criteria
 
     def same_response(self, other: "Answer") -> bool:
-        """Whether both are scores of the same response."""
+        """Whether both are scores of the same text, whoever wrote it and wherever it was read."""
         return self.response is not None and self.response == other.response
 
 
 @dataclass(slots=True)
 class Side:
-    """One model in one run: the run's samples in order, and the model's answers."""
+    """One model in one run: the run's samples in order, and the model's answers; `scored` unless nobody was there to score."""
 
     places: Sequence[Place]
     answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
+    scored: bool = True
 
     @classmethod
-    def of(cls, places: Sequence[Place], answers: Iterable[Answer]) -> "Side":
+    def of(cls, places: Sequence[Place], answers: Iterable[Answer], *, scored: bool = True) -> "Side":
         """Return the side with its answers by sample."""
-        side = cls(places)
+        side = cls(places, scored=scored)
         for answer in answers:
             side.answers.setdefault(answer.sample_id, []).append(answer)
         return side
@@ -73,9 +75,16 @@ class Side:
         return sum(values) / len(values) if values else None
 
     def loss(self, place: Place) -> str:
-        """Why the sample has no score: the kind of its first failure, or that it has no result."""
-        failures = [one.failure for one in self.answers.get(place.sample_id, ()) if one.failure is not None]
-        return failures[0] if failures else "no result"
+        """Why something is not known of the sample: the kind of its first failure, that it has no result, or neither."""
+        answers = self.answers.get(place.sample_id, ())
+        failures = [one.failure for one in answers if one.failure is not None]
+        return failures[0] if failures else "not known" if answers else "no result"
+
+
+def lost_by(first: Side, second: Side, pair: tuple[Place, Place], measured: tuple[object, object]) -> str:
+    """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
+    sides = zip(("first", "second"), (first, second), pair, measured, strict=True)
+    return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
 
 
 def match_places(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.runs.reading.rates import mean, paired
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import Answer, Place, Side, lost_by
 
 SHARES: Mapping[str, Callable[[Answer], float | None]] = {
     "right": lambda one: None if one.right is None else float(one.right),
@@ -27,13 +27,17 @@ def spoken(
     """Return `right`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
     found: dict[str, Any] = {}
     for name, measure in SHARES.items():
-        means = [
-            _Means(one, two, place.cluster)
-            for place, other in shared
-            if (one := first.mean(place, measure)) is not None and (two := second.mean(other, measure)) is not None
-        ]
+        means: list[_Means] = []
+        lost: dict[str, int] = {}
+        for place, other in shared:
+            one, two = first.mean(place, measure), second.mean(other, measure)
+            if one is not None and two is not None:
+                means.append(_Means(one, two, place.cluster))
+            else:
+                why = lost_by(first, second, (place, other), (one, two))
+                lost[why] = lost.get(why, 0) + 1
         if means:
-            found[name] = _compared(means, widest=1.0, seed=seed)
+            found[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
     if "stated" in found:
         means, criteria = _on_both_stated(first, second, shared)
         found["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}

@@ -15,6 +15,8 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.criteria import drawn, examined, in_mind
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
+from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
+from dokimasia.simulation.judging.duels import duel_reply
 from dokimasia.simulation.judging.leaks import telling_passage
 from dokimasia.simulation.judging.methods import PROMPTS as METHOD_PROMPTS
 from dokimasia.simulation.judging.methods import methods_reply
@@ -113,6 +115,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return methods_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name in TREE_PROMPTS:
         return tree_reply(profile, request.name, inputs, draws)
+    if request.name in DUEL_PROMPTS:
+        return duel_reply(profile, request.name, inputs, order, draws)
     if request.name in DIAGNOSIS_PROMPTS:
         return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name in MODES_PROMPTS:

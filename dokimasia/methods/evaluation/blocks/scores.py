@@ -124,12 +124,20 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     )
     made = (
         "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
-        f"weight that answers speak to. {summary['preparation']['calls']:,} calls of the judge made the criteria. "
+        f"weight that answers speak to. {summary['preparation']['calls']:,} calls of {_made(data)}. "
     )
     return [
         Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
         Only("terminal", (Paragraph(right + bare + made + INTERVALS, "note"),)),
     ]
+
+
+def _made(data: ReportData) -> str:
+    """Return who made the criteria: in a fork that took them over, the judge of the run that they are from."""
+    other = next((one.name for one in data.facts.models if "extract_criteria" in one.steps), "")
+    if not other:
+        return "the judge made the criteria"
+    return f"{other} made the criteria, which were taken over from run {data.summary['forked_from']['run']}"
 
 
 def _silence(summary: Mapping[str, Any]) -> str:

@@ -1,0 +1,66 @@
+"""How far a judge is from people: the mean absolute error, and the share within one point."""
+
+from collections.abc import Sequence
+
+CLOSE = 1.0
+"""A judge is consistent with a human rating that it misses by no more than this."""
+
+
+def mae(judged: Sequence[float], human: Sequence[float]) -> float:
+    """Return the mean absolute difference of a judge from people, in the unit of the ratings; lower is better.
+
+    Parameters
+    ----------
+    judged, human : sequence of float
+        The judge's rating of each thing and the (mean) human one, in the same order. A thing that lacks one has no
+        place here.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or are 0.
+
+    References
+    ----------
+    Creation-MMBench, appendix F.2, equation 1.
+
+    Examples
+    --------
+    >>> mae([2, 0, -1], [1, 0, 1])
+    1.0
+    """
+    check_pairs(judged, human)
+    return sum(abs(one - other) for one, other in zip(judged, human, strict=True)) / len(judged)
+
+
+def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
+    """Return the share, 0 to 1, of things whose rating misses the human one by at most 1; higher is better.
+
+    Parameters
+    ----------
+    judged, human : sequence of float
+        As `mae`.
+
+    Raises
+    ------
+    ValueError
+        As `mae`.
+
+    References
+    ----------
+    Creation-MMBench, appendix F.2, equation 2.
+
+    Examples
+    --------
+    >>> consistency([2, 0, -1, 1], [1, 0, 1, 1])
+    0.75
+    """
+    check_pairs(judged, human)
+    close = sum(abs(one - other) <= CLOSE + 1e-9 for one, other in zip(judged, human, strict=True))
+    return close / len(judged)
+
+
+def check_pairs(one: Sequence[float], other: Sequence[float]) -> None:
+    """Raise ValueError unless there are as many of the one as of the other, and some."""
+    if len(one) != len(other) or not len(one):
+        raise ValueError(f"the same things are rated twice, at least one: {len(one)} and {len(other)} ratings")

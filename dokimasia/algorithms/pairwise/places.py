@@ -1,0 +1,152 @@
+"""What the places do to a judge: how often both orders agree, and how much the place shown first gains."""
+
+from collections.abc import Hashable, Sequence
+
+from dokimasia.algorithms.pairwise.people import check_pairs
+from dokimasia.algorithms.pairwise.verdicts import MOST, check_verdicts
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+
+
+def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
+    """Return the share, 0 to 1, of pairs that both orders decide for the same side; higher is better.
+
+    Parameters
+    ----------
+    first, swapped : sequence of int
+        Each pair's verdict with the evaluated model shown first, and with places swapped, both as values for the
+        evaluated model (+2 to -2). Win, tie and loss are told apart, by how much is not. A pair that lacks a valid
+        verdict in one order has no place here.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ or are 0, or a verdict is not within -2 to 2.
+
+    Examples
+    --------
+    >>> position_consistency([2, 1, 0, -1], [1, -1, 0, -2])
+    0.75
+    """
+    return sum(_same_side(first, swapped)) / len(first)
+
+
+def position_consistency_interval(
+    first: Sequence[int],
+    swapped: Sequence[int],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Interval:
+    """Return a confidence interval of `position_consistency`, a share, by `rate_interval`.
+
+    Parameters
+    ----------
+    first, swapped
+        As `position_consistency`.
+    clusters : sequence of hashable, optional
+        The case of each pair; without it each pair is its own.
+    level : float
+        Nominal coverage, strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        As `position_consistency`.
+
+    Examples
+    --------
+    >>> low, high = position_consistency_interval([2, 1, 0, -1], [1, -1, 0, -2])
+    >>> round(low, 3), round(high, 3)
+    (0.194, 0.994)
+    """
+    return rate_interval(_same_side(first, swapped), clusters=clusters, level=level)
+
+
+def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
+    """Return how much the place shown first gains over what it should have, in points of reward, -100 to 100.
+
+    Parameters
+    ----------
+    first, swapped : sequence of int
+        As `position_consistency`: each pair's verdict with the evaluated model shown first, and with places swapped,
+        both as values for the evaluated model. A pair that lacks a valid verdict in one order has no place here.
+
+    Returns
+    -------
+    float
+        50 times the mean of (first - swapped) / 2. Above 0 the judge favours what it is shown first, below 0 what it is
+        shown second, 0 where the places do nothing on the whole; 100 where the first place always wins by far.
+
+    Raises
+    ------
+    ValueError
+        As `position_consistency`.
+
+    Notes
+    -----
+    With places swapped both responses stand in the first place once, so that an impartial judge gives that place a
+    reward of 0 over both orders, whatever the responses are worth: what it has above 0 is the bias. It is also what one
+    order alone would be wrong by: over the same pairs the reward with the evaluated model always first is the reward of
+    both orders plus the bias, and with the evaluated model always second it is that reward less the bias. Whether it may
+    be chance, `sign_flip_test` says of first - swapped, clustered by case.
+
+    Examples
+    --------
+    >>> position_bias([2, 1, 0, -1], [1, -1, 0, -2])
+    25.0
+    """
+    return sum(_gains(first, swapped)) / len(first)
+
+
+def position_bias_interval(
+    first: Sequence[int],
+    swapped: Sequence[int],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    seed: int,
+) -> Interval:
+    """Return a confidence interval of `position_bias`, resampling whole cases.
+
+    Parameters
+    ----------
+    first, swapped
+        As `position_bias`.
+    clusters : sequence of hashable, optional
+        The case of each pair; without it each pair is its own.
+    level, seed
+        As `bootstrap_interval`, whose refusals hold here too.
+
+    Raises
+    ------
+    ValueError
+        As `position_bias`.
+
+    Examples
+    --------
+    >>> low, high = position_bias_interval([2, 1, 0, -1, 1, 1], [1, -1, 0, -2, 0, 1], seed=0)
+    >>> -100 < low < 25 < high < 100
+    True
+    """
+    gains = _gains(first, swapped)
+    return bootstrap_interval(gains, clusters=clusters, level=level, seed=seed, bounds=(-50.0 * MOST, 50.0 * MOST))
+
+
+def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:
+    """Return each pair's reward of the place shown first, over both orders."""
+    _check(first, swapped)
+    return [50 * (one - other) / 2 for one, other in zip(first, swapped, strict=True)]
+
+
+def _same_side(first: Sequence[int], swapped: Sequence[int]) -> list[bool]:
+    _check(first, swapped)
+    return [_sign(one) == _sign(other) for one, other in zip(first, swapped, strict=True)]
+
+
+def _check(first: Sequence[int], swapped: Sequence[int]) -> None:
+    check_pairs(first, swapped)
+    check_verdicts((*first, *swapped))
+
+
+def _sign(verdict: int) -> int:
+    return (verdict > 0) - (verdict < 0)

@@ -1,0 +1,125 @@
+"""A duel's values: what a case is judged by, and what a judge says of two responses in one order of places (Creation-MMBench)."""
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind, Provenance
+from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import DataError
+
+Place = Literal["first", "second"]
+"""Where the evaluated model's response was shown: before the baseline's, or after it."""
+
+PLACES: tuple[Place, ...] = ("first", "second")
+
+Asked = Literal["verdict", "factuality"]
+FactualityBy = Literal["text", "image", "none"]
+"""What the judge of visual factuality goes by: texts alone (as published), texts and images, or it is not asked."""
+
+REFERENCE = "reference"
+"""The baseline whose answers are the data's reference answers."""
+
+AGAIN = "again"
+"""The arm in which the baseline answers once more, as a draw of its own, against its first answer."""
+
+MUCH = 2
+LOWEST, HIGHEST = 0.0, 10.0
+REWARD = 50.0
+"""A verdict of +2 to -2 times this is its reward, -100 to 100."""
+
+GENERAL = """\
+1. It does what the request asks for: the role, the form, the length, and every single demand.
+2. It makes use of what the images show, and says nothing that they contradict.
+3. It has ideas of its own instead of what anybody would write first.
+4. It is coherent, and its language suits whom it is for."""
+"""The subjective criteria of a case that has none of its own."""
+
+
+class CaseCriteria(Value):
+    """What a case is judged by; `general` says that the subjective criteria are not its own, empty `factuality` that it has none."""
+
+    subjective: str = Field(min_length=1)
+    factuality: str = ""
+    general: bool = False
+
+
+class DuelJudgement(Value):
+    """What a judge said of two responses in one order of places, for the evaluated model, or why it said nothing.
+
+    `verdict` is +2 (much better) to -2 (much worse); of visual factuality `score` is the model's and `baseline_score` the
+    baseline's, 0 to 10. A failed judgement has neither.
+    """
+
+    asked: Asked
+    place: Place
+    response: str
+    baseline: str
+    verdict: int | None = Field(default=None, ge=-MUCH, le=MUCH)
+    score: float | None = Field(default=None, ge=LOWEST, le=HIGHEST)
+    baseline_score: float | None = Field(default=None, ge=LOWEST, le=HIGHEST)
+    failure: FailureKind | None = None
+    reason: str = ""
+    provenance: Provenance | None = None
+
+    @model_validator(mode="after")
+    def _a_failure_is_never_a_number(self) -> Self:
+        said = (self.verdict is not None, self.score is not None, self.baseline_score is not None)
+        wanted = (False, False, False) if self.failure else (self.asked == "verdict", *[self.asked == "factuality"] * 2)
+        if said != wanted:
+            raise ValueError("a verdict, or two scores, stand in a judgement if, and only if, it did not fail")
+        return self
+
+
+class DuelOptions(GraphOptions):
+    """Options of duels: whose answers those of others are held against, in which orders, and what the judge sees."""
+
+    baseline: str = REFERENCE
+    places: tuple[Place, ...] = PLACES
+    judge_sees: Literal["image", "text"] = "image"
+    factuality: FactualityBy = "text"
+
+
+def criteria_of(sample: Sample) -> CaseCriteria:
+    """Return what a case is judged by, from `meta["criteria"]`: a text (subjective), or `subjective` and `factuality`.
+
+    Raises:
+        DataError: they are there and are nothing of that kind.
+    """
+    found = sample.meta.get("criteria")
+    if found is None:
+        return CaseCriteria(subjective=GENERAL, general=True)
+    if not isinstance(found, dict):
+        found = {"subjective": found}
+    unknown = sorted(found.keys() - {"subjective", "factuality"})
+    if unknown:
+        raise DataError(
+            f"sample {sample.id!r}: meta.criteria has {', '.join(map(repr, unknown))}; it holds 'subjective' and "
+            "'factuality', each a text or a list of texts"
+        )
+    subjective, factuality = (_text(sample, name, found.get(name)) for name in ("subjective", "factuality"))
+    return CaseCriteria(subjective=subjective or GENERAL, factuality=factuality, general=not subjective)
+
+
+def task_of(sample: Sample) -> str | None:
+    """Return the task that a case belongs to; None where the data name none."""
+    return _text(sample, "task_name", sample.meta.get("task_name"), what="meta.task_name") or None
+
+
+def ground_truth_of(sample: Sample) -> str:
+    """Return what is known to be true of a case's images; empty where the data say nothing."""
+    return _text(sample, "ground_truth", sample.meta.get("ground_truth"), what="meta.ground_truth")
+
+
+def _text(sample: Sample, name: str, value: JsonValue, *, what: str = "") -> str:
+    if value is None:
+        return ""
+    lines: Sequence[JsonValue] = value if isinstance(value, list) else [value]
+    if not all(isinstance(line, str) for line in lines):
+        raise DataError(
+            f"sample {sample.id!r}: {what or f'meta.criteria.{name}'} is neither a text nor a list of texts"
+        )
+    return "\n".join(map(str, lines)).strip()

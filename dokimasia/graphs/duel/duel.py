@@ -1,0 +1,173 @@
+"""Duel: candidates and the baseline answer, and a judge compares each answer with the baseline's, in one order or both.
+
+    answer ─► judge ─► end
+
+One walk takes all answers to one sample. Every order of a verdict and of visual factuality is a call of its own. Straight,
+so it runs without checkpoints: ledger and result rows carry it over any crash.
+"""
+
+from typing import Literal, TypedDict, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents import Asked
+from dokimasia.agents.calling import failure
+from dokimasia.agents.duel import answer_request, compare_responses, score_factuality
+from dokimasia.domain.duel import REWARD, CaseCriteria, DuelJudgement, DuelOptions, Place, criteria_of
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item, unjudged, with_calls
+from dokimasia.graphs.context import Context, Failure, failed_update, own_options
+from dokimasia.graphs.reasking import each, gathered
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "duel"
+VERSION = VERSIONS[NAME]
+
+
+class Duel(Item, total=False):
+    """An answer with the baseline's, which it is held against, and the ids of what the judge said of the two."""
+
+    baseline: str
+    judgements: list[str]
+
+
+class State(TypedDict, total=False):
+    """Id of the sample, and the answers to it; those that are there already need not be asked for."""
+
+    sample: str
+    items: list[Duel]
+
+
+async def answer(state: State, runtime: Runtime[Context]) -> State:
+    """Put the request to the candidates and the baseline, each answer once."""
+    context = runtime.context
+    options = own_options(context, DuelOptions, NAME)
+    sample = await context.store.get(Sample, state["sample"])
+    items = state["items"]
+    own = {(one["model"], one.get("arm", ""), one.get("repeat", 0)) for one in items if not one.get("response")}
+    others = {(options.baseline, "", one.get("repeat", 0)) for one in items if not one.get("baseline")}
+    wanted = sorted(own | others)
+
+    async def one(model: str, arm: str, repeat: int) -> tuple[Asked[Response], str]:
+        asked = await context.ask(answer_request(sample, arm=arm, repeat=repeat), model=model)
+        return asked, "" if asked.value is None else await context.store.put(asked.value)
+
+    answers = dict(zip(wanted, await gathered(one(*place) for place in wanted), strict=True))
+
+    def taken(item: Duel) -> Duel:
+        places = {
+            "response": (item["model"], item.get("arm", ""), item.get("repeat", 0)),
+            "baseline": (options.baseline, "", item.get("repeat", 0)),
+        }
+        ended: Failure = {}
+        for name, place in places.items():
+            if item.get(name):
+                continue
+            asked, id = answers[place]
+            item = cast("Duel", {**with_calls(item, asked.calls), **({name: id} if id else {})})
+            if asked.value is None and not ended:
+                told = f"the baseline {place[0]} gave no answer: " if name == "baseline" else ""
+                ended = failed_update(failure(asked.failure.kind, told + asked.failure.reason))
+        return cast("Duel", {**item, **ended})
+
+    return {"items": [taken(item) for item in items]}
+
+
+async def judge(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge compare each answer with the baseline's, in every order that is asked for."""
+    context = runtime.context
+    options = own_options(context, DuelOptions, NAME)
+    sample = await context.store.get(Sample, state["sample"])
+    criteria = criteria_of(sample)
+
+    async def one(item: Duel) -> Duel:
+        texts = [(await context.store.get(Response, item[name])).text for name in ("response", "baseline")]
+        empty = [name for name, text in zip(("model", "baseline"), texts, strict=True) if not text.strip()]
+        if empty:
+            return cast(
+                "Duel", {**item, **failed_update(failure("unparsable", f"the answer of the {empty[0]} is empty"))}
+            )
+        asks = [_verdict(context, sample, criteria, item, texts, place) for place in options.places]
+        if criteria.factuality and options.factuality != "none":
+            asks += [_factuality(context, sample, criteria, item, texts, place) for place in options.places]
+        judged = await gathered(asks)
+        ids = [await context.store.put(one) for one, _ in judged]
+        item = cast("Duel", with_calls(item, [key for _, calls in judged for key in calls]))
+        item = {**item, "judgements": ids}
+        failed = next((one for one, _ in judged if one.failure), None)
+        if failed is not None and failed.failure is not None:
+            return {**item, **failed_update(failure(failed.failure, failed.reason))}
+        verdicts = [one.verdict for one, _ in judged if one.verdict is not None]
+        return {**item, "score": REWARD * sum(verdicts) / len(verdicts)}
+
+    return {"items": await each(state["items"], one, _unjudged)}
+
+
+async def _verdict(
+    context: Context, sample: Sample, criteria: CaseCriteria, item: Duel, texts: list[str], place: Place
+) -> tuple[DuelJudgement, list[str]]:
+    own, other = texts
+    pair = (own, other) if place == "first" else (other, own)
+    sees = own_options(context, DuelOptions, NAME).judge_sees == "image"
+    asked = await context.ask(
+        compare_responses(sample, criteria, pair, sees=sees, repeat=item.get("repeat", 0)), node="verdict"
+    )
+    said = {} if asked.value is None else {"verdict": asked.value if place == "first" else -asked.value}
+    return _judgement("verdict", item, place, asked, said), asked.calls
+
+
+async def _factuality(
+    context: Context, sample: Sample, criteria: CaseCriteria, item: Duel, texts: list[str], place: Place
+) -> tuple[DuelJudgement, list[str]]:
+    own, other = texts
+    pair = (own, other) if place == "first" else (other, own)
+    sees = own_options(context, DuelOptions, NAME).factuality == "image"
+    asked = await context.ask(
+        score_factuality(sample, criteria, pair, sees=sees, repeat=item.get("repeat", 0)), node="factuality"
+    )
+    said: dict[str, float] = {}
+    if asked.value is not None:
+        first, second = asked.value
+        model, baseline = (first, second) if place == "first" else (second, first)
+        said = {"score": model, "baseline_score": baseline}
+    return _judgement("factuality", item, place, asked, said), asked.calls
+
+
+def _judgement(
+    what: Literal["verdict", "factuality"], item: Duel, place: Place, asked: Asked, said: dict[str, float]
+) -> DuelJudgement:
+    failed = None if asked.value is not None else asked.failure
+    return DuelJudgement.model_validate(
+        {
+            "asked": what,
+            "place": place,
+            "response": item["response"],
+            "baseline": item["baseline"],
+            "failure": failed.kind if failed else None,
+            "reason": failed.reason if failed else "",
+            "provenance": asked.provenance if failed is None else None,
+            **said,
+        }
+    )
+
+
+def _unjudged(item: Duel) -> bool:
+    return unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
+
+
+async def after_answer(state: State) -> Literal["judge", "__end__"]:
+    """Judge what was answered on both sides, if anything was."""
+    return "judge" if any(map(_unjudged, state["items"])) else "__end__"
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("answer", answer)
+    graph.add_node("judge", judge)
+    graph.add_edge(START, "answer")
+    graph.add_conditional_edges("answer", after_answer)
+    graph.add_edge("judge", END)
+    return graph

@@ -1,0 +1,153 @@
+"""How duels are accepted: the cases with their criteria, the answers that exist, models, baseline and judge."""
+
+import asyncio
+from collections.abc import Sequence
+
+from dokimasia.datasets import read_responses
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, ground_truth_of, task_of
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.session import Session, hash_of
+
+ANSWER_TOKENS, JUDGED_TOKENS = 700, 500
+
+Given = dict[str, dict[str, tuple[Response, ...]]]
+"""Answers that exist, one a repeat, by model and sample."""
+
+
+async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
+    """Read the cases and the answers that exist, and find the models.
+
+    Raises:
+        InputError: data, answers, configuration or options cannot be used.
+    """
+    check_request(request)
+    samples, skipped = await asyncio.to_thread(session.samples, request)
+    if not samples:
+        raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
+    criteria = [_checked(request, sample) for sample in samples]
+    given, repeats = _given(request, samples)
+    if request.noise_floor and request.baseline in given:
+        raise ConfigError(
+            f"{request.responses} has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
+            f"the answers of {request.baseline}"
+        )
+    rivals = [name for name in request.models or given if name != request.baseline]
+    if not (rivals or request.noise_floor):
+        raise ConfigError(f"{request.responses} has the answers of the baseline alone; name models with --models")
+    candidates = tuple(
+        ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
+        if name in given
+        else session.models([name], "--models")[0]
+        for name in rivals
+    )
+    kept = [one for by_sample in given.values() for several in by_sample.values() for one in several]
+    ids = {model: {id: tuple(map(value_id, several)) for id, several in one.items()} for model, one in given.items()}
+    factuality = request.factuality != "none" and any(one.factuality for one in criteria)
+    names = ["duel_verdict", "repair", *(["duel_factuality"] if factuality else [])]
+    plan = DuelPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in samples]),
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(request.judge),
+        candidates=candidates,
+        baseline=None if request.baseline in given else session.model(request.baseline),
+        baseline_name=request.baseline,
+        repeats=repeats,
+        no_image=request.no_image,
+        single=request.single,
+        noise_floor=request.noise_floor,
+        factuality=request.factuality,
+        judge_sees=request.judge_sees,
+        given_hash=digest("given", [[model, one] for model, one in sorted(ids.items())]) if ids else None,
+        given=ids,
+        prompts={},
+    )
+    if plan.asked:
+        names.append("candidate_plain")
+    plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
+    estimate = _expected(plan, samples, criteria)
+    return Accepted(plan=plan, estimate=estimate, samples=samples, values=kept, skipped=skipped, first=samples[0])
+
+
+def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
+    """Return a case's criteria; what else is read of its `meta` is checked, too."""
+    try:
+        task_of(sample)
+        ground_truth_of(sample)
+        return criteria_of(sample)
+    except DataError as problem:
+        raise DataError(f"{request.data}: {problem}") from None
+
+
+def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int]:
+    """Return the answers that exist, of the file that is named and of the reference, and how many repeats there are."""
+    given: Given = {}
+    repeats = request.repeats
+    if request.responses is not None:
+        texts = {(one.model, one.sample_id, one.repeat): one.text for one in read_responses(request.responses)}
+        repeats = 1 + max(repeat for _, _, repeat in texts)
+        named = dict.fromkeys(model for model, _, _ in texts)
+        for model in [name for name in named if not request.models or name in {*request.models, request.baseline}]:
+            lacking = [
+                sample.id for sample in samples if any((model, sample.id, one) not in texts for one in range(repeats))
+            ]
+            if lacking:
+                raise DataError(
+                    f"{request.responses}: {model} has not {_so_many(repeats)} to {len(lacking)} of {len(samples)} samples "
+                    f"({_some(lacking)}); add them, choose models with --models, or shorten the data with --limit"
+                )
+            given[model] = {
+                sample.id: tuple(
+                    Response(sample=sample.digest, model=model, repeat=one, text=texts[model, sample.id, one])
+                    for one in range(repeats)
+                )
+                for sample in samples
+            }
+    if request.baseline == REFERENCE:
+        lacking = [sample.id for sample in samples if not (sample.reference_text or "").strip()]
+        if lacking:
+            raise DataError(
+                f"{request.data}: {len(lacking)} of {len(samples)} samples have no reference answer ({_some(lacking)}): add "
+                "`reference_answer`, or name a model as --baseline"
+            )
+        given[REFERENCE] = {
+            sample.id: (Response(sample=sample.digest, model=REFERENCE, text=sample.reference_text or ""),)
+            for sample in samples
+        }
+    return given, repeats
+
+
+def _so_many(repeats: int) -> str:
+    return "an answer" if repeats == 1 else f"{repeats} answers (repeats from 0)"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _expected(plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria]) -> Estimate:
+    asked: list[Asking] = []
+    for sample, one in zip(samples, criteria, strict=True):
+        size = size_of(sample)
+        for spec in plan.asked:
+            own_arms = plan.arms if spec is not plan.baseline else ("",) * (1 + plan.noise_floor)
+            for arm in own_arms:
+                sent = size.text + (0 if arm else size.images_for(spec))
+                asked.append(Asking(spec, plan.repeats, sent, ANSWER_TOKENS))
+        shown = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
+        seen = size.images_for(plan.judge)
+        calls = plan.per_sample * len(plan.places)
+        sent = shown + len(one.subjective) // CHARACTERS_PER_TOKEN + (seen if plan.judge_sees == "image" else 0)
+        asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
+        if one.factuality and plan.factuality != "none":
+            sent = shown + len(one.factuality) // CHARACTERS_PER_TOKEN + (seen if plan.factuality == "image" else 0)
+            asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
+    return added_up(asked, len(samples))

@@ -1,0 +1,288 @@
+"""Duels as they are drawn: the table of models, verdicts as bars, categories and tasks, places, lengths, one case whole."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.domain.duel import AGAIN
+from dokimasia.methods.duel.charts import VERDICTS, verdict_chart
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+)
+from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.sections import provenance, skipped
+
+SAID = {2: "much better", 1: "better", 0: "equal", -1: "worse", -2: "much worse"}
+REWARDS = (-100.0, 100.0)
+
+
+def duels(data: ReportData) -> Section:
+    """Return all models against the baseline, best reward first."""
+    summary = data.summary
+    models: Mapping[str, Any] = summary["models"]
+    ranked = sorted(models, key=lambda name: (-(models[name]["reward"] or {"mean": -101})["mean"], name))
+    failing = any(one["verdicts"]["failed"] for one in models.values())
+    columns = [
+        Column("model", numeric=False),
+        Column("VFS", meaning="visual factuality score of the model, 0 to 10, with its 95 % interval"),
+        Column("baseline's", meaning="visual factuality score of the baseline in the same judgements"),
+        Column("reward", meaning="50 times the mean verdict, -100 to 100, with its 95 % interval"),
+        Column("win rate", meaning="percent of valid verdicts that are better or much better"),
+        *(Column(title, meaning=f"verdicts in both orders: {title}") for title in VERDICTS.values()),
+        Column("failed", meaning="verdicts that failed", only=None if failing else "page"),
+        Column(
+            "reward if", meaning="every failed verdict were the worst, or the best", only=None if failing else "page"
+        ),
+        Column("words", only="page"),
+        Column("tokens", meaning="mean output tokens of an answer"),
+    ]
+    rows = [_row(name, models[name], figures.pointer("models", name)) for name in ranked]
+    points = [
+        Point(name, one["mean"], one["low"], one["high"], None, hollow="#" in name)
+        for name in ranked
+        if (one := models[name]["reward"]) is not None
+    ]
+    blocks: list[Block] = []
+    if points:
+        chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
+        blocks.append(Chart(chart, "Reward of each model with its 95 % interval, best first; 0 is the baseline"))
+        bars = verdict_chart({name: models[name]["verdicts"] for name in ranked})
+        blocks.append(
+            Chart(bars, "Verdicts of each model in percent of the valid ones: worse to the left, better to the right")
+        )
+    blocks.append(Table(columns, rows, f"Models against {summary['baseline']}"))
+    blocks += [Paragraph(text, "note") for text in _notes(summary)]
+    return Section("duels", f"Duels with {summary['baseline']}", blocks, menu="Duels")
+
+
+def categories(data: ReportData) -> Section | None:
+    """Return rewards and visual factuality by category, and by task."""
+    blocks: list[Block] = []
+    for part, title in (("by_category", "category"), ("by_task", "task")):
+        models: Mapping[str, Any] = data.summary["models"]
+        names = sorted({name for one in models.values() for name in one[part]})
+        if not names:
+            continue
+        rows: list[Sequence[Cell]] = []
+        for name in names:
+            for model, one in models.items():
+                if name not in one[part]:
+                    continue
+                found, place = one[part][name], figures.pointer("models", model, part, name)
+                rows.append(
+                    [name, Span(model, "strong"), figures.count(found["n"], f"{place}/n"), *_measures(found, place)]
+                )
+        columns = [Column(title, numeric=False), Column("model", numeric=False), Column("cases")]
+        columns += [Column("VFS"), Column("baseline's"), Column("reward"), Column("win rate")]
+        table = Table(columns, rows, f"By {title}", sortable=True)
+        blocks.append(table if part == "by_category" else Only("page", (table,)))
+    return Section("categories", "Categories and tasks", blocks, menu="Categories") if blocks else None
+
+
+def places(data: ReportData) -> Section | None:
+    """Return what the order of places does to the verdicts, and what one order alone would have said."""
+    summary = data.summary
+    every: Mapping[str, Any] | None = summary["places"]
+    models: Mapping[str, Any] = summary["models"]
+    rows: list[Sequence[Cell]] = []
+    for name, one in models.items():
+        place = figures.pointer("models", name)
+        found = one["places"] or {"consistency": None, "bias": None}
+        alone = [(one["single"][order] or {"reward": None})["reward"] for order in ("first", "second")]
+        rows.append(
+            [
+                Span(name, "strong"),
+                figures.measured(found["consistency"], f"{place}/places/consistency"),
+                _signed(found["bias"], f"{place}/places/bias"),
+                *(
+                    _signed(reward, f"{place}/single/{order}/reward")
+                    for order, reward in zip(("first", "second"), alone, strict=True)
+                ),
+                _signed(one["reward"], f"{place}/reward"),
+            ]
+        )
+    columns = [
+        Column("model", numeric=False),
+        Column("consistency", meaning="percent of answers that both orders decide for the same side"),
+        Column("bias", meaning="points of reward that the first place is worth"),
+        Column("shown first", meaning="reward by the order alone in which the model's answer comes first"),
+        Column("shown second", meaning="reward by the other order alone"),
+        Column("dual" if summary["orders"] == 2 else "all", meaning="reward by all verdicts"),
+    ]
+    blocks: list[Block] = []
+    if every is None:
+        said = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
+        blocks.append(Paragraph(said, "warning"))
+    else:
+        blocks.append(Paragraph(_bias_said(summary["judge"], every), "lead"))
+    return Section(
+        "places", "The order of places", (*blocks, Table(columns, rows, "One order and both")), menu="Places"
+    )
+
+
+def lengths(data: ReportData) -> Section | None:
+    """Return how rewards go with the difference of lengths."""
+    found: Mapping[str, Any] = data.summary["length_bias"]
+    rows = [
+        [
+            Span(name, "strong"),
+            f"{one['n']:,}",
+            figures.signed_text(one["words"], 0),
+            figures.NOTHING if one["r"] is None else figures.signed_text(one["r"], 3),
+            figures.interval(one, signed=True),
+            figures.p_value(one["p"]),
+            figures.p_value(one["adjusted"]),
+        ]
+        for name, one in found.items()
+    ]
+    if not rows:
+        return None
+    columns = [Column("model", numeric=False), Column("answers")]
+    columns += [
+        Column("longer by", meaning="mean words more than the baseline's answer"),
+        Column("r"),
+        Column("95 % interval"),
+    ]
+    columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
+    marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
+    said = (
+        f"Reward goes with length for {', '.join(marked)}."
+        if marked
+        else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
+    )
+    note = "A correlation is no proof of bias: a longer answer may be the better one."
+    blocks = (
+        Paragraph(said, "lead"),
+        Table(columns, rows, "Reward and difference of lengths"),
+        Paragraph(note, "note"),
+    )
+    return Section("lengths", "Length", blocks, menu="Length")
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield one case whole: what was asked, each pair of answers, and what the judge said in each order."""
+    for number, item in enumerate(views):
+        if not number:
+            yield Facts(
+                [
+                    ("request", cut(item["prompt"])),
+                    ("images", str(item["images"])),
+                    ("task", " · ".join(filter(None, (item["category"], item["task"]))) or figures.NOTHING),
+                    (
+                        "criteria",
+                        cut(item["criteria"]) + (" (general: the case has none)" if item["general_criteria"] else ""),
+                    ),
+                    ("factuality", cut(item["factuality_criteria"] or "not applicable")),
+                    *([("ground truth", cut(item["ground_truth"]))] if item["ground_truth"] else []),
+                ]
+            )
+        repeat = f" · repeat {item['repeat']}" if item["repeat"] else ""
+        yield Texts(
+            [
+                (Span(f"{item['model']}{repeat}", "strong"), cut(item["response"] or "")),
+                (Span(f"baseline: {item['baseline']}", "strong"), cut(item["baseline_response"] or "")),
+            ]
+        )
+        yield Bullets(
+            [_judged(one) for one in item["judgements"]] or [Span(f"{item['failure']}: {item['reason']}", "bad")]
+        )
+
+
+def _judged(one: Mapping[str, Any]) -> Cell:
+    order = f"model shown {one['place']}: "
+    if one["failure"]:
+        return (order, Span(f"{one['asked']} failed, {one['failure']}: {one['reason']}", "bad"))
+    if one["asked"] == "verdict":
+        value = one["verdict"]
+        return (
+            order,
+            Span(f"the model's answer is {SAID[value]}", "good" if value > 0 else "bad" if value < 0 else ""),
+        )
+    return (order, f"visual factuality {one['score']:g}, baseline {one['baseline_score']:g}")
+
+
+def _row(name: str, one: Mapping[str, Any], place: str) -> list[Cell]:
+    verdicts = one["verdicts"]
+    return [
+        Span(name, "strong"),
+        *_measures(one, place),
+        *(figures.count(verdicts[key], f"{place}/verdicts/{key}") for key in VERDICTS),
+        figures.count(verdicts["failed"], f"{place}/verdicts/failed", tone="bad" if verdicts["failed"] else ""),
+        figures.interval(
+            (one["bounds"] or {"reward": None})["reward"], f"{place}/bounds/reward", signed=True, digits=1
+        ),
+        figures.NOTHING if one["words"] is None else f"{one['words']:.0f}",
+        figures.NOTHING if one["tokens"] is None else f"{one['tokens']:.0f}",
+    ]
+
+
+def _measures(one: Mapping[str, Any], place: str) -> list[Cell]:
+    seen = one["factuality"] or {"model": None, "baseline": None}
+    return [
+        figures.measured(seen["model"], f"{place}/factuality/model", ends=2),
+        figures.measured(seen["baseline"], f"{place}/factuality/baseline", ends=2),
+        _signed(one["reward"], f"{place}/reward"),
+        figures.measured(one["win_rate"], f"{place}/win_rate", digits=1, ends=1),
+    ]
+
+
+def _signed(one: Mapping[str, Any] | None, place: str) -> Cell:
+    if one is None:
+        return figures.NOTHING
+    mean = Span(figures.signed_text(one["mean"]), "strong", f"{place}/mean", one["mean"])
+    return (mean, Span(figures.bracketed(one, lambda end: figures.signed_text(end, 1)), "muted"))
+
+
+def _bias_said(judge: str, every: Mapping[str, Any]) -> str:
+    bias, same = every["bias"], every["consistency"]["mean"]
+    said = f"In {same:.1f} % of {every['n']:,} answers {judge} decides for the same side in both orders."
+    if bias["low"] is None:
+        return said
+    if bias["low"] <= 0 <= bias["high"]:
+        return f"{said} No place is favoured as far as could be told."
+    favoured = "first" if bias["mean"] > 0 else "second"
+    return f"{said} The {favoured} place is worth {abs(bias['mean']):.1f} points of reward, which both orders together take out."
+
+
+def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    sees = "is shown the images" if summary["judge_sees"] == "image" else "is not shown the images"
+    yield (
+        f"Reward and win rate are the evaluated model's against {summary['baseline']}; equal answers are no wins. The judge "
+        f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
+    )
+    cases = summary["cases"]
+    if cases["general_criteria"]:
+        yield (
+            f"{cases['general_criteria']:,} of {summary['samples']:,} cases have no subjective criteria of their own: they are "
+            "judged by general ones of this program."
+        )
+    if summary["factuality"] != "none":
+        without = summary["samples"] - cases["factuality_criteria"]
+        by = "texts alone" if summary["factuality"] == "text" else "texts and images"
+        yield (
+            f"Visual factuality is judged by {by}; it does not apply to {without:,} cases without criteria of it, which are no "
+            "failures."
+        )
+    name = f"{summary['baseline']}#{AGAIN}"
+    if name in summary["models"]:
+        same = summary["models"][name]["same_text"]
+        yield (
+            f"{name} is the noise floor: a second answer of the baseline against its first"
+            + (f"; {same:,} of them are the same text." if same else ".")
+        )
+    yield f"{figures.used(summary)}."
+
+
+DRAWING = Drawing("duels", (duels, categories, places, lengths, skipped.section, provenance.section), sample=sample)

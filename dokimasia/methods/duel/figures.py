@@ -1,0 +1,193 @@
+"""From the judgements of duels to their tables: rewards, win rates, visual factuality, places, one order, lengths."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dokimasia.algorithms.pairwise import (
+    count_verdicts,
+    position_bias,
+    position_bias_interval,
+    position_consistency,
+    position_consistency_interval,
+    reward_interval,
+    win_rate_interval,
+)
+from dokimasia.algorithms.statistics import Interval
+from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
+from dokimasia.runs.figures import counted
+from dokimasia.runs.reading.lengths import adjust, length_and_score
+from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
+
+SCALE = (LOWEST, HIGHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class DuelRow:
+    """One answer held against the baseline's: what the judge said in each order, None where that failed.
+
+    `model` is the shown name with its arm; `verdicts` are +2 to -2 for it, `factuality` are its score and the baseline's, 0
+    to 10, empty for a case to which visual factuality does not apply. `words` and `tokens` are the answer's (None where
+    unknown), `longer` how many words it has more than the baseline's, `same` says that the two are the same text.
+    """
+
+    sample_id: str
+    cluster: str
+    model: str
+    repeat: int
+    category: str
+    task: str
+    verdicts: Mapping[Place, int | None]
+    factuality: Mapping[Place, tuple[float, float] | None]
+    failure: str | None = None
+    words: int | None = None
+    tokens: int | None = None
+    longer: int | None = None
+    same: bool = False
+
+    @property
+    def both(self) -> tuple[int, int] | None:
+        """The verdicts of the first and of the second place; None unless both are there."""
+        first, second = (self.verdicts.get(place) for place in PLACES)
+        return None if first is None or second is None else (first, second)
+
+    @property
+    def reward(self) -> float | None:
+        """The reward over the valid verdicts; None without any."""
+        valid = [one for one in self.verdicts.values() if one is not None]
+        return REWARD * sum(valid) / len(valid) if valid else None
+
+
+def duel_figures(rows: Iterable[DuelRow], *, seed: int, compared: Callable[[str], bool] = bool) -> dict[str, Any]:
+    """Return the figures of duels, ready for JSON: `models`, `places` and `length_bias` of `shape.DuelFigures`.
+
+    Args:
+        rows: the answers that were held against the baseline's, in the run's order.
+        seed: of the bootstrap and of the tests.
+        compared: which models' length bias is adjusted to each other; by default all.
+    """
+    every = list(rows)
+    models: dict[str, list[DuelRow]] = {}
+    for row in every:
+        models.setdefault(row.model, []).append(row)
+    lengths = {name: one for name, own in models.items() if (one := _length(own, seed=seed)) is not None}
+    adjust(lengths, [name for name in lengths if compared(name)])
+    return {
+        "models": {name: model_figures(own, seed=seed) for name, own in models.items()},
+        "places": places(every, seed=seed),
+        "length_bias": lengths,
+    }
+
+
+def model_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
+    """Return the figures of one model, as `shape.DuelledModel` describes them."""
+    tokens = [row.tokens for row in rows if row.tokens is not None]
+    words = [row.words for row in rows if row.words is not None]
+    return {
+        **part_figures(rows, seed=seed),
+        "places": places(rows, seed=seed),
+        "single": {place: one_order(rows, place, seed=seed) for place in PLACES},
+        "words": mean(words),
+        "tokens": mean(tokens) if len(tokens) == len(words) else None,
+        "same_text": sum(row.same for row in rows),
+        "failures": counted(row.failure for row in rows if row.failure),
+        "by_category": _by([(row.category, row) for row in rows], seed=seed),
+        "by_task": _by([(row.task, row) for row in rows], seed=seed),
+    }
+
+
+def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
+    """Return the figures of a model over some cases: reward, win rate, the verdicts' counts, visual factuality."""
+    return {
+        "n": len({row.sample_id for row in rows}),
+        **verdict_figures([(one, row.cluster) for row in rows for one in row.verdicts.values()], seed=seed),
+        "factuality": _factuality(rows, seed=seed),
+    }
+
+
+def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int) -> dict[str, Any]:
+    """Return reward and win rate with intervals, the counts, and what failures leave open, of verdicts with their clusters."""
+    valid = [(one, cluster) for one, cluster in verdicts if one is not None]
+    values, clusters = [one for one, _ in valid], [cluster for _, cluster in valid]
+    found = count_verdicts(values, failed=len(verdicts) - len(valid))
+    known: dict[str, Any] = {"reward": None, "win_rate": None}
+    if valid:
+        known = {
+            "reward": _measured(found.reward, reward_interval(values, clusters=clusters, seed=seed)),
+            "win_rate": _measured(found.win_rate, win_rate_interval(values, clusters=clusters)),
+        }
+    ends = {"reward": found.reward_bounds, "win_rate": found.win_rate_bounds}
+    return {
+        **known,
+        "verdicts": {**found._asdict(), "valid": found.n_valid},
+        "bounds": {name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()}
+        if verdicts
+        else None,
+    }
+
+
+def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
+    """Return how the order of places bears on verdicts, over answers with a valid one in both; None without any.
+
+    `consistency` is the share, in percent, that both orders decide for the same side. `bias` is what the first place is
+    worth in points of reward: half of what a model gains by being shown first instead of second.
+    """
+    pairs = [(both, row.cluster) for row in rows if (both := row.both) is not None]
+    if not pairs:
+        return None
+    clusters = [cluster for _, cluster in pairs]
+    first, second = ([both[side] for both, _ in pairs] for side in (0, 1))
+    agreeing = position_consistency_interval(first, second, clusters=clusters)
+    return {
+        "n": len(pairs),
+        "consistency": _measured(100 * position_consistency(first, second), agreeing, unit=100),
+        "bias": _measured(
+            position_bias(first, second), position_bias_interval(first, second, clusters=clusters, seed=seed)
+        ),
+    }
+
+
+def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> dict[str, Any] | None:
+    """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
+    verdicts = [(row.verdicts[place], row.cluster) for row in rows if place in row.verdicts]
+    return verdict_figures(verdicts, seed=seed) if verdicts else None
+
+
+def _by(named: Sequence[tuple[str, DuelRow]], *, seed: int) -> dict[str, Any]:
+    names = sorted({name for name, _ in named if name})
+    return {name: part_figures([row for one, row in named if one == name], seed=seed) for name in names}
+
+
+def _factuality(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
+    """Return the visual factuality scores of a model and of the baseline, 0 to 10; None where no case has any."""
+    applicable = [row for row in rows if row.factuality]
+    if not applicable:
+        return None
+    judged = [(one, row.cluster) for row in applicable for one in row.factuality.values()]
+    valid = [(one, cluster) for one, cluster in judged if one is not None]
+    own, other = ([one[side] for one, _ in valid] for side in (0, 1))
+    clusters = [cluster for _, cluster in valid]
+    failed = len(judged) - len(valid)
+    return {
+        "n": len({row.sample_id for row in applicable}),
+        "not_applicable": len({row.sample_id for row in rows}) - len({row.sample_id for row in applicable}),
+        "judged": len(valid),
+        "failed": failed,
+        "model": mean_interval(own, clusters, seed=seed, bounds=SCALE),
+        "baseline": mean_interval(other, clusters, seed=seed, bounds=SCALE),
+        "bounds": bounds(sum(own), sum(own) + HIGHEST * failed, len(judged)),
+    }
+
+
+def _length(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
+    """Return how reward goes with how many words more than the baseline's an answer has; None without a judged answer."""
+    triples = [
+        (float(row.longer), row.reward, row.cluster)
+        for row in rows
+        if row.longer is not None and row.reward is not None
+    ]
+    return length_and_score(triples, seed=seed) if triples else None
+
+
+def _measured(value: float | None, interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
+    return {"mean": rounded(value or 0.0), **limits(interval, unit=unit)}

@@ -1,0 +1,136 @@
+"""What duels are asked, and what decides their results."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, DuelOptions, FactualityBy, Place
+from dokimasia.errors import ConfigError
+from dokimasia.runs.plans import AnswerItem, AnswersPlan, JudgedPlan, Outside, model_identity, two_of_one_name
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+
+Sees = Literal["image", "text"]
+
+
+class DuelRequest(DataRequest):
+    """Hold models' answers to the cases of DATA against a baseline's: a judge compares them, with the places swapped.
+
+    Of a line of DATA `meta` may hold `criteria` (a text, or `subjective` and `factuality`), `task_name` and `ground_truth`.
+    The same command continues interrupted duels, or prints their results.
+    """
+
+    VERB: ClassVar[str] = "duel"
+
+    models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
+    baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
+    judge: Judge = Field(description=SHARED_HELP["judge"])
+    single: bool = Field(
+        default=False, description="Judge in one order alone, the model's answer before the baseline's."
+    )
+    noise_floor: bool = Field(
+        default=False, description="Also hold a second, separately drawn answer of the baseline against its first."
+    )
+    factuality: FactualityBy = Field(
+        default="text", description="What visual factuality is judged by: texts alone, images, too, or not at all."
+    )
+    judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
+    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
+    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
+        default=None, description="Judge answers that exist: JSON lines of id, model, response, repeat."
+    )
+
+
+class DuelPlan(AnswersPlan, JudgedPlan):
+    """Duels by their content: `baseline` is None where answers that exist stand in its place, under `baseline_name`.
+
+    `given` are answers that exist, ids by model and sample, one a repeat; `given_hash` is theirs. Who has given answers is
+    not asked.
+    """
+
+    KIND: ClassVar[str] = "duel"
+
+    baseline: ModelSpec | None
+    baseline_name: str
+    single: bool = False
+    noise_floor: bool = False
+    factuality: FactualityBy = "text"
+    judge_sees: Sees = "image"
+    given_hash: str | None = None
+    given: Annotated[dict[str, dict[str, tuple[str, ...]]], Outside] = Field(default_factory=dict)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The orders that the judge is asked in."""
+        return PLACES[:1] if self.single else PLACES
+
+    @property
+    def asked(self) -> tuple[ModelSpec, ...]:
+        """The models that are asked for answers, the baseline last."""
+        own = tuple(one for one in self.candidates if one.ref.name not in self.given)
+        return own if self.baseline is None else (*own, self.baseline)
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """Every model that is asked anything, by its shown name.
+
+        Raises:
+            ConfigError: two that are asked differently bear one name.
+        """
+        found: dict[str, ModelSpec] = {}
+        for spec in (*self.asked, self.judge):
+            if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+                raise two_of_one_name(spec)
+        return found
+
+    @property
+    def options(self) -> DuelOptions:
+        """The plan as the graph needs it."""
+        return DuelOptions(
+            judge=self.judge.ref.name,
+            models=self.models,
+            baseline=self.baseline_name,
+            places=self.places,
+            judge_sees=self.judge_sees,
+            factuality=self.factuality,
+        )
+
+    @property
+    def per_sample(self) -> int:
+        """How many answers to a sample are held against the baseline's."""
+        return super().per_sample + self.noise_floor * self.repeats
+
+    def items(self, sample_id: str) -> Iterator[AnswerItem]:
+        """The answers that are held against the baseline's, in a fixed order; its own second one comes last."""
+        yield from super().items(sample_id)
+        if self.noise_floor:
+            name = self.baseline_name
+            for repeat in range(self.repeats):
+                yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{AGAIN}/{repeat}", name, AGAIN, repeat)
+
+    def given_to(self, model: str, sample_id: str, repeat: int) -> str | None:
+        """Return the id of the answer that a model has given already; None where it is asked. A reference has no repeats."""
+        ids = self.given.get(model, {}).get(sample_id)
+        return None if ids is None else ids[0 if model == REFERENCE else repeat]
+
+
+def check_request(request: DuelRequest) -> None:
+    """Refuse what cannot be asked together.
+
+    Raises:
+        ConfigError: naming the options, and a way out.
+    """
+    if request.baseline in request.models:
+        raise ConfigError(
+            f"--models names the baseline {request.baseline!r}, and its answer is no rival of itself: --noise-floor draws a "
+            "second one"
+        )
+    if request.noise_floor and request.baseline == REFERENCE:
+        raise ConfigError("--noise-floor draws a second answer of the baseline, and a reference answer cannot be drawn")
+    if request.responses is not None and request.no_image:
+        raise ConfigError("--no-image asks the models anew, which --responses does not; leave one of them out")
+    if not request.models and request.responses is None and not request.noise_floor:
+        raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")

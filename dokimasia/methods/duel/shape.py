@@ -1,0 +1,130 @@
+"""The figures of duels, typed: what `--json` prints; rewards from -100 to 100, rates in percent, factuality 0 to 10."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dokimasia.domain.duel import FactualityBy
+from dokimasia.domain.identity import Value
+from dokimasia.runs.shapes import Bounds, Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
+
+
+class Verdicts(Value):
+    """How verdicts fell, for the evaluated model."""
+
+    much_better: Count
+    better: Count
+    tie: Count
+    worse: Count
+    much_worse: Count
+    failed: Count = Field(description="without a valid verdict; they leave the denominators")
+    valid: Count = Field(description="all but the failed ones")
+
+
+class RewardBounds(Value):
+    """What reward and win rate would be if every failed verdict were the worst, or the best."""
+
+    reward: Bounds
+    win_rate: Bounds | None
+
+
+class Judged(Value):
+    """What verdicts come to; intervals clustered by cases that share an image."""
+
+    reward: Interval | None = Field(
+        description="50 times the mean verdict (+2 to -2), -100 to 100; null without a valid one"
+    )
+    win_rate: Interval | None = Field(description="percent of valid verdicts that are better or much better")
+    verdicts: Verdicts
+    bounds: RewardBounds | None = Field(description="what failed verdicts leave open; null without a verdict")
+
+
+class Factuality(Value):
+    """Visual factuality, 0 to 10; cases without criteria of it are not applicable and no failures."""
+
+    n: Count = Field(description="cases that it applies to")
+    not_applicable: Count = Field(description="cases without criteria of visual factuality")
+    judged: Count = Field(description="judgements with scores, each order apart")
+    failed: Count = Field(description="judgements without")
+    model: Interval | None = Field(description="the model's mean score over all orders")
+    baseline: Interval | None = Field(description="the baseline's, in the same judgements")
+    bounds: Bounds | None = Field(description="of the model's score, if every failed judgement had given 0, or 10")
+
+
+class Places(Value):
+    """How the order of places bears on verdicts, over answers with a valid verdict in both orders."""
+
+    n: Count = Field(description="answers judged in both orders")
+    consistency: Interval = Field(description="percent that both orders decide for the same side")
+    bias: Interval = Field(description="points of reward that the first place is worth; negative: the second")
+
+
+class Part(Judged):
+    """One model's figures over some cases."""
+
+    n: Count = Field(description="cases")
+    factuality: Factuality | None = Field(description="null where no case has criteria of it")
+
+
+class Single(Value):
+    """What each order alone says: the model's answer shown `first`, or `second`; null where that was not asked."""
+
+    first: Judged | None
+    second: Judged | None
+
+
+class DuelledModel(Part, Used):
+    """One model's figures against the baseline."""
+
+    places: Places | None = Field(description="null where no answer was judged in both orders")
+    single: Single
+    words: float | None = Field(ge=0, description="mean words of its answers")
+    tokens: float | None = Field(ge=0, description="mean output tokens of its answers; null where any is unknown")
+    same_text: Count = Field(description="answers that are the baseline's, word for word: both orders are one request")
+    failures: Failures = Field(description="answers that failed in any part, by the kind of its first failure")
+    by_category: dict[str, Part]
+    by_task: dict[str, Part]
+
+
+class LengthBias(Value):
+    """How reward goes with the difference of an answer's length from the baseline's."""
+
+    n: Count = Field(description="answers with a verdict")
+    words: float = Field(description="mean of how many words more than the baseline's an answer has")
+    r: float | None = Field(ge=-1, le=1, description="correlation; null where one of the two does not vary")
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    p: Fraction | None = Field(description="exchange of whole cases; null without a test")
+    adjusted: Fraction | None = Field(description="p corrected for all models that see the images")
+    p_published: Fraction | None = Field(description="p that takes answers for independent")
+    reason: str = Field(description="why there is no test; empty where there is")
+
+
+class Cases(Value):
+    """What the cases bring with them."""
+
+    general_criteria: Count = Field(
+        description="cases without subjective criteria of their own, judged by general ones"
+    )
+    factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
+    ground_truth: Count = Field(description="cases with a ground truth")
+    several_images: Count = Field(description="cases with more than one image")
+
+
+class DuelFigures(Used, DataFigures):
+    """The figures of duels."""
+
+    samples: Count = Field(description="cases of the run")
+    judge: Judge
+    baseline: str = Field(description="whose answers the others are held against; `reference`: the data's")
+    repeats: int = Field(ge=1, description="answers and judgements a case")
+    orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
+    judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
+    factuality: FactualityBy = Field(description="what visual factuality was judged by")
+    cases: Cases
+    models: dict[str, DuelledModel] = Field(
+        description="by name; NAME#blind answered without images, NAME#again is the baseline's second answer"
+    )
+    places: Places | None = Field(description="over all models")
+    length_bias: dict[str, LengthBias] = Field(description="by model")

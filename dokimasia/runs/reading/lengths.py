@@ -1,0 +1,56 @@
+"""Whether longer answers are scored otherwise: each model's correlation of a length with a score, tested and adjusted."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from dokimasia.algorithms.statistics import adjusted, correlation_interval, pearson
+from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
+from dokimasia.runs.reading.rates import limits, rounded
+
+ALPHA = 0.05
+
+
+def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[str, Any]:
+    """Return the correlation of length and score of one model's answers, ready for JSON.
+
+    Args:
+        triples: of each scored answer its length in words, its score, and its cluster; at least one.
+        seed: of the test.
+
+    Returns:
+        `n`, `words` (mean length), `r` with `low` and `high`, `p` (whole clusters exchanged), why there is no test in
+        `reason`, `adjusted` (see `adjust`), and `p_published`, which takes answers for independent. None where lengths or
+        scores do not vary.
+    """
+    words, scores = [one[0] for one in triples], [one[1] for one in triples]
+    mean = sum(words) / len(words)
+    result: dict[str, Any] = {
+        "n": len(triples),
+        "words": rounded(mean),
+        "r": None,
+        "p_published": None,
+        "p": None,
+        "adjusted": None,
+        "reason": "",
+        "low": None,
+        "high": None,
+    }
+    try:
+        r = pearson(words, scores)
+        result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
+    except ValueError:
+        return result
+    test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
+    result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
+    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
+        result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
+    return result
+
+
+def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list[str]:
+    """Adjust the p-values of the named models to each other, in place, and return those whose length goes with the score."""
+    known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
+    for one, q_value in zip(known.values(), adjusted([one["p"] for one in known.values()]), strict=True):
+        one["adjusted"] = None if q_value is None else rounded(q_value)
+    return [name for name, one in known.items() if one["adjusted"] <= ALPHA]

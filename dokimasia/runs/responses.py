@@ -1,0 +1,130 @@
+"""Answers that exist already: the file that `--responses` names, held against a run's samples, in the place of candidates."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from dokimasia.datasets import GivenResponse, read_responses
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.ports import RunStore
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.runs.plans import AnswerItem
+from dokimasia.runs.requests import DataRequest, Option
+
+ResponsesFile = Annotated[Path | None, Option(exists=True, file=True)]
+"""The option that names such a file."""
+
+
+class Responses(NamedTuple):
+    """The answers of a file by sample id, model and repeat, and the file's hash."""
+
+    path: Path
+    given: Mapping[tuple[str, str, int], GivenResponse]
+    hash: str
+
+    @property
+    def repeats(self) -> int:
+        """How many answers of a model to a sample the file has room for."""
+        return 1 + max(repeat for _, _, repeat in self.given)
+
+    async def kept(self, sample: Sample, item: AnswerItem, store: RunStore) -> str | None:
+        """Keep the answer that an item stands for, and return its id; None where the file has none of that repeat."""
+        found = self.given.get((sample.id, item.model, item.repeat))
+        return None if found is None else await store.put(Response(sample=sample.digest, **item.place, text=found.text))
+
+
+class Candidates(NamedTuple):
+    """The models whose answers are in a file, and what of the file was left out."""
+
+    models: tuple[ModelSpec, ...]
+    left_out: list[str]
+
+
+def read_given(path: Path | None) -> Responses | None:
+    """Return the answers of a file, None where none is named.
+
+    Raises:
+        DataError: the file cannot be read, or there is no answer in it.
+    """
+    if path is None:
+        return None
+    given = {(answer.sample_id, answer.model, answer.repeat): answer for answer in read_responses(path)}
+    return Responses(path, given, hashlib.sha256(path.read_bytes()).hexdigest()[:32])
+
+
+def candidates_of(
+    responses: Responses,
+    request: DataRequest,
+    *,
+    models: Iterable[str],
+    samples: Collection[str],
+    others: Collection[str] = (),
+) -> Candidates:
+    """Return the models that a file's answers are of, which have to have answered every sample.
+
+    Args:
+        responses: the file's answers.
+        request: says how much of the data is wanted, and what to do with lines that cannot be used.
+        models: those that are wanted; by default all of the file.
+        samples: the run's samples, by name.
+        others: samples of the data that the run leaves out.
+
+    Raises:
+        DataError: a model lacks an answer, or one is to a sample that the data do not have.
+    """
+    given = responses.given
+    strangers = [] if request.limit is not None else _strangers(given.values(), {*samples, *others})
+    named = list(dict.fromkeys(model for _, model, _ in given))
+    for model in (wanted := list(models) or named):
+        missing = [sample for sample in samples if (sample, model, 0) not in given]
+        if missing:
+            raise DataError(
+                f"{responses.path}: {model} has no answer to {len(missing)} of {len(samples)} samples ({_some(missing)}); "
+                "add them, choose models with --models, or shorten the data with --limit"
+                + (f"\n{_listed(strangers)}" if strangers else "")
+            )
+    if strangers and request.on_bad_sample == "fail":
+        raise DataError(
+            f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
+            "--on-bad-sample skip)"
+        )
+    specs = tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
+    return Candidates(specs, strangers)
+
+
+def check_no_blind_arm(no_image: bool) -> None:
+    """Refuse an arm without the image beside answers that exist.
+
+    Raises:
+        ConfigError: there is to be one.
+    """
+    if no_image:
+        raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
+
+
+def check_unchanged(path: Path | None, hashed: str | None, run: str) -> None:
+    """Check that a file of answers is the one that a run was accepted with.
+
+    Raises:
+        DataError: it has changed.
+    """
+    found = read_given(path)
+    if found is not None and found.hash != hashed:
+        raise DataError(f"{path} has changed since run {run} was accepted; give the command that began it as a new run")
+
+
+def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
+    """Return what is said of answers to samples that nobody knows."""
+    return [f"{one.place}: the data have no sample {one.sample_id!r}" for one in given if one.sample_id not in known]
+
+
+def _listed(lines: list[str]) -> str:
+    more = len(lines) - 20
+    return "\n".join([*lines[:20], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")

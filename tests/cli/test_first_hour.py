@@ -1,0 +1,150 @@
+"""What a user meets in the first hour, in process: comparing, names, forks, deleting, dry runs, pipes and headings."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.simulation.world import write_world
+
+Verb = Callable[..., tuple[int, str, str]]
+JUDGED = ("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong,sim/weak")
+RULES = ("evaluate", "world.jsonl", "--models", "sim/strong,sim/weak")
+
+
+@pytest.fixture
+def verb(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Runs a verb on a world of eight questions with a home of its own and returns its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    write_world(tmp_path / "world.jsonl", 8, 0)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = run([*map(str, arguments), "--home", str(tmp_path / "home")])
+        said = capfd.readouterr()
+        return code, " ".join(said.out.split()), " ".join(said.err.split())
+
+    return call
+
+
+def made(verb: Verb, *arguments: object) -> str:
+    """Make a run and return its id."""
+    code, out, said = verb(*arguments, "--json")
+    assert code == 0, said
+    return json.loads(out)["run"]
+
+
+def test_a_run_without_a_judge_has_no_score_to_compare(verb: Verb) -> None:
+    """Of a judged run and one by rules alone right answers are compared, and it is said of how many, and why not of all."""
+    judged, rules = made(verb, *JUDGED), made(verb, *RULES)
+    code, out, _ = verb("diff", judged, rules)
+    assert code == 0
+    assert f"no judge scored in run {rules}: there are no scores to compare" in out
+    assert "sim/weak right 6/8 " in out
+    assert "left out of right answers: 2 second: undecided" in out
+    assert "score: in points" not in out
+    for pair in json.loads(verb("diff", judged, rules, "--json")[1])["pairs"]:
+        assert pair["without_scores"] == ["second"]
+        assert (pair["bounds"], pair["coverage"], pair["difference"], pair["lost"]) == (None, None, None, {})
+        assert pair["right"]["n"] + sum(pair["right"]["lost"].values()) == pair["n_shared"]
+
+
+def test_only_in_one_run_are_models_that_the_other_lacks(verb: Verb) -> None:
+    """Two models of one run are in it both; a model that was not named is not compared, one that one run lacks is told."""
+    both = made(verb, *JUDGED[:-1], "sim/strong,sim/weak,sim/steady")
+    one = made(verb, *JUDGED[:-1], "sim/strong")
+    _, out, _ = verb("diff", both, both, "--models", "sim/strong,sim/weak")
+    assert "only in" not in out
+    assert "not compared: sim/steady " in out
+    _, out, _ = verb("diff", both, one)
+    assert "only in first: sim/steady, sim/weak " in out
+    assert "not compared" not in out
+
+
+def test_the_two_newest_runs_are_compared_in_their_order(verb: Verb) -> None:
+    """`diff last last` is the older of the two newest against the newer; what `last` stands for is said, for --json, too."""
+    older, newer = made(verb, *RULES), made(verb, *JUDGED)
+    _, out, said = verb("diff", "last", "last", "--json")
+    found = json.loads(out)
+    assert (found["first"]["run"], found["second"]["run"]) == (older, newer)
+    assert f"last: run {older} of " in said
+    assert f"last: run {newer} of " in said
+    _, out, said = verb("diff", newer, "last", "--json")
+    assert json.loads(out)["second"]["run"] == older
+    assert f"last: run {older} of " in said
+    _, out, _ = verb("diff", "last", "last", "--models", "sim/strong,sim/weak", "--json")
+    found = json.loads(out)
+    assert found["first"]["run"] == found["second"]["run"] == newer
+
+
+def test_a_name_that_moves_is_said_and_can_be_given_back(verb: Verb) -> None:
+    """Whose name it was is told with the way out, `runs name` gives another, and commands do not repeat names."""
+    first = made(verb, *RULES, "--name", "base", "--tag", "ci")
+    code, _, said = verb(*JUDGED, "--name", "base")
+    assert code == 0
+    assert f"which was the name of run {first}" in said
+    assert f"dokimasia runs name {first} NAME" in said
+    assert "was the name of" not in verb(*JUDGED, "--name", "base")[2]
+    assert verb("runs", "name", first, "last")[0] == verb("runs", "name", first, "a b")[0] == 2
+    assert verb("runs", "name", first, "rules")[0] == 0
+    listed = json.loads(verb("runs", "--json")[1])
+    assert [one["name"] for one in listed] == ["base", "rules"]
+    assert not any("--name" in one["command"] or "--tag" in one["command"] for one in listed)
+    code, _, said = verb("runs", "name", first, "base")
+    assert (code, f"which was the name of run {listed[0]['id']}" in said) == (0, True)
+
+
+def test_a_fork_says_whose_judge_made_its_criteria(verb: Verb) -> None:
+    """Criteria that were taken over were made by the judge of the run that they are from, not by the fork's."""
+    parent = made(verb, *JUDGED)
+    assert "calls of the judge made the criteria. " in verb("show", parent)[1]
+    forked = made(verb, "fork", parent, "--from", "score", "--judge", "sim/judge-noisy")
+    _, out, _ = verb("show", forked)
+    assert f"calls of sim/judge made the criteria, which were taken over from run {parent}. " in out
+    again = made(verb, "fork", parent, "--from", "extract_criteria", "--judge", "sim/judge-noisy")
+    assert "calls of the judge made the criteria. " in verb("show", again)[1]
+
+
+def test_runs_that_rest_on_one_are_named_before_it_goes(verb: Verb) -> None:
+    """Deleting says which runs were made from it and how it comes back, and it comes back: they can be shown again."""
+    parent = made(verb, *JUDGED)
+    refined = made(verb, "refine", parent)
+    code, _, said = verb("runs", "delete", refined, "--yes")
+    assert (code, said) == (0, "")
+    refined = made(verb, "refine", parent)
+    code, _, said = verb("runs", "delete", parent, "--yes")
+    assert code == 0
+    assert f"run {refined} rests on it: refine {parent}" in said
+    assert f"comes back with the same command: {' '.join(JUDGED)}" in said
+    assert made(verb, *JUDGED) == parent
+    assert verb("show", refined)[0] == 0
+
+
+def test_a_dry_run_ends_with_its_cost(verb: Verb) -> None:
+    """Prompts are long: what a run would ask and cost stands below them."""
+    _, out, _ = verb(*JUDGED, "--dry-run")
+    assert 0 < out.rindex("prompt ") < out.index("8 samples, about") < out.index("sim/weak: 8 calls")
+
+
+def test_a_growth_counts_criteria(verb: Verb) -> None:
+    """The heading of a growth says of how many criteria it is."""
+    grown = made(verb, "tree", "grow", made(verb, *JUDGED), "--judge", "sim/judge", "--min-support", "1")
+    figures = json.loads(verb("show", grown, "--json")[1])
+    assert f"world.jsonl · {figures['n']} criteria · judge" in verb("show", grown)[1]
+
+
+def test_what_is_piped_is_as_wide_as_columns_says(
+    verb: Verb, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal lines have 120 columns, and with COLUMNS set as many as that."""
+    made(verb, *RULES)
+
+    def widest() -> int:
+        run(["show", "last", "--home", str(tmp_path / "home")])
+        return max(map(len, capfd.readouterr().out.splitlines()))
+
+    assert 100 < widest() <= 120
+    monkeypatch.setenv("COLUMNS", "70")
+    assert 50 < widest() <= 70
