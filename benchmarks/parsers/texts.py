@@ -252,6 +252,8 @@ PIECES = (
     ),
     *(
         "[[1 > 2 > 3]]",
+        "Ranking: [[3 = 1 > 2]]",
+        "\nRanking: [[2 > 3 = 1]]\n",
         " = 2",
         "Ranking: ",
         "seeing | score: [4]",
