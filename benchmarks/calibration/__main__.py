@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     audits,
     diagnoses,
+    duels,
     evaluations,
     judging,
     modes,
@@ -50,6 +51,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
     "judging": judging.judging,
+    "duels": duels.duels,
 }
 
 

@@ -21,9 +21,12 @@ NAMED = (
     "self-preference",
     "own votes",
     "gap between methods",
+    "reward, both orders",
+    "position bias",
+    "position consistency",
 )
 SHOWN_TO_FAIL = ("unclustered", "as published", "misled")
-FEW_VALUES = ("any node", "any mode", "false gain", "right answers")
+FEW_VALUES = ("any node", "any mode", "false gain", "right answers", "favoured place")
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)
@@ -64,7 +67,7 @@ def judge(seeds: Sequence[Seed]) -> list[Verdict]:
 
     A figure is named where its name begins with one of `NAMED`; one whose name ends in one of `SHOWN_TO_FAIL` is there
     to show that the rule can be broken, and what breaks it; one that ends in one of `FEW_VALUES` (the smallest of many
-    adjusted p-values, or differences of right and wrong, of which few values can come) is not uniform.
+    adjusted p-values, or differences of right and wrong or of two verdicts, of which few values can come) is not uniform.
     """
     intervals = [_interval(name, seeds) for name in seeds[0].intervals]
     return intervals + [verdict for name in seeds[0].p_values for verdict in _p_values(name, seeds)]

@@ -5,6 +5,7 @@ from dokimasia.datasets.formats import READERS, Reader, format_of, register_read
 from dokimasia.datasets.images import MAX_PIXELS, read_image
 from dokimasia.datasets.lines import Problem, Row
 from dokimasia.datasets.opening import open_dataset, problems_text, read_jsonl, scan
+from dokimasia.datasets.predictions import name_and_file, named_file
 from dokimasia.datasets.responses import GivenResponse, read_responses
 from dokimasia.datasets.sources import Embedded, OnDisk
 
@@ -21,6 +22,8 @@ __all__ = [
     "Row",
     "check",
     "format_of",
+    "name_and_file",
+    "named_file",
     "open_dataset",
     "problems_text",
     "read_image",

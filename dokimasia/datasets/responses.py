@@ -8,6 +8,7 @@ from typing import Any
 from dokimasia.datasets.cells import read_csv
 from dokimasia.datasets.lines import Problem, Row, place, read_rows
 from dokimasia.datasets.parquet import read_columns
+from dokimasia.datasets.predictions import EXTENSIONS, as_response, name_and_file, read_predictions
 from dokimasia.errors import DataError
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome")
@@ -45,6 +46,7 @@ def _csv_rows(path: Path) -> Iterator[Row | Problem]:
 READERS: Mapping[str, Callable[[Path], Iterator[Row | Problem]]] = {
     ".csv": _csv_rows,
     ".parquet": lambda path: read_columns(path, FIELDS),
+    **dict.fromkeys(EXTENSIONS, read_predictions),
 }
 """Extension, in small letters and with its dot, to reader; everything else is JSON lines."""
 
@@ -53,20 +55,24 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
     """Yield the answers of a file whose rows have `id`, `model`, `response` and, from 0, `repeat`: JSON lines, CSV or Parquet.
 
     A run's export is such a file: its rows without an answer (`failed`, and no `response`), and those of another arm than
-    the plain question with its image (`arm`), are passed over. Other fields are overlooked.
+    the plain question with its image (`arm`), are passed over. Other fields are overlooked. Predictions as VLMEvalKit
+    writes them (`index`, `prediction`), as a workbook, TSV or JSON, are read, too; of which model they are says the path
+    (`named_file`), a column `model`, or the file's name.
 
     Raises:
-        ConfigError: it is Parquet, and pyarrow is not installed.
+        ConfigError: it is Parquet or a workbook, and what reads it is not installed.
         NotFound: there is no such file.
         DataError: a row cannot be used, or two rows answer for the same sample, model and repeat; with file and line.
             A file without any answer is one too.
     """
     first_lines: dict[tuple[str, str, int], int] = {}
+    name, path = name_and_file(path)
     for row in READERS.get(path.suffix.lower(), read_rows)(path):
         if isinstance(row, Problem):
             raise DataError(row.message)
         if _passed_over(row.fields):
             continue
+        row = as_response(row, path, name)
         given = _response(row.fields, place(path, row.line, row.unit))
         first = first_lines.setdefault((given.sample_id, given.model, given.repeat), row.line)
         if first != row.line:

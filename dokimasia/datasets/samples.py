@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from dokimasia.datasets.creation import Case, as_case
 from dokimasia.datasets.images import MAX_PIXELS
 from dokimasia.datasets.lines import Fault, Problem, Row, kind_of, place
 from dokimasia.datasets.sources import Earlier, Embedded, Image, ImageSource, OnDisk
@@ -122,6 +123,7 @@ class _Maker:
         choices = take(fields.choices, ())
         category = take(lambda: fields.text("category"), None)
         meta = take(fields.meta, {})
+        case = take(lambda: as_case(meta, where), Case(meta))
         images: list[ImageRef] = []
         before = len(faults)
         for value in take(fields.images, []):
@@ -133,11 +135,11 @@ class _Maker:
         return Sample(
             id=id,
             prompt=prompt,
-            reference_answer=reference or (accepted[0] if accepted else None),
+            reference_answer=reference or (accepted[0] if accepted else case.reference),
             reference_answers=accepted if reference or len(accepted) > 1 else (),
             choices=choices,
-            category=category,
-            meta=meta,
+            category=category or case.category,
+            meta=case.meta,
             images=tuple(images),
         )
 

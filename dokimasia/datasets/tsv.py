@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
+from dokimasia.datasets.creation import creative_fault
 from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines
 from dokimasia.datasets.sources import Earlier
 
@@ -64,7 +65,7 @@ def _header_fault(header: list[str]) -> str | None:
         )
     if not {"question", "image", "image_path"} & set(header):
         return "the header has none of the columns 'question', 'image' and 'image_path'"
-    return None
+    return creative_fault(header)
 
 
 def _row(number: int, cells: dict[str, str], columns: Columns) -> Row:
@@ -74,7 +75,17 @@ def _row(number: int, cells: dict[str, str], columns: Columns) -> Row:
         images = [Earlier(one) if len(one) <= LONGEST_INDEX else one for one in as_list(cell)]
     elif paths := values.pop("image_path", "").strip():
         images = list(as_list(paths))
-    return row_of(number, values, columns, unit="line", images=images)
+    row = row_of(number, values, columns, unit="line", images=images)
+    names = as_list(cells.get("image_path", "").strip())
+    if (
+        cell
+        and names != [""]
+        and len(names) != len(images)
+        and not any(isinstance(one, Earlier) and one.text for one in images)
+    ):
+        wrong = f"'image' holds {len(images)} and 'image_path' names {len(names)}; each image has one name"
+        row = row._replace(faults=(*row.faults, ("image-missing", wrong)))
+    return row
 
 
 class _Lines:

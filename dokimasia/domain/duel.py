@@ -40,7 +40,7 @@ GENERAL = """\
 
 
 class CaseCriteria(Value):
-    """What a case is judged by; `general` says that the subjective criteria are not its own, empty `factuality` that it has none."""
+    """What a case is judged by; `general`: the subjective ones are not its own; no `factuality`: none of it."""
 
     subjective: str = Field(min_length=1)
     factuality: str = ""

@@ -13,7 +13,7 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)), re.IGNORECASE)
 _ORDER = r"([AB])\s{0,9}(>>?|<<?|=)\s{0,9}([AB])"
 _VERDICT = re.compile(rf"\[\[\s{{0,9}}{_ORDER}\s{{0,9}}\]\]", FLAGS)
 _MEANT = re.compile(
-    r"\[\[(?:[^\[\]\n<>=]{0,60}[<>=][^\[\]\n]{0,60}|\s{0,9}(?:(?:assistant|response|model)\s{1,9})?[A-Z]\s{0,9}"
+    r"\[\[(?:[^\[\]<>=]{0,60}[<>=][^\[\]]{0,60}|\s{0,9}(?:(?:assistant|response|model)\s{1,9})?[A-Z]\s{0,9}"
     r"|[^\[\]\nC-Z0-9]{0,60}|\s{0,9}(?:tie|draw|equal|both|neither|none|no verdict)\s{0,9})\]\]",
     FLAGS,
 )

@@ -20,7 +20,8 @@ SHARED_HELP = {
     "seed": "Seed of draws and intervals.",
     "judge": "The judge: a name from dokimasia.toml or any LiteLLM name.",
     "repeats": "Answers and judgements a sample.",
-    "responses": "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export).",
+    "responses": "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
+    "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx).",
 }
 """Help of options that several methods have."""
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from dokimasia.datasets import GivenResponse, read_responses
+from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import RunStore
@@ -14,8 +14,8 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
-ResponsesFile = Annotated[Path | None, Option(exists=True, file=True)]
-"""The option that names such a file."""
+ResponsesFile = Annotated[Path | None, Option(metavar="[NAME=]FILE", read=named_file)]
+"""The option that names such a file, and, where the file does not, whose answers they are."""
 
 
 class Responses(NamedTuple):
@@ -52,7 +52,7 @@ def read_given(path: Path | None) -> Responses | None:
     if path is None:
         return None
     given = {(answer.sample_id, answer.model, answer.repeat): answer for answer in read_responses(path)}
-    return Responses(path, given, hashlib.sha256(path.read_bytes()).hexdigest()[:32])
+    return Responses(path, given, hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32])
 
 
 def candidates_of(

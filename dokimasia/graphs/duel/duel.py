@@ -6,7 +6,8 @@ One walk takes all answers to one sample. Every order of a verdict and of visual
 so it runs without checkpoints: ledger and result rows carry it over any crash.
 """
 
-from typing import Literal, TypedDict, cast
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -136,7 +137,7 @@ async def _factuality(
 
 
 def _judgement(
-    what: Literal["verdict", "factuality"], item: Duel, place: Place, asked: Asked, said: dict[str, float]
+    what: Literal["verdict", "factuality"], item: Duel, place: Place, asked: Asked[Any], said: Mapping[str, float]
 ) -> DuelJudgement:
     failed = None if asked.value is not None else asked.failure
     return DuelJudgement.model_validate(

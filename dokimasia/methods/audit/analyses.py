@@ -131,7 +131,7 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     elif not marked:
         said = f"For none of {len(known)} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     else:
-        listed = ", ".join(f"{name} (r {known[name]['r']:+.2f})" for name in marked)
+        listed = ", ".join(f"{name} (r {models[name]['r']:+.2f})" for name in marked)
         said = f"Length goes with the score for {len(marked)} of {len(known)} models: {listed}."
     return {"models": models, "says": said}
 

@@ -99,13 +99,14 @@ def places(data: ReportData) -> Section | None:
     rows: list[Sequence[Cell]] = []
     for name, one in models.items():
         place = figures.pointer("models", name)
-        found = one["places"] or {"consistency": None, "bias": None}
+        found = one["places"] or {"consistency": None, "bias": None, "p": None}
         alone = [(one["single"][order] or {"reward": None})["reward"] for order in ("first", "second")]
         rows.append(
             [
                 Span(name, "strong"),
                 figures.measured(found["consistency"], f"{place}/places/consistency"),
                 _signed(found["bias"], f"{place}/places/bias"),
+                figures.p_value(found["p"]),
                 *(
                     _signed(reward, f"{place}/single/{order}/reward")
                     for order, reward in zip(("first", "second"), alone, strict=True)
@@ -117,6 +118,7 @@ def places(data: ReportData) -> Section | None:
         Column("model", numeric=False),
         Column("consistency", meaning="percent of answers that both orders decide for the same side"),
         Column("bias", meaning="points of reward that the first place is worth"),
+        Column("p", meaning="of a bias as large by chance: sign flips of whole cases; not adjusted over models"),
         Column("shown first", meaning="reward by the order alone in which the model's answer comes first"),
         Column("shown second", meaning="reward by the other order alone"),
         Column("dual" if summary["orders"] == 2 else "all", meaning="reward by all verdicts"),
@@ -248,12 +250,12 @@ def _signed(one: Mapping[str, Any] | None, place: str) -> Cell:
 def _bias_said(judge: str, every: Mapping[str, Any]) -> str:
     bias, same = every["bias"], every["consistency"]["mean"]
     said = f"In {same:.1f} % of {every['n']:,} answers {judge} decides for the same side in both orders."
-    if bias["low"] is None:
-        return said
-    if bias["low"] <= 0 <= bias["high"]:
-        return f"{said} No place is favoured as far as could be told."
+    if every["p"] > figures.SURE:
+        return f"{said} That a place is favoured could not be shown (p = {figures.p_value(every['p']).text})."
     favoured = "first" if bias["mean"] > 0 else "second"
-    return f"{said} The {favoured} place is worth {abs(bias['mean']):.1f} points of reward, which both orders together take out."
+    worth = f"The {favoured} place is worth {abs(bias['mean']):.1f} points of reward"
+    p = figures.p_value(every["p"]).text
+    return f"{said} {worth} (p {p if p.startswith('<') else f'= {p}'}), which both orders together take out."
 
 
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from dokimasia.algorithms.pairwise import (
     win_rate_interval,
 )
 from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.lengths import adjust, length_and_score
@@ -130,7 +131,8 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
     """Return how the order of places bears on verdicts, over answers with a valid one in both; None without any.
 
     `consistency` is the share, in percent, that both orders decide for the same side. `bias` is what the first place is
-    worth in points of reward: half of what a model gains by being shown first instead of second.
+    worth in points of reward: half of what a model gains by being shown first instead of second. `p` is that of
+    a bias as large by chance (sign flips of whole cases).
     """
     pairs = [(both, row.cluster) for row in rows if (both := row.both) is not None]
     if not pairs:
@@ -143,6 +145,11 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
         "consistency": _measured(100 * position_consistency(first, second), agreeing, unit=100),
         "bias": _measured(
             position_bias(first, second), position_bias_interval(first, second, clusters=clusters, seed=seed)
+        ),
+        "p": rounded(
+            sign_flip_test(
+                [one - other for one, other in zip(first, second, strict=True)], clusters=clusters, seed=seed
+            ).p_value
         ),
     }
 

@@ -57,6 +57,7 @@ class Places(Value):
     n: Count = Field(description="answers judged in both orders")
     consistency: Interval = Field(description="percent that both orders decide for the same side")
     bias: Interval = Field(description="points of reward that the first place is worth; negative: the second")
+    p: Fraction = Field(description="of a bias as large by chance: sign flips of whole cases, two-sided")
 
 
 class Part(Judged):
