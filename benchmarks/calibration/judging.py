@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +105,7 @@ def _null(generator: np.random.Generator, seed: int) -> dict[str, float]:
     }
 
 
-def _figures(world: World, methods: Mapping[str, Floats], seed: int) -> dict[str, object]:
+def _figures(world: World, methods: Mapping[str, Floats], seed: int) -> dict[str, Any]:
     names = [f"m{at}" for at in range(MODELS)]
     rankings = [
         HumanRanking(sample=f"s{row}", annotator=f"a{who}", scores=dict(zip(names, map(float, said[row]), strict=True)))

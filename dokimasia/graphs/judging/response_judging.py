@@ -6,7 +6,7 @@ One thread takes all responses to one sample. Straight, so it runs without check
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -55,7 +55,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     return {"items": await each(state["items"], one, unjudged)}
 
 
-Judged = tuple[Asked[object], ResponseRating | None]
+Judged = tuple[Asked[Any], ResponseRating | None]
 
 
 async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: Item) -> Judged:

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from dokimasia.agents.schemas import takes_schema
 from dokimasia.datasets.rankings import check_ranked, read_rankings
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judging import HumanRanking, HumanRankings
 from dokimasia.errors import ConfigError, DataError
@@ -64,7 +66,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         repeats=request.repeats,
         protocol=request.protocol,
         show_image=request.show_image,
-        prompts=prompts_used(session.library, _prompts(methods, request.protocol, session, judges)),
+        prompts=prompts_used(session.library, _prompts(methods, request.protocol, judges)),
     )
     sizes = {one.place.sample_id: one.size for one in found.known}
     asked = (one for sample, models in ranked.items() for one in _asked(plan, sizes[sample], len(models)))
@@ -149,9 +151,7 @@ def _hash(path: Path) -> str:
     return "" if found is None else found.hash
 
 
-def _prompts(methods: tuple[str, ...], protocol: str, session: Session, judges: tuple[object, ...]) -> set[str]:
-    from dokimasia.agents.schemas import takes_schema
-
+def _prompts(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSpec, ...]) -> set[str]:
     used = {"repair"} | {prompt for method in methods for prompt in PROMPTS.get(method, ())}
     atomic = {"atom", "atom-no-weights"} & set(methods)
     ours = protocol == "ours"

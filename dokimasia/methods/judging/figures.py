@@ -71,8 +71,8 @@ def order_effect(rankings: Iterable[Sequence[Ranked]], *, seed: int) -> dict[str
             signs = earlier_preferred(ranks)
             earlier += signs
             earlier_of += [cluster] * len(signs)
-        for (cluster, *first), (_, *second) in combinations(several, 2):
-            one, other = (_verdicts(*each) for each in (first, second))
+        for (cluster, models, ranks), (_, other_models, other_ranks) in combinations(several, 2):
+            one, other = _verdicts(models, ranks), _verdicts(other_models, other_ranks)
             same += [one[pair] == side for pair, side in other.items()]
             same_of += [cluster] * len(other)
     test = sign_flip_test(earlier, clusters=earlier_of, seed=seed) if earlier else None
@@ -96,7 +96,7 @@ def per_point(used: float | None, accuracy: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _method(comparisons: Comparisons, one: Agreement) -> dict[str, Any]:
-    judged = np.flatnonzero(one.judged)
+    judged: list[int] = np.flatnonzero(one.judged).tolist()
     clusters = [comparisons.clusters[place] for place in judged]
     unknown = len(comparisons) - len(judged)
     by_category: dict[str, Any] = {}
@@ -139,7 +139,7 @@ def _gaps(comparisons: Comparisons, found: Mapping[str, Mapping[str, Agreement]]
         for first, second in combinations(methods, 2):
             steps = hits[second] - hits[first]
             for category, at in places.items():
-                both = np.flatnonzero(at & ~np.isnan(steps))
+                both: list[int] = np.flatnonzero(at & ~np.isnan(steps)).tolist()
                 gap = paired(
                     (POINTS * steps[both]).tolist(),
                     [comparisons.clusters[place] for place in both],
