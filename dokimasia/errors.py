@@ -13,7 +13,8 @@ DokimasiaError
 ├── StorageError             the home folder: damaged, missing, full
 │   ├── HomeLocked           another process writes here: exit code 2
 │   ├── ImpossibleHome       no folder can be there: exit code 2
-│   └── NewerHome            written by a newer version: exit code 2
+│   ├── NewerHome            written by a newer version: exit code 2
+│   └── OlderHome            written by an older version that is not read, or not by readers: exit code 2
 └── Interrupted              stopped by the user; resumable: exit code 130
 """
 
@@ -140,6 +141,12 @@ class ImpossibleHome(StorageError):
 
 class NewerHome(StorageError):
     """The home was written by a newer version of Dokimasia."""
+
+    exit_code = 2
+
+
+class OlderHome(StorageError):
+    """The home was written by an older version: it is not read any more, or has to be brought up to date first."""
 
     exit_code = 2
 

@@ -166,7 +166,7 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
         return settings.models[name]
     if "/" in name.strip("/") and _NAME.fullmatch(name):
         return _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
-    close = _close(name, settings.models)
+    close = nearest(name, settings.models)
     known = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(
         f"there is no model {name!r}{close}{known}. Use a name from {CONFIG_NAME}, sim/..., or a LiteLLM name such as "
@@ -289,7 +289,7 @@ def _known_keys(table: Mapping[str, Any], known: Iterable[str], place: str, hint
     _refuse_literal_keys(table, place)
     for key in table:
         if key not in known:
-            raise ConfigError(f"{place}: there is no key {key}{_close(key, known)}{hint}")
+            raise ConfigError(f"{place}: there is no key {key}{nearest(key, known)}{hint}")
 
 
 def _refuse_literal_keys(table: Mapping[str, Any], place: str) -> None:
@@ -317,7 +317,8 @@ def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None
     return value
 
 
-def _close(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question after the known names that come closest to a misspelt one; empty where none does."""
     found = difflib.get_close_matches(name, list(known), n=2)
     return f"; did you mean {' or '.join(found)}?" if found else ""
 

@@ -30,9 +30,9 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, home or configuration of the machine reaches a test."""
+    """No key, home, configuration or width of the machine reaches a test."""
     for name in list(os.environ):
-        if name.startswith("DOKIMASIA_HOME") or name.endswith(("_API_KEY", "_TOKEN", "_SECRET")):
+        if name.startswith(("DOKIMASIA_HOME", "COLUMNS")) or name.endswith(("_API_KEY", "_TOKEN", "_SECRET")):
             monkeypatch.delenv(name)
 
 

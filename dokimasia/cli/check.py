@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -45,7 +46,7 @@ def command(
     person = (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
-        text = f"took in {taken.decided} decisions; {taken.empty} lines have none"
+        text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
         if taken.left:
             text += (
                 f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"
@@ -56,7 +57,7 @@ def command(
         from dokimasia.runs.reading.export_formats import write_whole
 
         write_whole(export, b"".join(export_checks(every)))
-        click.echo(f"wrote {len(every)} items to {export}", err=True)
+        click.echo(f"wrote {several(len(every), 'item')} to {export}", err=True)
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 

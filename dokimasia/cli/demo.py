@@ -12,6 +12,7 @@ import click
 from dokimasia.cli.demo_diagnosis import diagnosis_step
 from dokimasia.cli.demo_tree import tree_step
 from dokimasia.cli.shared import common, console, json_option, print_json, reading, redact
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -40,7 +41,9 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     data = settings.home / f"world-{samples}-{seed}.jsonl"
     Home.open(settings.home, write=True).close()
     pictures = write_world(data, samples, seed)
-    click.echo(f"made {samples} questions on {pictures} pictures in seven domains: {data}", err=True)
+    click.echo(
+        f"made {several(samples, 'question')} on {several(pictures, 'picture')} in seven domains: {data}", err=True
+    )
     pairs = list(make_world(samples, seed))
     shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
     shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)

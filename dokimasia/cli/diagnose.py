@@ -10,6 +10,7 @@ from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import common, json_option, print_json
 from dokimasia.methods.diagnosis import WordsRequest
 from dokimasia.methods.fingerprints import FingerprintRequest
+from dokimasia.report.figures import several
 from dokimasia.runs.requests import Invocation
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _tables(
     _keep(settings, found, diagnosis)
     if folder is not None:
         files = export(diagnosis, folder, further=change.assets if change else ())
-        click.echo(f"wrote {len(files)} files to {folder}", err=True)
+        click.echo(f"wrote {several(len(files), 'file')} to {folder}", err=True)
     if as_json:
         print_json(_as_json(diagnosis, change, named))
         return

@@ -28,11 +28,11 @@ def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
     """Yield the tables that are short, what is marked, then which others there are, and where the words are."""
-    from dokimasia.methods.diagnosis.measured import several
+    from dokimasia.report.figures import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
-    counted = f"{several(len(diagnosis.models), 'model')} · {len(diagnosis.assets)} tables"
+    counted = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
     yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counted}", "strong"))
     for asset in diagnosis.assets:
         if asset.id in FIRST and (asset.rows or asset.id == "stability"):

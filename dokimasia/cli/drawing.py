@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.cli.shared import console, print_json, reading, redact
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
@@ -99,7 +100,10 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     from dokimasia.report.figures import cost_text
 
     out = console()
-    out.print(f"{shown['samples']} samples, about {shown['calls']} calls, cost {cost_text(shown['cost'])}", style=style)
+    out.print(
+        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, cost {cost_text(shown['cost'])}",
+        style=style,
+    )
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
         side = shown.get("max_image_side", {}).get(name)

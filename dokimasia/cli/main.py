@@ -22,7 +22,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
     "resume": ("dokimasia.cli.stored.again:resume", "Go on with a run that was interrupted."),
     "fork": ("dokimasia.cli.stored.again:fork", "Do a run again with another judge, model or prompt."),
-    "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, or delete one."),
+    "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, name or delete one."),
     "show": ("dokimasia.cli.stored.output:show", "Show a run's results, or one sample of it."),
     "export": ("dokimasia.cli.stored.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
     "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),

@@ -60,6 +60,17 @@ def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated
 
 
 def _print_listed(listed: list[dict[str, Any]]) -> None:
+    simulated = [one for one in listed if "about" in one]
+    if len(simulated) < len(listed):
+        _print_reached([one for one in listed if "about" not in one])
+    if simulated:
+        table = grid("simulated model", "what is planted in it")
+        for one in simulated:
+            table.add_row(_named(one), _plain(one["about"]))
+        console().print(table)
+
+
+def _print_reached(listed: list[dict[str, Any]]) -> None:
     table = grid()
     table.add_column("model", overflow="fold", min_width=20)
     for name in ("by", "key", "limits"):

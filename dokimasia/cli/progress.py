@@ -10,12 +10,14 @@ from dokimasia.cli.shared import say
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
-from dokimasia.report.figures import cost_text
+from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
 
 PLAIN_EVERY = 5.0
 RATE_WINDOW = 20.0
+BRIEF = 60
+"""Characters of a failed try's reason that the line shows."""
 
 
 class ProgressLine:
@@ -29,6 +31,7 @@ class ProgressLine:
         self._last_line = self._started
         self._marks: list[tuple[float, int]] = []
         self._limits: dict[str, str] = {}
+        self._failing: dict[str, str] = {}
         self.run_id = ""
         self.standing: Standing | None = None
 
@@ -45,9 +48,11 @@ class ProgressLine:
         self.run_id = run_id
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = (
-            f", about {estimate.calls} calls ({models}), estimated cost {cost_text(estimate.cost)}" if models else ""
+            f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost_text(estimate.cost)}"
+            if models
+            else ""
         )
-        say(f"run {run_id}: {estimate.samples} samples{asked}; what the ledger has is not asked again")
+        say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
         if self._console.is_terminal:
@@ -79,11 +84,16 @@ class ProgressLine:
             say(f"{progress.done}/{progress.items} done · {note}")
 
     def happened(self, event: GatewayEvent) -> None:
-        """Say why a limit changed; everything else is in the log."""
+        """Remember why a limit changed, and what fails at models that do not answer; everything else is in the log."""
         from dokimasia.log import logger
 
         if event.kind == "limit":
             self._limits[event.endpoint] = event.reason
+        elif event.kind == "failed_try":
+            again = "" if event.delay is None else f", next try in {event.delay:.0f} s"
+            self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{again}"
+        elif event.kind == "answered":
+            self._failing.pop(event.model, None)
         level = logging.INFO if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logging.DEBUG
         if logging.getLogger(__name__).isEnabledFor(level):
             fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
@@ -95,8 +105,8 @@ class ProgressLine:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
         cost = None if stats.cost_unknown else stats.cost
-        sent = f"{stats.answered} calls answered by models, {stats.cached} by the ledger"
-        tries = f", {stats.failed_tries} tries failed" if stats.failed_tries else ""
+        sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
+        tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         return f"{sent}{tries}; paid now: {cost_text(cost)} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing, now: float) -> str:
@@ -106,17 +116,27 @@ class ProgressLine:
         new = progress.done - progress.restored
         elapsed = now - self._started
         left = (progress.items - progress.done) * elapsed / new if new > 0 else None
-        failures = sum(progress.failures.values())
+        undecided = progress.failures.get("undecided", 0)
+        failures = sum(progress.failures.values()) - undecided
         cost = cost_text(None if stats.cost_unknown else stats.cost)
         parts = [
             f"{rate:.1f} calls/s",
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
+            *([f"{undecided} undecided"] if undecided else []),
+            *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {cost}",
             f"left {_clock(left)}",
+            *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
             *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
+
+
+def _brief(reason: str) -> str:
+    """Return the beginning of a reason, on one line."""
+    line = " ".join(reason.split())
+    return line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…"
 
 
 def _clock(seconds: float | None) -> str:

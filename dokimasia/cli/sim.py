@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from dokimasia.cli.shared import FILE
+from dokimasia.report.figures import several
 
 
 @click.group()
@@ -45,11 +46,13 @@ def make(file: Path, samples: int, described: bool, creative: bool, disputed: fl
         click.echo(f"wrote {samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}")
         return
     if described:
-        several = write_described(file, samples, seed, disputed=disputed)
-        click.echo(f"wrote {samples} scenes to be described, {several} of them with a disputed fact: {file}")
+        open_facts = write_described(file, samples, seed, disputed=disputed)
+        click.echo(
+            f"wrote {several(samples, 'scene')} to be described, {open_facts} of them with a disputed fact: {file}"
+        )
         return
     pictures = write_world(file, samples, seed)
-    click.echo(f"wrote {samples} questions on {pictures} pictures: {file}")
+    click.echo(f"wrote {several(samples, 'question')} on {several(pictures, 'picture')}: {file}")
     if rankings:
         for name, path in write_ranked(file, samples, seed).items():
             click.echo(f"wrote {name}: {path}")

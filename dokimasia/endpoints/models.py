@@ -7,11 +7,12 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.profile import EndpointProfile
 from dokimasia.endpoints.capabilities import settled
-from dokimasia.errors import ConfigError, NotFound
+from dokimasia.errors import ConfigError, NotFound, StorageError
 from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.routes import chosen_transport_name
-from dokimasia.runs.services import SIMULATED, transports_for_models, with_known_price
+from dokimasia.runs.services import SIMULATED, check_simulated, transports_for_models, with_known_price
 from dokimasia.settings import Settings, resolve_model
+from dokimasia.simulation.planted_in import PLANTED_IN
 from dokimasia.simulation.profiles import profiles as simulated_profiles
 from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles
@@ -26,13 +27,19 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
     wanted = list(names) or sorted(settings.models)
     if simulated:
         wanted += simulated_profiles()
-    return [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(wanted)]
+    specs = [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(wanted)]
+    for spec in specs:
+        if spec.ref.name in names:
+            check_simulated(spec)
+    return specs
 
 
 def list_models(
     settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
     """Return what is known of each model, ready for JSON: its measured profile comes from the home, if there is one.
+
+    A simulated model's is left out where the home cannot be read, so that these are listed whatever the home is.
 
     Args:
         settings: configuration, home, and which keys there are.
@@ -46,6 +53,10 @@ def list_models(
         with Home.open(settings.home, write=False) as home:
             measured = list_profiles(home)
     except NotFound:
+        measured = []
+    except StorageError:
+        if not all(map(_in_process, specs)):
+            raise
         measured = []
     return [_described(spec, settings, transports, measured) for spec in specs]
 
@@ -63,6 +74,7 @@ def _described(
     return {
         **spec.ref.model_dump(),
         **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout", "max_image_side"}),
+        **({"about": PLANTED_IN[spec.ref.model]} if _in_process(spec) and spec.ref.model in PLANTED_IN else {}),
         "transport": transport,
         "problem": problem,
         "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},
@@ -74,6 +86,11 @@ def _described(
     }
 
 
+def _in_process(spec: ModelSpec) -> bool:
+    """Whether a model is simulated in this process."""
+    return spec.ref.model.startswith(SIMULATED) and spec.api_base is None
+
+
 def _price(spec: ModelSpec) -> dict[str, Any]:
     """Return US dollars per million tokens and where the figures come from; None is unknown."""
     price = known_price(spec)
@@ -81,6 +98,6 @@ def _price(spec: ModelSpec) -> dict[str, Any]:
     if price.input is not None or price.output is not None:
         configured = spec.input_price is not None or spec.output_price is not None
         source = "configuration" if configured else "list"
-        if spec.ref.model.startswith(SIMULATED) and spec.api_base is None:
+        if _in_process(spec):
             source = "simulated"
     return {"input": price.input, "output": price.output, "source": source}

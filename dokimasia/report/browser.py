@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.report.data import Picture, ReportData
 from dokimasia.report.drawing import escape, heat_class
+from dokimasia.report.figures import several
 from dokimasia.report.overlay import (
     colour,
     definitions,
@@ -50,7 +51,7 @@ def draw_browser(data: ReportData, note: str) -> str:
 <label class="unseen" for="order">Order</label>
 <select id="order"><option value="report">as reported</option><option value="low">lowest score first</option>
 <option value="high">highest score first</option><option value="apart">models most apart</option></select>
-<p id="found" role="status" aria-live="polite">{len(views)} samples</p></div>
+<p id="found" role="status" aria-live="polite">{several(len(views), "sample")}</p></div>
 <ol class="list" aria-label="Samples">
 {items}
 </ol>

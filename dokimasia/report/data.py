@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from dokimasia.report.blocks import Block, Section
+from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
@@ -92,16 +93,16 @@ class Selection:
         """What of the run's samples is shown and what was left out, in a sentence or two."""
         if self.shown == self.total:
             failing = f", the {self.failed} with a failure first" if self.failed else ""
-            return f"All {self.total} samples{failing}."
+            return f"{'The only sample' if self.total == 1 else f'All {self.total} samples'}{failing}."
         parts = []
         if self.failed:
             which = "all" if self.failed_shown == self.failed else f"{self.failed_shown}, drawn by seed {self.seed},"
-            parts.append(f"{which} of the {self.failed} samples with a failure")
+            parts.append(f"{which} of the {several(self.failed, 'sample')} with a failure")
         if self.failed and self.others_shown:
             parts.append(f"{self.others_shown} of the other {self.others}, drawn by seed {self.seed}")
         left = self.total - self.shown
         how = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
-        shown = f"{self.shown} of {self.total} samples{how}"
+        shown = f"{self.shown} of {several(self.total, 'sample')}{how}"
         return f"{shown}. {left} {'is' if left == 1 else 'are'} left out here; every figure above counts all of them."
 
     @property
@@ -200,7 +201,7 @@ class Drawing:
 
     Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
     `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
-    after the section `added_after`. `counts` is what the figures' `samples`, or `n`, is a number of.
+    after the section `added_after`. `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
     """
 
     name: str
@@ -208,4 +209,4 @@ class Drawing:
     terminal: tuple[Make, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
     added_after: Make | None = None
-    counts: str = "samples"
+    counts: tuple[str, str] = ("sample", "samples")

@@ -23,6 +23,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.browser import Clip, failures_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
+from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -71,7 +72,9 @@ def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Paragraph(text, kind):
                 yield f"**{_cell(text)}**" if kind == "warning" else opening(_cell(text))
             case Table():
-                yield _table(block)
+                shown, notes = noted(block)
+                yield _table(shown)
+                yield from (line for note in notes for line in ("", opening(inline(note))))
             case Facts(rows):
                 yield "\n".join(f"- {inline(name)}: {_cell(value)}" for name, value in rows)
             case Bullets(items):

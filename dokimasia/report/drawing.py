@@ -22,6 +22,7 @@ from dokimasia.report.blocks import (
     drawn_at,
     spans,
 )
+from dokimasia.report.footnotes import noted
 
 HEAT_STEPS = 8
 
@@ -94,7 +95,9 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
             case Paragraph(text, kind):
                 yield f'<p class="{kind}">{draw_cell(text)}</p>'
             case Table():
-                yield _table(block)
+                shown, notes = noted(block)
+                yield _table(shown)
+                yield from (f'<p class="note">{escape(note)}</p>' for note in notes)
             case Facts(rows):
                 lines = "".join(
                     f"<div><dt>{escape(name)}</dt><dd>{draw_cell(value)}</dd></div>" for name, value in rows

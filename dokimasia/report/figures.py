@@ -103,9 +103,14 @@ def cost_text(value: float | None) -> str:
     return cost(value).text
 
 
+def several(count: int, thing: str, things: str = "") -> str:
+    """So many things in words; `things` is what several are called, by default with an s."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
 def used(summary: Mapping[str, Any]) -> str:
     """What a run came to: calls and US dollars, in words."""
-    return f"{summary['calls']:,} calls, cost {cost_text(summary['cost'])}"
+    return f"{several(summary['calls'], 'call')}, cost {cost_text(summary['cost'])}"
 
 
 def p_value(value: float | None) -> Span:

@@ -1,4 +1,4 @@
-"""Reasons that make a table too wide for a terminal: a mark in the cell, and the reason under the table."""
+"""Why a table's intervals are missing: a raised number in the cells, and each reason once under the table."""
 
 import re
 from dataclasses import replace
@@ -7,27 +7,46 @@ from dokimasia.report.blocks import Cell, Table, spans
 from dokimasia.report.figures import NO_INTERVAL
 
 _REASON = re.compile(rf"{NO_INTERVAL}([^\[\]()]+)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def noted(table: Table) -> tuple[Table, list[str]]:
-    """Return a table in which why there is no interval is a raised number, and what the numbers stand for, in order."""
-    reasons: dict[str, str] = {}
+    """Return a table in which why there is no interval is a raised number, and what the numbers stand for, in order.
 
-    def marked(text: str) -> str:
-        return _REASON.sub(lambda found: f"none {_mark(reasons, found[1])}", text)
+    Reasons that differ in their figures alone are one note, with the least and the greatest of each figure.
+    """
+    reasons: dict[str, list[str]] = {}
+
+    def mark(found: re.Match[str]) -> str:
+        reason = found[1].rstrip()
+        alike = reasons.setdefault(_NUMBER.sub("0", reason), [])
+        alike.append(reason)
+        return f"none {str(list(reasons.values()).index(alike) + 1).translate(_RAISED)}{found[1][len(reason) :]}"
 
     def short(cell: Cell) -> Cell:
         return tuple(
-            marked(piece) if isinstance(piece, str) else replace(piece, text=marked(piece.text))
+            _REASON.sub(mark, piece) if isinstance(piece, str) else replace(piece, text=_REASON.sub(mark, piece.text))
             for piece in spans(cell)
         )
 
     rows = [[short(cell) for cell in row] for row in table.rows]
     if not reasons:
         return table, []
-    return replace(table, rows=rows), [f"{mark} {NO_INTERVAL}{reason}" for reason, mark in reasons.items()]
+    notes = [
+        f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_together(alike)}"
+        for number, alike in enumerate(reasons.values(), start=1)
+    ]
+    return replace(table, rows=rows), notes
 
 
-def _mark(reasons: dict[str, str], reason: str) -> str:
-    return reasons.setdefault(reason, str(len(reasons) + 1).translate(_RAISED))
+def _together(reasons: list[str]) -> str:
+    """Return reasons that differ in their figures alone as one."""
+    figures = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
+    ranges = iter([sorted(set(column), key=float) for column in figures])
+
+    def said(_: re.Match[str]) -> str:
+        found = next(ranges)
+        return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+    return _NUMBER.sub(said, reasons[0])

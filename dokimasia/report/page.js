@@ -138,11 +138,12 @@
     if (box.bottom > frame.bottom) list.scrollTop += box.bottom - frame.bottom;
     if (focus) link.focus({ preventScroll: true });
   };
+  const counted = `${items.length} sample${items.length === 1 ? "" : "s"}`;
   const show = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const item of items) item.hidden = !words.every((word) => item.dataset.search.includes(word));
     const left = visible();
-    found.textContent = left.length === items.length ? `${items.length} samples` : `${left.length} of ${items.length} samples`;
+    found.textContent = left.length === items.length ? counted : `${left.length} of ${counted}`;
     if (!left.includes(current)) choose(left[0] ?? null);
   };
   const sort = () => {

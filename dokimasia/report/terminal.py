@@ -91,9 +91,7 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
                 _print(out, _text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
-                shown, notes = _redacted(block, redact), list[str]()
-                if not _fits(out, _grid(shown, range(len(block.columns)), stacked=False)):
-                    shown, notes = noted(shown)
+                shown, notes = noted(_redacted(block, redact))
                 for table in _fitting(out, shown, range(len(block.columns))):
                     out.print(table)
                 for note in notes:

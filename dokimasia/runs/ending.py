@@ -1,11 +1,13 @@
 """How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.errors import ConfigError
+from dokimasia.report.figures import several
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
+from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import failed_by_model, result_failures
 from dokimasia.storage.runs import Run
@@ -34,9 +36,9 @@ def judge(
     """Return how a run that came to its end ended, and in a sentence why that is not as it was wanted."""
     why = _too_many(home, run, request.max_failures)
     if why:
-        kinds = ", ".join(f"{kind} {count}" for kind, count in result_failures(home, run.id).items())
-        again = "" if method.retry else f"; `dokimasia resume {run.id} --retry-failed` asks them anew"
-        return "failures", f"{why} ({kinds}){again}"
+        failures = result_failures(home, run.id)
+        kinds = ", ".join(f"{kind} {count}" for kind, count in failures.items())
+        return "failures", "; ".join((f"{why} ({kinds})", *_ways_out(method, run, failures)))
     low = [
         f"{model} has {'none' if value is None else f'{value:.4g}'}, below --min-{name} {least:g}"
         for name, least in _thresholds(request).items()
@@ -45,6 +47,15 @@ def judge(
         if value is None or value < least
     ]
     return ("below", "; ".join(low)) if low else ("complete", "")
+
+
+def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:
+    """Yield what helps against failures of these kinds."""
+    if method.retry is None and any(kind in RETRYABLE for kind in failures):
+        which = "asks the others anew" if "undecided" in failures else "asks them anew"
+        yield f"`dokimasia resume {run.id} --retry-failed` {which}"
+    if "undecided" in failures:
+        yield "a judge decides what rules cannot: give the command again with --judge J (answers are not asked again)"
 
 
 def _thresholds(request: Invocation) -> dict[str, float | None]:
@@ -69,7 +80,7 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     """Return a sentence on failures where there are more than may be: by default all of a model's, or over half of all."""
     by_model = failed_by_model(home, run.id)
     failed, count = (sum(numbers) for numbers in zip(*by_model.values(), strict=True)) if by_model else (0, 0)
-    said = f"{failed} of {count} items failed"
+    said = f"{failed} of {several(count, 'item')} failed"
     if limit is not None:
         most = float(limit.rstrip("%")) * (count / 100 if limit.endswith("%") else 1)
         return f"{said}, more than --max-failures {limit}" if failed > most else ""

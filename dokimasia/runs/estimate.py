@@ -7,10 +7,15 @@ from dokimasia.domain.call import ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
+from dokimasia.prompts import PromptLibrary
 
 CHARACTERS_PER_TOKEN = 4
-PIXELS_PER_TOKEN = 750
+PIXELS_PER_TOKEN = 1000
+"""Between what providers take for one: from some 750 to more than 2,000."""
+LEAST_IMAGE_TOKENS = 256
+"""What most providers count for an image however small."""
 INSTRUCTION_TOKENS = 450
+"""Of a prompt whose own length is not asked."""
 
 
 class ModelEstimate(Value):
@@ -83,19 +88,29 @@ class SampleSize(NamedTuple):
     def images_for(self, spec: ModelSpec) -> int:
         """Return the tokens of the images as they are sent to a model, which may take smaller ones only."""
         most = spec.max_image_side
-        if most is None:
-            return self.images
-        sent = (width * height * min(1.0, most / max(width, height)) ** 2 for width, height in self.sides)
-        return round(sum(sent)) // PIXELS_PER_TOKEN
+        return self.images if most is None else _tokens_of_images(self.sides, most)
 
 
 def size_of(sample: Sample) -> SampleSize:
-    """Return a sample's size in tokens, by rule of thumb: four characters, or 750 pixels, a token."""
+    """Return a sample's size in tokens, by rule of thumb: four characters, or 1,000 pixels, a token, an image at least 256."""
     text = len(sample.prompt) + sum(len(choice) for choice in sample.choices)
     sides = tuple((image.width, image.height) for image in sample.images)
     return SampleSize(
         text // CHARACTERS_PER_TOKEN,
-        sum(width * height for width, height in sides) // PIXELS_PER_TOKEN,
+        _tokens_of_images(sides),
         0 if sample.reference_text is None else 1 + len(sample.reference_text) // CHARACTERS_PER_TOKEN,
         sides,
     )
+
+
+def frame_tokens(library: PromptLibrary, name: str) -> int:
+    """Return the tokens of what a prompt says itself, its instructions among it, whatever it is filled with."""
+    prompt = library.get(name)
+    return (len(prompt.system) + len(prompt.user) + len(prompt.form)) // CHARACTERS_PER_TOKEN
+
+
+def _tokens_of_images(sides: Iterable[tuple[int, int]], most: int | None = None) -> int:
+    """Return the tokens of images of these sides, no side of which is sent with more pixels than `most`."""
+    shares = ((one, 1.0 if most is None else min(1.0, most / max(one))) for one in sides)
+    pixels = (width * height * share**2 for (width, height), share in shares)
+    return sum(max(LEAST_IMAGE_TOKENS, round(count / PIXELS_PER_TOKEN)) for count in pixels)

@@ -1,6 +1,6 @@
 """A run done again with another judge, model or prompt, as a run of its own: what did not change is not asked again."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,8 +81,10 @@ async def fork(
         Interrupted: the run was asked to stop; what is finished is kept.
     """
     with Home.open(settings.home, write=True, create=False) as home:
-        prepared = await prepare_fork(home, parent, request, settings=settings, given=given)
-        row = await keep_accepted(
+        prepared = await prepare_fork(
+            home, parent, request, settings=settings, given=given, transports=tuple(transports or ())
+        )
+        row, new = await keep_accepted(
             prepared.method,
             home,
             prepared.request,
@@ -98,11 +100,18 @@ async def fork(
             observer=observer,
             stop=stop,
             transports=transports,
+            new=new,
         )
 
 
 async def prepare_fork(
-    home: Home, parent: Run, request: ForkRequest, *, settings: Settings, given: Any = None
+    home: Home,
+    parent: Run,
+    request: ForkRequest,
+    *,
+    settings: Settings,
+    given: Any = None,
+    transports: Collection[str] = (),
 ) -> Prepared:
     """Work out what a fork would be, and ask nothing (`--dry-run`).
 
@@ -117,7 +126,7 @@ async def prepare_fork(
     _, asked = method.read(parent)
     folders = (*asked.prompts, *request.prompts)
     library = method.library(asked.model_copy(update={"prompts": folders}), given)
-    session = Session(settings, home, library, forked=parent, given=given)
+    session = Session(settings, home, library, forked=parent, given=given, transports=transports)
     if method.fork is not None:
         changed, accepted, preview = await method.fork(session, parent, request)
     else:

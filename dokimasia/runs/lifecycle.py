@@ -94,9 +94,11 @@ async def run(
     settings = settings or load_settings()
     library = method.library(request, given) if prompts is None else prompts
     with Home.open(settings.home, write=True, create=request.makes_home) as home:
-        session = Session(settings, home, library, given=given)
-        row = await keep_accepted(method, home, request, await method.accept(request, session))
-        return await carry_out(method, session, row, request, observer=observer, stop=stop, transports=transports)
+        session = Session(settings, home, library, given=given, transports=tuple(transports or ()))
+        row, new = await keep_accepted(method, home, request, await method.accept(request, session))
+        return await carry_out(
+            method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
+        )
 
 
 async def resume(
@@ -150,8 +152,10 @@ async def resume(
 
 async def keep_accepted(
     method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
-) -> Run:
+) -> tuple[Run, bool]:
     """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
+
+    Returns the row, and whether it is a new run.
 
     Args:
         method: the method.
@@ -178,7 +182,7 @@ async def keep_accepted(
         await place_samples(home, row.id, accepted.places)
     if accepted.keep is not None:
         await accepted.keep(home, row)
-    return row
+    return row, new
 
 
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
@@ -230,8 +234,12 @@ async def carry_out(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     retry: Collection[FailureKind] = (),
+    new: bool = False,
 ) -> RunResult:
-    """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork."""
+    """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork.
+
+    One that is refused before it begins, such as for want of a key, keeps the status that it had, and a `new` one failed.
+    """
     home = session.opened
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
@@ -243,7 +251,6 @@ async def carry_out(
     plan = reached_now(method.read(run)[0], session.settings)
     reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
     check_prices(reached, max_cost=request.max_cost)
-    watching.planned(run.id, Estimate.model_validate(run.options["estimate"]))
     opening = open_services(
         session,
         reached,
@@ -254,7 +261,8 @@ async def carry_out(
         transports=transports,
         goes_on=request.allows_every_failure,
     )
-    async with _at_work(home, run, opening, retry=retry) as services:
+    async with _at_work(home, run, opening, retry=retry, new=new) as services:
+        watching.planned(run.id, Estimate.model_validate(run.options["estimate"]))
         job = Job(method.name, session, run, plan, request, services, watching)
         complete = await _work(method, job)
         if complete and method.ended is not None:
@@ -289,11 +297,12 @@ async def _work(method: AnyMethod, job: "Job[Any]") -> bool:
 
 @asynccontextmanager
 async def _at_work(
-    home: Home, run: Run, opening: AbstractAsyncContextManager[Services], *, retry: Collection[FailureKind]
+    home: Home, run: Run, opening: AbstractAsyncContextManager[Services], *, retry: Collection[FailureKind], new: bool
 ) -> AsyncIterator[Services]:
     """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped by someone.
 
-    Where it ends in an error it is `failed`, whatever the error, and never stays `running`. It is marked before anything
+    Where it ends in an error it is `failed`, whatever the error, and never stays `running`. What cannot be opened, such as
+    for want of a key, changes nothing of a run that was there before. It is marked before anything
     of it is opened again, so that a run which dies in between does not pass for finished. Items that had failed for want
     of money, and those to be retried, are open again; threads that belong to nothing any more are swept.
 
@@ -305,8 +314,10 @@ async def _at_work(
     from dokimasia.storage.checkpoints import sweep_orphans
 
     ended: RunStatus = "failed"
+    began = new
     try:
         async with opening as services:
+            began = True
             await set_status(home, run.id, "running")
             await reopen(home, run.id, failures=("budget",))
             await retry_failed(home, run.id, failures=retry)
@@ -316,7 +327,7 @@ async def _at_work(
         ended = "interrupted"
         raise
     finally:
-        if sys.exception() is not None:
+        if began and sys.exception() is not None:
             with suppress(StorageError):
                 await set_status(home, run.id, ended)
 

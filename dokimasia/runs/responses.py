@@ -11,6 +11,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import RunStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.report.figures import several
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
@@ -82,7 +83,8 @@ def candidates_of(
         missing = [sample for sample in samples if (sample, model, 0) not in given]
         if missing:
             raise DataError(
-                f"{responses.path}: {model} has no answer to {len(missing)} of {len(samples)} samples ({_some(missing)}); "
+                f"{responses.path}: {model} has no answer to {len(missing)} of {several(len(samples), 'sample')} "
+                f"({_some(missing)}); "
                 "add them, choose models with --models, or shorten the data with --limit"
                 + (f"\n{_listed(strangers)}" if strangers else "")
             )

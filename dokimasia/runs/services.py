@@ -18,7 +18,7 @@ from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
-from dokimasia.settings import Settings, api_key
+from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.reduced import ReducedImages
@@ -69,6 +69,24 @@ def with_known_price(spec: ModelSpec) -> ModelSpec:
     if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
         return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
     return spec
+
+
+def check_simulated(spec: ModelSpec) -> None:
+    """Refuse a simulated model that there is not.
+
+    Raises:
+        ConfigError: with the names that come closest.
+    """
+    if spec.transport != "sim":
+        return
+    from dokimasia.simulation.embedding import EMBEDDERS
+    from dokimasia.simulation.profiles import profiles
+
+    name, known = spec.ref.model, (*profiles(), *EMBEDDERS)
+    if name not in known:
+        raise ConfigError(
+            f"there is no simulated model {name!r}{nearest(name, known)} `dokimasia models --simulated` lists all"
+        )
 
 
 def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:

@@ -1,6 +1,6 @@
 """What a method accepts a request with: the configuration, the home, the prompts, and the data that the request names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -17,7 +17,7 @@ from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import DataRequest
 from dokimasia.runs.samples import read_data
-from dokimasia.runs.services import with_known_price
+from dokimasia.runs.services import check_simulated, with_known_price
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.content.putting import PutAside
 from dokimasia.storage.home import Home
@@ -88,6 +88,7 @@ class Session:
         forked: the run whose samples are taken in place of the data file, where one is forked.
         given: what a program hands in beside the request.
         dry: nothing is kept.
+        transports: names of the ways to a model that replace the package's own.
     """
 
     settings: Settings
@@ -96,6 +97,7 @@ class Session:
     forked: Run | None = None
     given: Any = None
     dry: bool = False
+    transports: Collection[str] = ()
 
     @property
     def opened(self) -> Home:
@@ -116,7 +118,10 @@ class Session:
         Raises:
             ConfigError: it is not known.
         """
-        return with_known_price(resolve_model(self.settings, name))
+        spec = with_known_price(resolve_model(self.settings, name))
+        if "sim" not in self.transports:
+            check_simulated(spec)
+        return spec
 
     def judge(self, name: str) -> ModelSpec:
         """Return a judge by name, with its capabilities settled, which decide how it is asked.

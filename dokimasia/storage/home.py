@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dokimasia.errors import ImpossibleHome, NotFound, StorageError
+from dokimasia.errors import ImpossibleHome, NotFound, OlderHome, StorageError
 from dokimasia.storage.connection import connect_reader, connect_writer, rows_of
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import told
@@ -78,6 +78,7 @@ class Home:
             ImpossibleHome: there can be none in that place.
             HomeLocked: another process writes to it.
             NewerHome: a newer version of Dokimasia wrote it.
+            OlderHome: an older one did, and it is not read any more, or not before a writer brought it up to date.
             StorageError: it is damaged, or cannot be read or written.
         """
         folder = Path(path)
@@ -244,7 +245,7 @@ def _open_reading(folder: Path) -> Home:
         if version == 0:
             raise NotFound(_absent(folder))
         if version < SCHEMA_VERSION:
-            raise StorageError(
+            raise OlderHome(
                 f"{home.database} was written by an older version (schema {version}, this is {SCHEMA_VERSION}). "
                 "Run a command that writes, such as `dokimasia resume`, once: it brings the home up to date."
             )

@@ -25,7 +25,10 @@ def test_few_unequal_clusters_near_an_end_have_no_interval(end: float, step: flo
     """Of 12 clusters of 1 to 20 samples, one apart from the end tells too little; in mid-scale they tell enough."""
     found = mean_of([end] * 5 + [end + step] + [end] * 6, UNEQUAL)
     assert found == (1, 5)
-    assert found.reason == f"12 clusters at the {'ceiling' if step < 0 else 'floor'}, of which 0.7 lie apart"
+    assert found.reason == (
+        f"12 clusters at the {'ceiling' if step < 0 else 'floor'}: the effective number that differ from the median is "
+        "0.7, at least 1.5 are needed"
+    )
     middle = mean_of([2.0, 4.0, 3.0, 2.5, 3.5, 3.0, 2.0, 4.0, 3.0, 2.5, 3.5, 3.0], UNEQUAL)
     assert not middle.reason
     assert 1 < middle.low < middle.high < 5
@@ -58,7 +61,10 @@ def test_figures_near_an_end_have_no_interval_either() -> None:
     gaps = [0.0] * 11 + [20.0]
     found = jackknife_interval(lambda use: sum(gaps[at] for at in use) / len(use), 12, bounds=(-100.0, 100.0))
     assert found == (-100, 100)
-    assert found.reason == "12 clusters nearly alike, of which 0.8 lie apart"
+    assert (
+        found.reason
+        == "12 clusters nearly alike: the effective number that differ from the median is 0.8, at least 1.5 are needed"
+    )
 
 
 def test_the_rule_counts_by_size() -> None:
@@ -66,7 +72,9 @@ def test_the_rule_counts_by_size() -> None:
     means = np.array([5.0, 5.0, 1.0, 1.0])
     assert not refusal(Clusters(means, np.ones(4)), (1.0, 5.0))
     sizes = np.array([1.0, 1.0, 97.0, 1.0])
-    assert "of which 0.0 lie apart" in refusal(Clusters(means * sizes, sizes), (1.0, 5.0))
+    assert "differ from the median is 0.0, at least 1.5 are needed" in refusal(
+        Clusters(means * sizes, sizes), (1.0, 5.0)
+    )
 
 
 def test_a_reason_travels_with_its_interval() -> None:

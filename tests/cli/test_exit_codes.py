@@ -60,17 +60,22 @@ def statuses(verb: Verb) -> list[str]:
     return [one["status"] for one in json.loads(verb("runs", "--json")[1])]
 
 
-def test_a_name_that_is_unknown_stops_the_run_and_the_same_command_tries_again(verb: Verb, world: Path) -> None:
+def test_a_name_that_is_unknown_stops_the_run_and_the_same_command_tries_again(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first few calls say so on one line, exit 1; the run is failed and never passes for complete."""
-    asked = ("evaluate", world, "--judge", "sim/nonsense", "--models", "sim/strong")
-    for _ in range(2):
-        code, _, said = verb(*asked)
-        assert code == 1
-        assert said.count("error:") == 1
-        assert "error: sim/nonsense cannot be reached: not_found" in said
-        assert "the run was complete" not in said
-    assert statuses(verb) == ["failed"]
-    code, _, said = verb(*asked, "--max-failures", "100%")
+    monkeypatch.chdir(tmp_path)
+    asked = ("evaluate", world, "--judge", "WRONG", "--models", "sim/strong")
+    with running_server() as url:
+        Path("dokimasia.toml").write_text(CONFIG.format(url=url))
+        for _ in range(2):
+            code, _, said = verb(*asked)
+            assert code == 1
+            assert said.count("error:") == 1
+            assert "error: WRONG cannot be reached: not_found" in said
+            assert "the run was complete" not in said
+        assert statuses(verb) == ["failed"]
+        code, _, said = verb(*asked, "--max-failures", "100%")
     assert code == 0, "whatever fails is allowed"
     assert statuses(verb) == ["done"]
 
@@ -95,6 +100,30 @@ def test_keys_and_names_behind_a_server(
         assert verb(*asked, "KEYED", "--dry-run")[0] == 0
         assert verb("resume", "last")[0] == 1, "the newest unfinished run is still the one of the wrong name"
         assert verb(*asked, "KEYED")[0] == 0
+    assert statuses(verb) == ["failed", "done"]
+
+
+def test_a_resume_that_is_refused_changes_nothing(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its key a run says that alone, and no plan; one that was interrupted stays so, and a new one is failed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
+    with running_server() as url:
+        Path("dokimasia.toml").write_text(CONFIG.format(url=url))
+        asked = ("evaluate", world, "--models", "sim/strong", "--judge", "KEYED")
+        assert verb(*asked, "--max-calls", "3")[0] == 4
+        monkeypatch.delenv("A_KEY_THAT_IS_NOT_SET")
+        for words in (("resume", "last"), asked):
+            code, _, said = verb(*words)
+            assert code == 2
+            assert said.startswith("error: model KEYED: the environment variable A_KEY_THAT_IS_NOT_SET is not set")
+            assert statuses(verb) == ["interrupted"]
+        code, _, said = verb(*asked, "--limit", "2")
+        assert (code, said.startswith("error:")) == (2, True)
+        assert statuses(verb) == ["failed", "interrupted"]
+        monkeypatch.setenv("A_KEY_THAT_IS_NOT_SET", "sk-something-set-now")
+        assert verb(*asked)[0] == 0
     assert statuses(verb) == ["failed", "done"]
 
 

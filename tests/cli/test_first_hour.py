@@ -18,7 +18,6 @@ RULES = ("evaluate", "world.jsonl", "--models", "sim/strong,sim/weak")
 def verb(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Verb:
     """Runs a verb on a world of eight questions with a home of its own and returns its exit code and what it printed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
     write_world(tmp_path / "world.jsonl", 8, 0)
 
     def call(*arguments: object) -> tuple[int, str, str]:

@@ -1,13 +1,16 @@
 """`dokimasia models`: what is configured, for people and for machines, and the check with its exit code."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.simulation.planted_in import PLANTED_IN
 from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.world import write_world
 
 CONFIG = """
 [models.good]
@@ -95,9 +98,57 @@ def test_simulated_models_are_listed_on_request(folder: Path, capsys: pytest.Cap
     assert run(["models", "--check"]) == 2
     assert "no model is configured" in capsys.readouterr().err
     assert run(["models", "--simulated", "--json"]) == 0
-    names = [one["name"] for one in json.loads(capsys.readouterr().out)]
-    assert names[0] == "sim/judge"
-    assert names == list(profiles())
+    listed = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in listed] == list(profiles())
+    assert {one["name"]: one["about"] for one in listed} == PLANTED_IN
+    assert run(["models", "--simulated"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("simulated model what is planted in it")
+    assert "sim/judge-lenient judge that overlooks a third of all faults" in shown
+
+
+def test_an_old_home_is_no_hindrance_where_none_is_needed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Simulated models are listed beside a home that is not read any more; whatever needs it ends with 2 and the way out."""
+    (folder / ".dokimasia").mkdir()
+    database = sqlite3.connect(folder / ".dokimasia" / "dokimasia.db")
+    database.execute("CREATE TABLE _migrations (number INTEGER PRIMARY KEY, name TEXT, applied_at TEXT)")
+    database.execute("INSERT INTO _migrations VALUES (4, 'old', '2024-01-01')")
+    database.commit()
+    database.close()
+    assert run(["models", "--simulated"]) == 0
+    assert "sim/tutor" in capsys.readouterr().out
+    (folder / "dokimasia.toml").write_text('[models.mine]\nmodel = "openai/gpt-4o"\n')
+    write_world(folder / "world.jsonl", 7, 1)
+    asked = ("evaluate", "world.jsonl", "--models", "sim/strong", "--judge", "sim/judge")
+    for words in (("models",), ("runs",), ("show", "last"), asked, (*asked, "--dry-run"), ("verify",), ("demo",)):
+        assert run(list(words)) == 2, words
+        assert "use another home with --home" in capsys.readouterr().err
+
+
+def test_a_misspelt_simulated_model_is_refused_before_anything_is_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 with the nearest names, in a dry run and a fork, too; no run is left behind."""
+    write_world(folder / "world.jsonl", 7, 1)
+    asked = ["evaluate", "world.jsonl", "--models", "sim/strong", "--judge"]
+    for words in ([], ["--dry-run"]):
+        assert run([*asked, "sim/jugde", *words]) == 2
+        said = capsys.readouterr()
+        assert "error: there is no simulated model 'sim/jugde'; did you mean sim/judge" in said.err
+        assert said.err.count("\n") == 1
+        assert not said.out
+    assert run(["runs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert run([*asked, "sim/judge"]) == 0
+    for words in (
+        ["--from", "score", "--judge", "sim/judge-nosy"],
+        ["--from", "answer", "--models", "sim/strong=sim/strang", "--dry-run"],
+    ):
+        capsys.readouterr()
+        assert run(["fork", "last", *words]) == 2
+        assert "did you mean sim/" in capsys.readouterr().err
+    assert run(["models", "sim/wek"]) == 2
+    assert "did you mean sim/weak" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_the_users_mistake(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,6 +161,11 @@ def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
         (("criteria", "export", "last"), "without a judge none are made"),
         (("evaluate", "world.jsonl", "--models", "sim/weak", "--tools", "all"), "--tools is for a judge"),
         (("evaluate", "world.jsonl", "--models", "sim/weak", "--criteria", "c"), "--criteria is for a judge"),
+        (
+            ("evaluate", "world.jsonl", "--models", "sim/weak", "--min-score", "3"),
+            "hold right answers to --min-accuracy",
+        ),
+        (("resume", "last", "--min-score", "3"), "without a judge there are no scores"),
         (("evaluate", "world.jsonl", "--models", "sim/weak", "--ask", "loudly"), "'loudly' is not one of"),
         (("evaluate", "world.jsonl", "--models", "sim/weak", "--protocol", "own"), "'own' is not one of"),
         (("evaluate", "world.jsonl", "--models", "sim/weak", "--tolerance", "2"), "2"),
@@ -172,6 +177,22 @@ def test_what_cannot_be_is_said_in_a_sentence(verb: Verb, arguments: tuple[str, 
     code, _, err = verb(*arguments)
     assert code == 2
     assert says in " ".join(err.split())
+
+
+def test_what_rules_cannot_decide_is_for_a_judge(verb: Verb, tmp_path: Path) -> None:
+    """Where rules alone leave too many open the way out is a judge, and asking anew is advised for the rest alone."""
+    ids = [json.loads(line)["id"] for line in (tmp_path / "world.jsonl").read_text().splitlines()]
+    (tmp_path / "answers.jsonl").write_text(
+        "".join(json.dumps({"id": id, "model": "m", "response": "I cannot tell from this."}) + "\n" for id in ids)
+    )
+    asked = ("evaluate", "world.jsonl", "--responses", "answers.jsonl")
+    code, _, err = verb(*asked)
+    assert code == 3
+    assert "12 of 12 items failed, all of m (undecided 12); a judge decides what rules cannot" in err
+    assert "with --judge J" in err
+    assert "--retry-failed" not in err
+    code, _, err = verb(*asked, "--judge", "sim/judge")
+    assert code == 0, err
 
 
 def test_over_http(program: Program, tmp_path: Path, world: Path) -> None:

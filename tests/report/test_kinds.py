@@ -12,9 +12,10 @@ from rich.console import Console
 
 from dokimasia.cli.main import run
 from dokimasia.methods.graph import GraphRequest, run_graph
-from dokimasia.report.blocks import Block, Table, plain
+from dokimasia.report.blocks import Block, Place, Table, drawn_at, plain
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import inline, render_document
+from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
 from dokimasia.report.terminal import draw_run
 from dokimasia.runs.catalogue import OWN
@@ -31,6 +32,7 @@ Said = Callable[..., str]
 KINDS = {name: own_method(name).drawing() for name in OWN}
 WITH_SAMPLES = [kind for kind, one in KINDS.items() if one.sample is not None]
 ALL = 100_000
+PLACES: tuple[Place, ...] = ("terminal", "page")
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +107,12 @@ def test_the_terminal_and_markdown_show_the_same_figures(kind: str, home: Path) 
     out = io.StringIO()
     draw_run(Console(file=out, width=ALL, highlight=False), data)
     terminal, document = squeezed(out.getvalue()), squeezed(render_document(data))
-    cells = [cell for section in sections_of(data, "terminal") for cell in shared_cells(section.blocks)]
-    assert cells or kind == "diagnosis"
-    for cell in cells:
+    sections = sections_of(data, "terminal")
+    cells = {place: [cell for one in sections for cell in shared_cells(one.blocks, place)] for place in PLACES}
+    assert cells["terminal"] or kind == "diagnosis"
+    for cell in cells["terminal"]:
         assert squeezed(cell) in terminal
+    for cell in cells["page"]:
         assert squeezed(inline(cell)) in document.replace("**", "").replace("~~", "")
 
 
@@ -136,12 +140,14 @@ async def whole(home: Path, id: str) -> ReportData:
         return await report_data(opened, get_run(opened, id))
 
 
-def shared_cells(blocks: Sequence[Block]) -> Iterator[str]:
-    """The texts of the cells of tables that are drawn everywhere."""
+def shared_cells(blocks: Sequence[Block], place: Place) -> Iterator[str]:
+    """The texts that a place has of the cells that are drawn everywhere, and of the notes under their tables."""
     for block in blocks:
         if isinstance(block, Table):
-            places = [at for at, column in enumerate(block.columns) if column.only is None]
-            yield from (plain(row[at]) for row in block.rows for at in places)
+            shown, notes = next(noted(one) for one in drawn_at(place, [block]) if isinstance(one, Table))
+            places = [at for at, column in enumerate(shown.columns) if column.only is None]
+            yield from (plain(row[at]) for row in shown.rows for at in places)
+            yield from notes
 
 
 def squeezed(text: str) -> str:

@@ -11,6 +11,7 @@ from dokimasia.cli.main import run
 from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.methods.refinement.blocks import refinement
 from dokimasia.methods.refinement.blocks import samples as refinement_samples
+from dokimasia.report.blocks import Paragraph, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
@@ -59,7 +60,8 @@ def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
     document = render_document(data)
     first = document[: document.index("Accuracy is the share")]
     first = first[first.index("| model | strategy |") :]
-    titles = ("right before", "right after", "gain over retry", "gain over again", "spoken to, before", "atoms, after")
+    scores = ("score of what is spoken to, before", "score of all atoms, after")
+    titles = ("right before", "right after", "gain over retry", "gain over again", *scores)
     places = [first.index(title) for title in titles]
     assert places == sorted(places)
     for arm in ("again", "retry", "self", "peer"):
@@ -125,6 +127,33 @@ def test_nothing_failed_is_said(source: Finished) -> None:
     assert refinement_samples.section(nothing) is None
 
 
+def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> None:
+    """It says how many answers were right, how many failed without a point and why, and the strategy that needs none."""
+    nothing = refined(source, models=("sim/tutor-leaky",), strategy="self").data()
+    answers = next(iter(nothing.summary["models"].values()))["answers"]
+    lead = _lead_of(nothing)
+    assert (
+        f"No answer failed: there was nothing to refine (of {answers} answers {answers} right by the final answer)"
+        in lead
+    )
+    assert "--threshold 4" in lead
+    (model,) = nothing.summary["models"].values()
+    model["answered"] = {"right": answers - 1, "wrong": 1}
+    model["left_out"] = {"answers": 1, "atoms": {"leak": 2}}
+    lead = _lead_of(nothing)
+    assert "1 answer failed, and none had a point that may be fed back (failed atoms by why not: 2 leak)" in lead
+    assert f"(of {answers} answers {answers - 1} right, 1 wrong by the final answer)" in lead
+    assert "--strategy retry, which names no point, takes such answers up" in lead
+
+
+def _lead_of(data: ReportData) -> str:
+    section = refinement.section(data)
+    assert section is not None
+    (lead,) = section.blocks
+    assert isinstance(lead, Paragraph)
+    return plain(lead.text)
+
+
 def test_another_kind_of_run_has_no_such_section(source: Finished) -> None:
     """An evaluation's report is as it was."""
     assert "What was mended" not in render_page(source.data(samples=0))
@@ -150,5 +179,9 @@ def test_in_the_browser(
         assert seen.page.locator(".shown img").first.evaluate("one => one.naturalWidth") > 0
         width = seen.page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert width[0] == width[1]
+        seen.page.set_viewport_size({"width": 1200, "height": 800})
+        wide = "one => [one.scrollWidth, one.clientWidth]"
+        table = seen.page.locator("#refinement .scroll").first.evaluate(wide)
+        assert table[0] == table[1], "nothing of the first table is cut off at 1,200 pixels"
         assert seen.errors == []
         assert seen.requests == []

@@ -8,7 +8,7 @@ from dokimasia.algorithms.diagnosis.asset_tables import figure_text
 from dokimasia.domain.diagnosis import AssetColumn, Figure
 from dokimasia.methods.audit.figures import Judged, model_figures
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
-from dokimasia.report import figures
+from dokimasia.report import drawing, figures
 from dokimasia.report.blocks import Cell, Column, Table, plain
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.terminal import draw_blocks
@@ -17,7 +17,7 @@ from dokimasia.runs.shapes import Interval
 
 SCORES = [5.0] * 11 + [4.0]
 IMAGES = [f"image {at}" for at in range(12)]
-REASON = "12 clusters at the ceiling, of which 1.0 lie apart"
+REASON = "12 clusters at the ceiling: the effective number that differ from the median is 1.0, at least 1.5 are needed"
 
 
 def test_figures_have_the_reason_and_no_limits() -> None:
@@ -34,7 +34,10 @@ def test_figures_have_the_reason_and_no_limits() -> None:
 def test_paired_differences_keep_their_test() -> None:
     """Where differences have no interval their p-value stands: exact sign flips need no spread."""
     found = paired([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
-    assert found["difference"]["no_interval"] == "12 clusters nearly alike, of which 1.0 lie apart"
+    assert (
+        found["difference"]["no_interval"]
+        == "12 clusters nearly alike: the effective number that differ from the median is 1.0, at least 1.5 are needed"
+    )
     assert found["p_value"] == 1.0
 
 
@@ -52,18 +55,42 @@ def test_the_reason_stands_where_the_interval_would() -> None:
 
 
 def test_a_terminal_has_the_reasons_under_the_table() -> None:
-    """Where reasons make a table too wide a raised number stands in the cells, and under the table its reason, once."""
+    """A raised number stands in the cells, and under the table its reason, once, also where one cell alone has it."""
     none = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
     given = {"mean": 3.0, "low": 2.0, "high": 4.0}
-    wide = ("measured with the image and without it", "score")
-    columns = [Column("model", numeric=False), *map(Column, wide)]
+    columns = [Column("model", numeric=False), Column("score"), Column("without the image")]
     cells = [figures.interval(none), figures.measured(none), figures.interval(given)]
     rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
-    out = StringIO()
-    draw_blocks(Console(file=out, width=90), [Table(columns, rows, "Scores")])
-    lines = [" ".join(line.split()) for line in out.getvalue().splitlines()]
+    lines = _printed(Table(columns, rows, "Scores"))
     assert {"model 0 none ¹ none ¹", "model 1 4.90 [none ¹] 4.90 [none ¹]"} <= set(lines)
     assert lines.count(f"¹ no interval: {REASON}") == 1
+    alone: list[list[Cell]] = [["model 0", figures.interval(none), ""], ["model 1", "", ""]]
+    lines = _printed(Table(columns, alone, "Scores"))
+    assert {"model 0 none ¹", f"¹ no interval: {REASON}"} <= set(lines)
+
+
+def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
+    """Terminal, page and Markdown have one note under the table for cells that lack an interval for the same reason."""
+    reasons = [REASON, REASON.replace("12", "9").replace("1.0", "0.4"), "one cluster"]
+    cells = [figures.interval({"low": None, "high": None, "no_interval": reason}) for reason in reasons]
+    table = Table([Column("model", numeric=False), Column("")], [["model", cell] for cell in cells], "Scores")
+    note = (
+        "¹ no interval: 9 to 12 clusters at the ceiling: the effective number that differ from the median is 0.4 to 1.0, "
+        "at least 1.5 are needed"
+    )
+    lines = _printed(table)
+    assert [line for line in lines if "none" in line] == ["model none ¹", "model none ¹", "model none ²"]
+    assert lines.count(note) == lines.count("² no interval: one cluster") == 1
+    page = "\n".join(drawing.draw_blocks([table], drawing.Charts(), browser=str))
+    assert page.count(f'<p class="note">{note}</p>') == page.count("no interval: 9 to 12") == 1
+    assert page.count("no interval") == 2
+
+
+def _printed(table: Table) -> list[str]:
+    """Return what a terminal shows of a table, line by line with single spaces."""
+    out = StringIO()
+    draw_blocks(Console(file=out, width=150), [table])
+    return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
 def test_diagnoses_mark_nothing_without_an_interval() -> None:

@@ -15,7 +15,7 @@ import pytest
 from sqlite_utils import Database
 
 from dokimasia.domain.judgement import Failed
-from dokimasia.errors import HomeLocked, NewerHome, NotFound, StorageError
+from dokimasia.errors import HomeLocked, NewerHome, NotFound, OlderHome, StorageError
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import SqliteRunStore
@@ -251,5 +251,5 @@ def test_a_home_from_before_the_first_release_is_refused(tmp_path: Path) -> None
     connection.commit()
     connection.close()
     for write in (True, False):
-        with pytest.raises(StorageError, match=r"development version .* use another home with --home"):
+        with pytest.raises(OlderHome, match=r"development version .* use another home with --home"):
             Home.open(tmp_path, write=write)

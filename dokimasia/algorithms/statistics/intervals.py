@@ -79,7 +79,7 @@ def bootstrap_interval(
     range of the values seen, and below six clusters, where that range says too little, the plain t interval counts too.
 
     *Too little spread* to hold the level is told by `refusal`, from the number and sizes of the clusters and how far they
-    lie apart on the scale: there is no interval then, and its reason says why. Without bounds that cannot be told.
+    differ on the scale: there is no interval then, and its reason says why. Without bounds that cannot be told.
     *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds there is none.
     *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it reaches as
     far as the clusters that were never seen may: with p the largest share of other clusters that is compatible with

@@ -7,7 +7,7 @@ from dokimasia.algorithms.statistics.clusters import Clusters
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the same without any of the clusters"
 LEAST_SPREAD = 1.5
-"""So many clusters have to lie apart from the rest."""
+"""The least effective number of clusters that differ from the median."""
 
 _NEAR = 0.15
 _ROUNDING = 1e-9
@@ -29,10 +29,10 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     -----
     Near the end of a scale most clusters agree, and the few that do not make the mean. Where a sample has drawn none of
     these, or only small ones, all that an interval could be made of looks well-behaved, and it is too narrow. So what the
-    clusters show is held against what they could: the *spread* is how many lie apart from the one in their middle (the
-    median by size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or
-    more, and in part below; the mean of these counts by size is taken times the *effective* number of clusters,
-    (sum n)^2 / sum n^2 for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
+    clusters show is held against what they could: the *effective number that differ from the median* (the median by
+    size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or more, and in
+    part below; the mean of these counts by size is taken times the *effective* number of clusters, (sum n)^2 / sum n^2
+    for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
 
     References
     ----------
@@ -42,7 +42,7 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     Examples
     --------
     >>> refusal(Clusters(np.array([10.0, 5.0, 9.8, 5.0]), np.array([2.0, 1.0, 2.0, 1.0])), (1.0, 5.0))
-    '4 clusters at the ceiling, of which 0.1 lie apart'
+    '4 clusters at the ceiling: the effective number that differ from the median is 0.1, at least 1.5 are needed'
     """
     sums, sizes = grouped
     means, weights = sums / sizes, sizes / sizes.sum()
@@ -58,4 +58,8 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     where = (
         "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
     )
-    return f"{grouped.number} clusters {where}, of which {spread:.1f} lie apart"
+    shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
+    return (
+        f"{grouped.number} clusters {where}: the effective number that differ from the median is {shown:.1f}, at least "
+        f"{LEAST_SPREAD} are needed"
+    )

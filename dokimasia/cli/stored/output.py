@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from dokimasia.cli.shared import FILE, common, json_option, print_json, reading, redact
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -108,7 +109,9 @@ def report(settings: "Settings", run: str, output: Path | None, name: str | None
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: the report speaks of what is finished", err=True)
     if written.shown < written.samples:
-        click.echo(f"it shows {written.shown} of {written.samples} samples; --samples N shows more", err=True)
+        click.echo(
+            f"it shows {written.shown} of {several(written.samples, 'sample')}; --samples N shows more", err=True
+        )
     click.echo(written.path)
 
 

@@ -7,6 +7,7 @@ import click
 from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, grid, json_option, print_json, say
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -105,13 +106,16 @@ def delete(settings: "Settings", run: str, yes: bool, as_json: bool) -> None:
             if not sys.stdin.isatty():
                 raise click.UsageError(f"nobody is there to ask: add --yes to delete run {found.id}")
             size = run_size(home, found.id)
-            click.echo(f"run {found.id}: {found.command}\n{size.results} results of {size.samples} samples", err=True)
+            click.echo(
+                f"run {found.id}: {found.command}\n{several(size.results, 'result')} of {several(size.samples, 'sample')}",
+                err=True,
+            )
             click.confirm("delete it?", abort=True, err=True)
         deleted = asyncio.run(delete_whole_run(home, found.id))
     if as_json:
         print_json(deleted.model_dump(mode="json"))
     else:
         click.echo(
-            f"deleted run {deleted.run}: {deleted.results} results of {deleted.samples} samples. The ledger keeps its "
-            "calls: evaluated again, it costs nothing"
+            f"deleted run {deleted.run}: {several(deleted.results, 'result')} of {several(deleted.samples, 'sample')}. "
+            "The ledger keeps its calls: evaluated again, it costs nothing"
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -32,7 +33,7 @@ def delete(settings: "Settings", tree: str, yes: bool, as_json: bool) -> None:
             name = resolve_tree(home, tree).tree
             if not sys.stdin.isatty():
                 raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
-            click.echo(f"tree {name}: {len(versions(home, name))} versions", err=True)
+            click.echo(f"tree {name}: {several(len(versions(home, name)), 'version')}", err=True)
             click.confirm("delete it?", abort=True, err=True)
         deleted = asyncio.run(delete_whole_tree(home, tree))
     if as_json:

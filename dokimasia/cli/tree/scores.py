@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from dokimasia.cli.shared import common, json_option, print_json, redact
 from dokimasia.cli.tree.show import begun, counted, plain_table
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +65,7 @@ def _print_validity(found: Mapping[str, Any]) -> None:
     out = begun(found)
     out.print(
         f"{_of(found)} · {found['criteria']:,} scored criteria "
-        f"of {len(found['models'])} models: {escape(', '.join(found['models']))}"
+        f"of {several(len(found['models']), 'model')}: {escape(', '.join(found['models']))}"
     )
     for kind, title in (
         ("published", "as published (each criterion left out alone)"),

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,7 +83,7 @@ def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everythi
     leaves = f"{counts['capabilities']} capabilities" if counts["capabilities"] else f"{counts['parents']} parents"
     out.print(
         f"[bold]{escape(found['tree'])}[/bold] · version {found['position']} ({found['phase']}) · "
-        f"{leaves} · {counts['criteria']:,} criteria"
+        f"{leaves} · {several(counts['criteria'], 'criterion', 'criteria')}"
     )
     if found["unplaced"]:
         out.print(f"[red]without a place: {escape(counted(found['unplaced']))}[/red]")

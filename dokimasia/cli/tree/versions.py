@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from dokimasia.cli.shared import common, console, json_option, print_json
 from dokimasia.cli.tree.show import counted, plain_table
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,7 +94,7 @@ def _print_diff(found: Mapping[str, Any], top: int) -> None:
         one = found[name]
         out.print(
             f"[bold]{name:<6}[/bold] {escape(one['tree'])}@{one['position']} · {one['phase']} · "
-            f"{one['capabilities']} capabilities · {one['criteria']:,} criteria"
+            f"{several(one['capabilities'], 'capability', 'capabilities')} · {several(one['criteria'], 'criterion', 'criteria')}"
         )
     moved = found["moved"]
     changes = [
@@ -122,7 +123,7 @@ def _print_diff(found: Mapping[str, Any], top: int) -> None:
             into = f" → {edit['into']}" if edit["into"] else ""
             who = edit["model"] or edit["by"]
             why = f": {edit['reason']}" if edit["reason"] else ""
-            behind = f" [{len(edit['criteria'])} criteria]" if edit["criteria"] else ""
+            behind = f" [{several(len(edit['criteria']), 'criterion', 'criteria')}]" if edit["criteria"] else ""
             out.print(f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({who}){why}{behind}')}[/dim]")
         _print_rest(out, len(edits) - top)
 
@@ -199,7 +200,8 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
 
     out = console()
     out.print(
-        f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: {found['n']:,} criteria in both"
+        f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: "
+        f"{several(found['n'], 'criterion', 'criteria')} in both"
         + (f", {found['only_first']:,} in the first alone" if found["only_first"] else "")
         + (f", {found['only_second']:,} in the second alone" if found["only_second"] else "")
     )

@@ -15,6 +15,7 @@ from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import rubric_sets
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
+from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
@@ -135,7 +136,7 @@ def sets_for(
         else:
             found.append((sample, one))
     if not found:
-        raise DataError(f"{source} has no rubrics for any of the {len(samples)} samples of the data")
+        raise DataError(f"{source} has no rubrics for any of the {several(len(samples), 'sample')} of the data")
     return found, missing
 
 

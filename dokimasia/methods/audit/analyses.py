@@ -14,6 +14,7 @@ from dokimasia.algorithms.statistics import (
 )
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.lengths import ALPHA, adjust, length_and_score
 from dokimasia.runs.reading.rates import limits, rounded
 
@@ -89,7 +90,7 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     result: dict[str, Any] = {"n": len(points), "points": points, "r_squared": None, "low": None, "high": None}
     result["disjoint"] = None
     if len(points) < MIN_MODELS:
-        said = f"With {len(points)} models a line through gate pass rates and easy-wrong means says nothing."
+        said = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
         return result | {"says": said}
     gates, fine = [one[0] for one in points.values()], [one[1] for one in points.values()]
     try:
@@ -101,7 +102,7 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     if interval is not None:
         result |= limits(interval)
     strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
-    said = f"Over {len(points)} models easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    said = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
     apart = _disjoint(rows, list(points), seed=seed)
     if apart is not None:
         result["disjoint"] = apart

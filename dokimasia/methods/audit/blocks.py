@@ -138,7 +138,7 @@ def _blind(summary: Mapping[str, Any]) -> list[Block]:
     lines: list[Cell] = []
     for name, one in summary.get("blind", {}).items():
         kept = "nothing to compare" if one["share"] is None else f"{one['share']:.0%} of its score survives"
-        lines.append((Span(name, "strong"), f": {kept} without the image ({one['n']:,} images)"))
+        lines.append((Span(name, "strong"), f": {kept} without the image ({figures.several(one['n'], 'image')})"))
     return [Bullets(lines)] if lines else []
 
 
@@ -244,7 +244,9 @@ def _agreement(found: Mapping[str, Any]) -> list[Block]:
     rows = [[title, *(_correlation(found[key][name]) for name in names)] for key, title in titles.items()]
     columns = [Column("score", numeric=False), *(Column(name.capitalize()) for name in names)]
     table = Table(
-        columns, rows, f"Correlation with outside ratings, {found['n']} pairs, {found['unmatched']} unmatched"
+        columns,
+        rows,
+        f"Correlation with outside ratings, {figures.several(found['n'], 'pair')}, {found['unmatched']} unmatched",
     )
     chart = points and interval_chart(points, title="correlation with the ratings", scale=None)
     return _drawn(chart, "Agreement with ratings", table)

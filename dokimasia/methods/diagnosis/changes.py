@@ -87,7 +87,8 @@ def _table(
         title=f"{model}: {names[1]} against {names[0]}",
         sentence=(
             f"{model} is better at {better} and worse at {worse} of {first.counted(len(rows))} than in run {names[0]}, on "
-            f"{shared} shared samples; sign flips of whole images, at most {LIMIT:.0%} of the marks expected to be false."
+            f"{shared} shared samples; sign flips of whole images, at most {LIMIT:.0%} of the marks expected to be false; "
+            "p-values are adjusted over all models and rows of these changes (Benjamini and Hochberg)."
         ),
         columns=(
             AssetColumn(name=first.leaf, kind="name"),

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.cells import NOTHING, number, share_of, text
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers
+from dokimasia.report.figures import several
 
 MARKS: dict[str, Mark] = {"more often": "worse", "less often": "better", "unclear": "unclear"}
 KIND = AssetColumn(name="kind", kind="name")
@@ -130,7 +131,7 @@ def _of_model(coded: Coded, model: str, slug: str, said: dict[str, Contrast]) ->
         sentence=(
             f"{several(len(rows), 'mode')} in {several(known, 'failed atom')} of {model}{told}. Differences are between shares "
             f"of failed atoms on samples that several models failed on (sign flips by image, at most {LIMIT:.0%} of the marks "
-            "expected to be false)."
+            "expected to be false; p-values are adjusted over the modes of all models)."
         ),
         columns=columns,
         rows=tuple(rows),

@@ -25,8 +25,9 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, OWN_INTERVAL, Material, slugs_of
 from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
+from dokimasia.report.figures import several
 
 GROUPS = {
     "perception and comprehension": ("Perception", "Understanding"),
@@ -176,8 +177,8 @@ def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], cou
         id=id,
         title=title,
         sentence=(
-            f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}, each "
-            "with its own 95 % interval, clustered by images; nothing here is corrected for being many. The last column "
+            f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}"
+            f"{OWN_INTERVAL}; nothing here is corrected for being many. The last column "
             "counts the criteria of all models together."
         ),
         columns=(
@@ -228,7 +229,7 @@ def contrasts(material: Material) -> Asset:
                 else f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
             )
             + f", on criteria that all have a score for; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
-            "to be false."
+            "to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg)."
         ),
         columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
         rows=tuple(rows),

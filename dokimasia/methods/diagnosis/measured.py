@@ -19,6 +19,9 @@ LIMIT = 0.05
 MIN_SUPPORT = 5
 """A leaf with fewer scored criteria of a model is shown, and never marked."""
 
+OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
+"""Said of tables whose cells have intervals, and left out where these are not drawn."""
+
 Final = Literal["right", "wrong", "undecided", "no reference"]
 """What the run says of an answer's final answer; undecided where neither a rule nor the judge could say."""
 
@@ -121,8 +124,3 @@ def numbered(base: str) -> Iterator[str]:
     """Yield a name, then the same with the numbers from 2 on."""
     yield base
     yield from (f"{base}-{number}" for number in itertools.count(2))
-
-
-def several(count: int, thing: str) -> str:
-    """Return so many things in words."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"

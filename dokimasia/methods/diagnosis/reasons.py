@@ -3,7 +3,8 @@
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.cells import MODEL, STEPS, number, share_of, text
-from dokimasia.methods.diagnosis.measured import Answered, Material, several, slugs_of
+from dokimasia.methods.diagnosis.measured import Answered, Material, slugs_of
+from dokimasia.report.figures import several
 
 WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right reasons"
 

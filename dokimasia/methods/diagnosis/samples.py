@@ -21,7 +21,8 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, several
+from dokimasia.methods.diagnosis.measured import LIMIT, Material
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.sides import ATOMS
 
 LOWEST, HIGHEST = ATOMS
@@ -121,7 +122,8 @@ def pairs(material: Material) -> Asset:
                 else f"None of {len(rows)} pairs of models differs"
             )
             + f" beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these expected "
-            "to be false); differences are the first minus the second."
+            "to be false); p-values are adjusted over these pairs alone (Benjamini and Hochberg); differences are the first "
+            "minus the second."
         ),
         columns=(*PAIR, *compared("difference", STEPS)),
         rows=tuple(rows),

@@ -74,15 +74,18 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     )
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
-    return found.accepted(plan, estimate(plan, found.sizes))
+    return found.accepted(plan, estimate(plan, found.sizes, session.library))
 
 
 def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
-    """Check that the file of answers is the one that the run was accepted with.
+    """Check that the file of answers is the one that the run was accepted with, and no score asked for without a judge.
 
     Raises:
-        DataError: it has changed.
+        DataError: the file has changed.
+        ConfigError: a score is asked for, and there is no judge to give one.
     """
+    if plan.judge is None:
+        _check_scored(request)
     check_unchanged(request.responses, plan.responses, run.id)
 
 
@@ -107,8 +110,18 @@ def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
     named = next((option for option, value in needing.items() if value), None)
     if named is not None:
         raise ConfigError(f"{named} is for a judge, and there is none: name one with --judge, or leave {named} out")
+    _check_scored(request)
     if not any(size.reference for size in found.sizes):
         raise ConfigError(
             f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
             "name a judge with --judge, or add `reference_answer` to the data"
+        )
+
+
+def _check_scored(request: EvaluationRequest) -> None:
+    """Refuse a threshold on scores that rules alone do not give."""
+    if request.min_score is not None:
+        raise ConfigError(
+            "--min-score: without a judge there are no scores, so no model could reach it: name a judge with --judge, or "
+            "hold right answers to --min-accuracy"
         )

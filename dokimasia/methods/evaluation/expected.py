@@ -1,61 +1,73 @@
 """What an evaluation will ask and cost, by counting its calls; tokens by rule of thumb."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, frame_tokens
 
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
 CHECK_TOKENS = 120
+CHAIN_TEXT, CRITERIA_TEXT, ANSWER_TEXT = 150, 220, 90
+"""Tokens of what is sent on of a chain, of criteria and of an answer: their text, without what a model thought before."""
 
 
-def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize]) -> Estimate:
-    """Return what a plan will ask over samples of these sizes."""
+def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptLibrary) -> Estimate:
+    """Return what a plan will ask over samples of these sizes, by prompts of this library."""
     known, options = list(sizes), plan.options
-    return added_up((asking for size in known for asking in _of_sample(plan, options, size)), len(known))
+    frames = {name: frame_tokens(library, name) for name in plan.prompts}
+    return added_up((asking for size in known for asking in _of_sample(plan, options, size, frames)), len(known))
 
 
-def _of_sample(plan: EvaluationPlan, options: GraphOptions, size: SampleSize) -> Iterator[Asking]:
+def _of_sample(
+    plan: EvaluationPlan, options: GraphOptions, size: SampleSize, frames: Mapping[str, int]
+) -> Iterator[Asking]:
     asks, judge_of = plan.asks, plan.judge_of
+    published = "_published" if plan.protocol == "published" else ""
     looking = bool(plan.tools and size.images)
     if "write_chain" in asks:
         solver = judge_of("write_chain")
-        sent = _shown(solver, size) + size.reference
+        sent = frames["solver"] + _shown(solver, size) + size.reference
         yield Asking(solver, 1, sent, CHAIN_TOKENS)
         if looking:
             yield from _looks(solver, sent, plan.looks)
     if "extract_criteria" in asks:
         extractor = judge_of("extract_criteria")
-        yield Asking(extractor, 1, _shown(extractor, size) + CHAIN_TOKENS, CRITERIA_TOKENS)
+        sent = frames[f"criteria{published}"] + _shown(extractor, size) + CHAIN_TEXT
+        yield Asking(extractor, 1, sent, CRITERIA_TOKENS)
     if "judge_criteria" in asks:
-        told = INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS
+        told = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
         yield Asking(judge_of("judge_criteria"), 1, told, CHECK_TOKENS)
     if "judge_chain" in asks and size.reference:
-        compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
+        compared = frames["equivalence"] + size.text + size.reference * 2
         yield Asking(judge_of("judge_chain"), 1, compared, VERDICT_TOKENS)
     for candidate in plan.candidates:
         for arm in plan.arms:
             if "answer" in asks:
                 pictures = 0 if arm else size.images_for(candidate)
-                yield Asking(candidate, plan.repeats, size.text + pictures, ANSWER_TOKENS)
+                frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
+                yield Asking(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
             if "score" in asks:
-                yield from scoring(judge_of("score"), options, size, times=plan.repeats)
+                frame = frames[f"checkpoints{published}"]
+                yield from scoring(judge_of("score"), options, size, times=plan.repeats, frame=frame)
                 if size.reference:
-                    compared = INSTRUCTION_TOKENS + size.text + size.reference * 2
+                    compared = frames["equivalence"] + size.text + size.reference * 2
                     yield Asking(judge_of("score"), plan.repeats, compared, VERDICT_TOKENS)
 
 
 def _shown(spec: ModelSpec, size: SampleSize) -> int:
-    return INSTRUCTION_TOKENS + size.text + size.images_for(spec)
+    return size.text + size.images_for(spec)
 
 
-def scoring(judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int) -> Iterator[Asking]:
-    """Yield the calls in which a judge scores all criteria of an answer, so many times."""
+def scoring(
+    judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int, frame: int = INSTRUCTION_TOKENS
+) -> Iterator[Asking]:
+    """Yield the calls in which a judge scores all criteria of an answer, so many times; `frame` is the prompt's own length."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
-    sent = INSTRUCTION_TOKENS + size.text + CRITERIA_TOKENS + ANSWER_TOKENS + pictures
+    sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
     yield Asking(judge, times, sent, SCORES_TOKENS)
     for _ in range(times if options.tools and size.images else 0):
         yield from _looks(judge, sent, options.looks)

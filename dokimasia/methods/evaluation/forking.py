@@ -94,7 +94,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     )
     plan = reached_now(plan, session.settings)
     found = session.entries(asked)
-    accepted_fork = found.accepted(plan, estimate(plan, found.sizes), needs=(parent.id,))
+    accepted_fork = found.accepted(plan, estimate(plan, found.sizes, session.library), needs=(parent.id,))
     return asked, accepted_fork, {"steps": _steps(plan, again), "taken_over": len(taken)}
 
 

@@ -9,6 +9,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
+from dokimasia.report.figures import several
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFile
 from dokimasia.storage.criteria import load_collection
@@ -106,8 +107,8 @@ def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -
     missing = [place.sample_id for place in places if place.sample_digest not in known]
     if missing:
         raise InputError(
-            f"criteria {collection} have nothing for {len(missing)} of {len(places)} samples ({_some(missing)}): their "
-            "question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
+            f"criteria {collection} have nothing for {len(missing)} of {several(len(places), 'sample')} ({_some(missing)}): "
+            "their question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
 

@@ -40,8 +40,8 @@ def _section(found: Mapping[str, Any]) -> Section:
     answers = f"{low}" if low == high else f"{low} to {high}"
     blocks: list[Block] = [
         Paragraph(
-            f"Test {found['run']}: {found['tasks']} trials, each with {answers} answers of both models and two reports "
-            "without names, written from other samples.",
+            f"Test {found['run']}: {figures.several(found['tasks'], 'trial')}, each with {answers} answers of both models and "
+            "two reports without names, written from other samples.",
             "lead",
         ),
         *(Paragraph(note, "warning") for note in found["notes"]),

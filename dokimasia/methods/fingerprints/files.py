@@ -8,6 +8,7 @@ from dokimasia.domain.diagnosis import Asset
 from dokimasia.methods.diagnosis import write_tables
 from dokimasia.methods.fingerprints.by_hand import write_bundle
 from dokimasia.methods.fingerprints.results import fingerprint_summary
+from dokimasia.report.figures import several
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -20,7 +21,7 @@ def write_all(home: Home, run: Run, folder: Path) -> Iterator[str]:
     """
     bundle = write_bundle(home, run, folder)
     written = export_figures(fingerprint_summary(home, run), folder)
-    yield f"wrote {len(written)} files with figures, and {bundle.trials} trials for a reader, to {folder}"
+    yield f"wrote {several(len(written), 'file')} with figures, and {several(bundle.trials, 'trial')} for a reader, to {folder}"
     if bundle.kept:
         yield f"{bundle.sheet} was there and is left as it is"
     yield (

@@ -19,6 +19,7 @@ from dokimasia.report.blocks import (
     Texts,
 )
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.figures import several
 from dokimasia.report.sections import provenance
 
 NO_MODE = "none of these"
@@ -95,7 +96,7 @@ def _blocks(found: Figures, links: Links) -> Iterator[Block]:
     yield Facts([(one["name"], (Span(f"{one['kind']}. ", "muted"), one["definition"])) for one in found["modes"]])
     for one in found["modes"]:
         if one["examples"]:
-            title = f"{one['name']}: {_several(len(one['examples']), 'example')}"
+            title = f"{one['name']}: {several(len(one['examples']), 'example')}"
             yield Fold(title, (Bullets([_example(each, links) for each in one["examples"]]),))
 
 
@@ -109,11 +110,11 @@ def _making(found: Figures) -> Iterator[Block]:
             else f"the last new mode came with note {made['notes_to_last']} of {made['notes']}"
         )
         text = (
-            f"Made from {_several(made['notes'], 'note')} on {_several(made['atoms'], 'failed atom')} of the other half of the "
-            f"samples: {end}. {_several(made['merged'], 'mode')} merged into others, {_several(made['loose'], 'note')} under none"
+            f"Made from {several(made['notes'], 'note')} on {several(made['atoms'], 'failed atom')} of the other half of the "
+            f"samples: {end}. {several(made['merged'], 'mode')} merged into others, {several(made['loose'], 'note')} under none"
         )
         if made["nothing"]:
-            text += f"; of {_several(made['nothing'], 'failed atom')} the reader found nothing wrong"
+            text += f"; of {several(made['nothing'], 'failed atom')} the reader found nothing wrong"
         yield Paragraph(f"{text}.", "note")
         if made["failures"] or made["unsorted"]:
             lost = figures.counts(made["failures"]), figures.counts(made["unsorted"])
@@ -256,10 +257,6 @@ def _whole(view: Figures, data: ReportData) -> Iterator[Block]:
         yield Image(picture.uri if picture else "", f"{about}{problem}")
     yield Paragraph(Span(asked["prompt"], "strong"))
     yield Texts([(Span(one["model"], "strong"), _cut(one["text"])) for one in view["answers"]])
-
-
-def _several(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
 def _cut(text: str) -> str:

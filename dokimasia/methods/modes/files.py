@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from dokimasia.domain.failure_modes import MOST_MODES, Mode, ModeList
 from dokimasia.errors import DataError, InputError
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.export_formats import write_whole
 
 FORMAT = "dokimasia-modes/1"
@@ -40,7 +41,7 @@ def write_modes(modes: ModeList, path: Path) -> str:
 
         body = (_HEADING + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=110)).encode()
     write_whole(path, body)
-    return f"wrote {len(modes.modes)} modes to {path}"
+    return f"wrote {several(len(modes.modes), 'mode')} to {path}"
 
 
 def read_modes(path: Path) -> ModeList:

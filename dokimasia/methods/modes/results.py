@@ -10,6 +10,7 @@ from dokimasia.methods.modes.counting import FEWEST, NO_MODE, agreement, contras
 from dokimasia.methods.modes.examples import chosen, examples_by_mode
 from dokimasia.methods.modes.request import NAME
 from dokimasia.parsing.phrases import MISQUOTED
+from dokimasia.report.figures import several
 from dokimasia.runs.figures import failures, paid, simulated
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
@@ -136,7 +137,7 @@ def _notes(found: Coded, failed: str | None) -> Iterator[str]:
         )
     clusters = {one.cluster for one in found.atoms}
     if found.modes and 0 < len(clusters) < FEWEST:
-        yield f"The modes are counted on {len(clusters)} images: intervals are as wide as that says."
+        yield f"The modes are counted on {several(len(clusters), 'image')}: intervals are as wide as that says."
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

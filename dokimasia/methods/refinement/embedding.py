@@ -17,7 +17,7 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.refinement.one_refinement import refine_answer
 from dokimasia.log import Redactor
-from dokimasia.runs.services import check_prices, transports_for_models, with_known_price
+from dokimasia.runs.services import check_prices, check_simulated, transports_for_models, with_known_price
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
@@ -58,6 +58,8 @@ async def memory_context(
     """
     settings = settings or load_settings()
     specs = {name: with_known_price(resolve_model(settings, name)) for name in dict.fromkeys((*models, judge))}
+    for spec in specs.values() if "sim" not in (transports or ()) else ():
+        check_simulated(spec)
     check_prices(specs, max_cost=budget.max_cost if budget else None)
     keys = {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
     blobs = blobs or MemoryBlobs()

@@ -13,6 +13,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.checks import checked_texts
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
@@ -89,7 +90,7 @@ def write_sets(home: Home, run: Run, path: Path) -> str:
     """
     sets = sets_of_run(home, run)
     write_whole(path, encode_sets(sets))
-    return f"wrote the rubrics of {len(sets)} images to {path}"
+    return f"wrote the rubrics of {several(len(sets), 'image')} to {path}"
 
 
 def read_sets(path: Path) -> list[RubricSet]:

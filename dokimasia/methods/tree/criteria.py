@@ -15,6 +15,7 @@ from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import GrowthRequest
+from dokimasia.report.figures import several
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
@@ -125,7 +126,9 @@ def read_criteria(
         found.append(criterion._replace(key=f"{hashed}:{seen[hashed]}"))
     if problems:
         more = f"\nand {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
-        raise DataError(f"{where}: {len(problems)} rows cannot be used:\n" + "\n".join(problems[:_LISTED]) + more)
+        raise DataError(
+            f"{where}: {several(len(problems), 'row')} cannot be used:\n" + "\n".join(problems[:_LISTED]) + more
+        )
     if not found:
         raise DataError(f"{where}: no criterion in it; a tree needs at least one")
     return sorted(found)

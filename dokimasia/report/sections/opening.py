@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Only, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
+from dokimasia.report.figures import several
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
@@ -25,7 +26,7 @@ def _heading(data: ReportData, name: str) -> Iterator[Block]:
     asked = {role: [one.name for one in facts.models if one.role == role] for role in ("judge", "member")}
     parts = [
         f"run {facts.run} · {name} · {facts.data_name}",
-        *([f"{samples:,} {data.drawing.counts}"] if samples is not None else []),
+        *([several(samples, *data.drawing.counts)] if samples is not None else []),
         *([f"judge {', '.join(asked['judge'])}"] if asked["judge"] else []),
         *([f"panel {', '.join(asked['member'])}"] if asked["member"] else []),
     ]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dokimasia.errors import NewerHome, StorageError
+from dokimasia.errors import NewerHome, OlderHome
 from dokimasia.storage.connection import transaction
 from dokimasia.storage.schema.tables import first_tables
 
@@ -43,10 +43,10 @@ def refuse_other(version: int, path: Path) -> None:
 
     Raises:
         NewerHome: a newer version wrote the database.
-        StorageError: a version before the first release wrote it.
+        OlderHome: a version before the first release wrote it.
     """
     if 0 < version < FIRST:
-        raise StorageError(
+        raise OlderHome(
             f"{path} was made by a development version of Dokimasia (schema {version}) whose runs are not read any more: "
             "use another home with --home. Nothing was changed."
         )
@@ -69,6 +69,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> int:
 
     Raises:
         NewerHome: the database was written by a newer version.
+        OlderHome: it was written by one that is not read any more.
         sqlite3.Error: the database is damaged or cannot be written.
     """
     while True:

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.diagnosis.blocks.charts import COLOURS, SPOKES, WEAK, mixed
 from dokimasia.methods.diagnosis.cells import value_of
+from dokimasia.methods.diagnosis.measured import OWN_INTERVAL
 from dokimasia.report.charts import PALETTE
 
 SCALE = 2
@@ -82,7 +83,7 @@ def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
             return None
         page = _bars(asset, at)
     page.text(24, 26, _cut(asset.title, 90), size=19)
-    for number, words in enumerate(textwrap.wrap(asset.sentence, 136)[:2]):
+    for number, words in enumerate(textwrap.wrap(asset.sentence.replace(OWN_INTERVAL, ""), 136)[:2]):
         page.note(24, 48 + 15 * number, words)
     if simulated:
         page.text(page.width - 24, page.height - 14, SIMULATED, size=11, colour=WEAK, anchor="rm")

@@ -6,7 +6,6 @@ from typing import Any
 
 from dokimasia.methods.diagnosis.blocks.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.blocks.prose import prose
-from dokimasia.methods.diagnosis.measured import several
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
@@ -69,7 +68,7 @@ def _lead(found: Mapping[str, Any], assets: Mapping[str, Asset]) -> str:
     ground = f"the capability tree {found['tree']}@{found['position']}" if found["tree"] else "the data's categories"
     nodes = (row for one in assets.values() if one["id"].startswith("nodes/") for row in one["rows"])
     marks = Counter(row["mark"] for row in nodes)
-    models = several(len(found["models"]), "model")
+    models = figures.several(len(found["models"]), "model")
     return f"{models} on {ground}: {marks['weak']} weak and {marks['strong']} strong nodes beyond chance."
 
 
@@ -129,7 +128,8 @@ def _leaves(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
     rows = max(len(asset["rows"]) for asset in tables.values())
     yield Chart(
         bars_figure(next(iter(variants.values())), rows),
-        "Scores of one model, the lowest first, with 95 % intervals. Red is weaker and green stronger than the rest of that "
+        "Scores of one model, the lowest first, with 95 % intervals where there are any. "
+        "Red is weaker and green stronger than the rest of that "
         "model beyond chance. Amber is below the model's mean and blue above it by no more than chance explains. A click on "
         "one of the three lowest bars, or on a marked one, shows the atoms behind it.",
         picks="Model",
@@ -151,7 +151,7 @@ def table(
     columns = [
         Column("", only="terminal"),
         *(
-            Column(column["name"], numeric=column["kind"] not in ("name", "mark"), meaning=column["unit"])
+            Column(column["name"], numeric=column["kind"] not in ("name", "mark"), meaning=_meaning(column))
             for column in asset["columns"]
         ),
         Column(asset["counts"], meaning="with a score, of those asked"),
@@ -172,6 +172,10 @@ def table(
         yield Paragraph(
             (f"The first {len(rows)} of {len(asset['rows'])} rows; all of them: ", Span(more, "code")), "note"
         )
+
+
+def _meaning(column: Mapping[str, Any]) -> str:
+    return "adjusted together as the sentence above says" if column["kind"] == "p_value" else column["unit"]
 
 
 def _behind(place: str, found: Mapping[str, Any], cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:

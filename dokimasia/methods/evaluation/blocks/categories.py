@@ -26,7 +26,8 @@ def section(data: ReportData) -> Section | None:
         blocks.append(
             Chart(
                 grouped_chart(series, categories, title="mean score, 1 to 5"),
-                f"Mean scores with 95 % intervals by {len(categories)} categories and {len(ranked)} models",
+                f"Mean scores with 95 % intervals by {figures.several(len(categories), 'category', 'categories')} "
+                f"and {figures.several(len(ranked), 'model')}",
             )
         )
     blocks.append(_table(models, ranked, categories, judged=judged))

@@ -28,7 +28,7 @@ def section(data: ReportData) -> Section:
         blocks.append(
             Chart(
                 interval_chart(points, title=TITLE, scale=SCALE),
-                f"Mean scores with 95 % intervals of {len(points)} models, best first"
+                f"Mean scores with 95 % intervals of {figures.several(len(points), 'model')}, best first"
                 + ("; dotted: what failures leave open" if failing else ""),
             )
         )

@@ -44,10 +44,10 @@ def mended(summary: Mapping[str, Any]) -> Table:
         Column("right after", meaning="accuracy with its 95 % interval"),
         Column("gain over retry", meaning="in percentage points, on the same answers, with its 95 % interval"),
         Column("gain over again", meaning="in percentage points, on the same answers, with its 95 % interval"),
-        Column("spoken to, before", meaning="score of the atoms of which the answer speaks before and after"),
-        Column("spoken to, after", meaning="score of the same atoms"),
-        Column("atoms, before", meaning="score of all atoms"),
-        Column("atoms, after", meaning="score of all atoms"),
+        Column("score of what is spoken to, before", meaning="1 to 5, of the atoms that both answers speak to"),
+        Column("score of what is spoken to, after", meaning="1 to 5, of the same atoms"),
+        Column("score of all atoms, before", meaning="1 to 5"),
+        Column("score of all atoms, after", meaning="1 to 5"),
     )
     rows: list[list[Cell]] = []
     for name, model in summary["models"].items():

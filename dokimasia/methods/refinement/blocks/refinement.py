@@ -1,5 +1,6 @@
 """What the models mended of their failures: the paper's table, gains over retry and again, what was said and let out."""
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from dokimasia.methods.refinement.blocks.headline import mended, options, taken
 from dokimasia.methods.refinement.blocks.paper import paper
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import ReportData
 
@@ -29,7 +30,7 @@ def section(data: ReportData) -> Section:
     blocks: list[Block] = [Paragraph(_lead(summary), "lead")]
     if summary["failed"]:
         blocks += [*taken(summary), mended(summary), Paragraph(_TABLE, "note"), *_gains(summary), *options(summary)]
-        blocks += [_arms(summary), Only("page", (Paragraph(_ARMS, "note"),)), *_apart(summary)]
+        blocks += [_arms(summary), Paragraph(_ARMS, "note"), *_apart(summary)]
         blocks += [Fold("By category, in the form of ATOM's Table 4", tuple(paper(summary))), *_capabilities(summary)]
         if data.planted is not None:
             blocks.append(planted(summary, data.planted))
@@ -59,10 +60,7 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         else f"because they score below {summary['threshold']:g}, right or wrong"
     )
     if not summary["failed"]:
-        left = sum(model["left_out"]["answers"] for model in summary["models"].values())
-        if left:
-            return f"{left:,} answers failed, and none had a point to feed back: there was nothing to refine."
-        return "No answer failed: there was nothing to refine."
+        return _nothing(summary)
     rounds = "one round" if summary["rounds"] == 1 else f"at most {summary['rounds']} rounds"
     seen = "without seeing them" if summary["hide_answer"] else "each model seeing its own"
     form = " Feedback has the published form." if summary["protocol"] == "published" else ""
@@ -70,6 +68,24 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         figures.count(summary["failed"], "/failed", tone="strong"),
         f" answers of run {summary['source']} were taken up {why}, in every arm the same ones, {seen}, in {rounds}; of two "
         f"failed atoms or more that can be fed back {summary['withhold']:.0%} were withheld from all feedback.{form}",
+    )
+
+
+def _nothing(summary: Mapping[str, Any]) -> str:
+    """Say why no answer was taken up, and what would have taken some up."""
+    models = summary["models"].values()
+    count = figures.several(sum(model["answers"] for model in models), "answer")
+    answered = sum((Counter(model["answered"]) for model in models), Counter[str]())
+    final = f"of {count} {figures.counts(dict(sorted(answered.items())))} by the final answer"
+    left = sum(model["left_out"]["answers"] for model in models)
+    if not left:
+        way = "" if summary["threshold"] is not None else ". --threshold 4 takes up answers by their score"
+        return f"No answer failed: there was nothing to refine ({final}){way}."
+    why = sum((Counter(model["left_out"]["atoms"]) for model in models), Counter[str]())
+    reasons = f" (failed atoms by why not: {figures.counts(dict(sorted(why.items())))})" if why else " (no atom failed)"
+    return (
+        f"{figures.several(left, 'answer')} failed, and none had a point that may be fed back{reasons}: there was nothing to "
+        f"refine ({final}). --strategy retry, which names no point, takes such answers up."
     )
 
 
@@ -221,7 +237,7 @@ def _capabilities(summary: Mapping[str, Any]) -> list[Block]:
     columns += [Column(f"solved, {arm}") for arm in summary["arms"][1:]]
     for arm in ("self", "peer"):
         columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
-    title = f"By capability, on the tree {summary['tree']} ({len(rows)} rows)"
+    title = f"By capability, on the tree {summary['tree']} ({figures.several(len(rows), 'row')})"
     placed = [model["placed"] for model in summary["models"].values()]
     note = (
         f"The tree has a place for {sum(one['on_the_tree'] for one in placed)} of the "
@@ -236,7 +252,7 @@ def _said(summary: Mapping[str, Any]) -> list[Cell]:
     for arm, one in summary["hints"].items():
         fallbacks = "".join(f", {count} without a hint ({kind})" for kind, count in one["fallbacks"].items())
         hinted = f", {one['hinted']} with a hint{fallbacks}" if arm == "peer" else ""
-        lines.append((Span(arm, "strong"), f": {one['points']} points{hinted}"))
+        lines.append((Span(arm, "strong"), f": {figures.several(one['points'], 'point')}{hinted}"))
     leaks: Mapping[str, Any] = summary["leaks"]
     for kind in ("questions", "hints", "rewritings"):
         one = leaks[kind]

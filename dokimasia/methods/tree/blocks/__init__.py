@@ -4,4 +4,4 @@ from dokimasia.methods.tree.blocks import growth
 from dokimasia.report.data import Drawing
 from dokimasia.report.sections import provenance
 
-DRAWING = Drawing("growth of a tree", (growth.section, provenance.section), counts="criteria")
+DRAWING = Drawing("growth of a tree", (growth.section, provenance.section), counts=("criterion", "criteria"))

@@ -54,8 +54,8 @@ def _lead(tree: Mapping[str, Any]) -> str:
     counts = tree["counts"]
     leaves = f"{counts['capabilities']} capabilities under " if counts["capabilities"] else ""
     return (
-        f"{counts['criteria']:,} criteria on {leaves}{counts['parents']} parents in {counts['categories']} categories "
-        f"(tree {tree['tree']}, version {tree['version']})."
+        f"{figures.several(counts['criteria'], 'criterion', 'criteria')} on {leaves}{counts['parents']} parents in "
+        f"{counts['categories']} categories (tree {tree['tree']}, version {tree['version']})."
     )
 
 

@@ -24,6 +24,7 @@ from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.errors import DataError, InputError
 from dokimasia.methods.tree.reading.trees import LoadedTree, edit_row, load_tree
+from dokimasia.report.figures import several
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import (
     StoredVersion,
@@ -101,10 +102,16 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
     if base is not None:
         strange = sorted(one for one in members if one not in known)
         if strange:
-            problems.append(f"{len(strange)} criteria are none of the tree {name!r}: {', '.join(strange[:MOST_NAMED])}")
+            problems.append(
+                f"{several(len(strange), 'criterion', 'criteria')} not of the tree {name!r}: "
+                f"{', '.join(strange[:MOST_NAMED])}"
+            )
     changed = sorted(one for one, text in texts.items() if one in known and known[one].text != text)
     if changed:
-        problems.append(f"{len(changed)} criteria have another text than was asked: {', '.join(changed[:MOST_NAMED])}")
+        problems.append(
+            f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
+            f"{', '.join(changed[:MOST_NAMED])}"
+        )
     if problems:
         more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
         raise DataError(f"{path} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")

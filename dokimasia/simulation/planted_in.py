@@ -1,0 +1,42 @@
+"""What each simulated model is for, in a sentence: what is planted in it, and so what a run with it should find."""
+
+from collections.abc import Mapping
+
+PLANTED_IN: Mapping[str, str] = {
+    "sim/judge": "judge without a fault",
+    "sim/judge-noisy": "judge that overlooks some faults, raises some false alarms, and wavers between neighbouring scores",
+    "sim/judge-lenient": "judge that overlooks a third of all faults",
+    "sim/judge-careless": "judge with every fault, which also obeys instructions outside a fence",
+    "sim/judge-nearsighted": "judge that makes out no small detail unless a tool enlarges it",
+    "sim/judge-fickle": "judge that contradicts itself on a fifth of all criteria from call to call",
+    "sim/judge-fabulist": "judge whose reports make up figures, comparisons and places",
+    "sim/judge-rambler": "judge whose reports run to 10,000 words",
+    "sim/judge-random": "judge that codes failure modes at random",
+    "sim/judge-misquoting": "judge that quotes what an answer does not say",
+    "sim/judge-vague": "judge whose rubrics mostly test nothing",
+    "sim/judge-inventive": "judge half of whose sets of criteria hold one on something that the question does not turn on",
+    "sim/strong": "candidate of high skill, weakest at reading gauges and at numbers",
+    "sim/steady": "candidate of good skill, weak at knowledge and at continuing patterns",
+    "sim/nearsighted": "candidate that fails at small print and at measures",
+    "sim/hasty": "candidate that fails at counting and at reasoning, and leaves steps out",
+    "sim/weak": "candidate of low skill throughout, lowest at reasoning",
+    "sim/terse": "candidate as skilled as sim/talkative that says little of what its answers rest on",
+    "sim/talkative": "candidate as skilled as sim/terse that says all that its answers rest on",
+    "sim/learner": "candidate that fails again at what it failed at, and mends much of it on feedback",
+    "sim/learner-heedless": "learner that pays no heed to feedback",
+    "sim/learner-flipper": "learner that changes a final answer as soon as it is called wrong",
+    "sim/learner-reciter": "learner that says what it is asked for and concludes nothing from it",
+    "sim/tutor": "peer that knows every answer and gives hints without giving it away",
+    "sim/tutor-leaky": "peer whose hints mostly give the answer away",
+    "sim/tutor-vain": "peer that refuses, flatters or rambles in place of most hints",
+    "sim/panel-a": "panel member that tells much, with few false facts, and prefers its own text at times",
+    "sim/panel-b": "panel member between sim/panel-a and sim/panel-c, with a slight preference for the first place",
+    "sim/panel-c": "panel member that tells least, with the most false facts of the three",
+    "sim/panel-blind-a": "panel member that looks at no picture when it reviews or votes",
+    "sim/panel-blind-b": "panel member like sim/panel-blind-a that reads what is disputed in another way",
+    "sim/panel-blind-c": "panel member like sim/panel-blind-a that reads what is disputed in a third way",
+    "sim/panel-keeper": "panel member that keeps half of all texts as they are",
+    "sim/panel-talker": "panel member whose rewrites often begin with talk about the candidates",
+    "sim/panel-careless": "panel member whose replies are often of no use",
+}
+"""By name; the exact rates stand in `profiles`."""

@@ -1,0 +1,40 @@
+"""The line on how far a run is: what is counted as failed, and what is said of models that do not answer."""
+
+import pytest
+
+from dokimasia.cli import progress as module
+from dokimasia.cli.progress import ProgressLine
+from dokimasia.gateway.events import GatewayEvent, GatewayStats
+from dokimasia.runs.observer import Progress
+
+
+@pytest.fixture(autouse=True)
+def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has each standing printed at once."""
+    monkeypatch.setattr(module, "PLAIN_EVERY", 0.0)
+
+
+def test_undecided_answers_are_no_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    """What no rule could decide is counted apart from what failed."""
+    with ProgressLine() as line:
+        line.progressed(Progress(items=9, done=7, failures={"undecided": 4, "refused": 1}))
+    said = capsys.readouterr().err
+    assert "· 1 failed · 4 undecided ·" in said
+    assert "tries failed" not in said
+
+
+def test_tries_that_fail_are_shown_until_the_model_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind a dead endpoint the line has the number of failed tries, what fails, and when the next try is."""
+    failed = GatewayEvent(kind="failed_try", model="J", reason="connection: refused " + "x" * 80, number=3, delay=4.2)
+    with ProgressLine() as line:
+        line.happened(failed)
+        line.progressed(Progress(items=9, stats=GatewayStats(sent=6, failed_tries=6)))
+        said = capsys.readouterr().err
+        assert "6 tries failed" in said
+        assert "J does not answer (try 3: connection: refused x" in said
+        assert "…, next try in 4 s)" in said
+        line.happened(GatewayEvent(kind="answered", model="J"))
+        line.progressed(Progress(items=9, done=1, stats=GatewayStats(sent=7, answered=1, failed_tries=6)))
+        said = capsys.readouterr().err
+        assert "6 tries failed" in said
+        assert "does not answer" not in said
