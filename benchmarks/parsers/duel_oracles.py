@@ -29,6 +29,7 @@ def check_scores(text: str, scores: tuple[float, float]) -> None:
 
 def unshown(text: str) -> str:
     """Return a text without what it strikes out, and without material of a prompt that it repeats."""
+    text = re.sub(r"<(/?)\s{1,9}(?=[a-z])", r"<\1", text, flags=re.IGNORECASE)
     text = re.sub(r"(?ms)^<<<(?!END )([A-Z0-9_ ]+) ([0-9a-f]{16})>>>$.*?<<<END \1 \2>>>", "", text)
     return re.sub(r"(?s)~~(?:(?!\n\s*\n).)+?~~", " ", text)
 

@@ -1,5 +1,6 @@
 """Predictions as VLMEvalKit writes them, a file a model: a workbook, a TSV or JSON with `index` and `prediction`."""
 
+import importlib
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,7 +104,7 @@ def _model_of(path: Path) -> str:
 
 def _workbook(path: Path) -> Iterator[Row | Problem]:
     try:
-        import openpyxl
+        openpyxl = importlib.import_module("openpyxl")
     except ImportError:
         raise ConfigError(
             f"{path} is a workbook, which needs openpyxl: pip install 'dokimasia[excel]', or save it as TSV or JSON"

@@ -138,6 +138,7 @@ class Method(Generic[Q, P]):
         row_name: what these rows are called.
         columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
         export: the whole table of an export, where a run ends in something else than result rows.
+        forms: other forms of an export by name, each the files of a folder by theirs.
         scale: the lowest and the highest score of a row; None for a method without scores.
         measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
             `--min-accuracy` go by it.
@@ -176,6 +177,7 @@ class Method(Generic[Q, P]):
     columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
     export: "Callable[[Home, Run], Export] | None" = None
+    forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(default_factory=dict[str, Any])
     scale: tuple[float, float] | None = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None

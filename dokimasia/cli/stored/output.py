@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 STANDARD_OUTPUT = Path("-")
+FORMS = ("vlmevalkit",)
+"""Forms of other programs in which `export` can write runs of some methods."""
 
 
 @click.command()
@@ -39,9 +41,14 @@ def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json:
     type=click.Choice(["jsonl", "csv", "parquet"]),
     help="Default: as the file's name ends, else jsonl.",
 )
-@click.option("-o", "--output", type=FILE, help="Write here (default, and with -: standard output).")
+@click.option(
+    "--as", "form", type=click.Choice(FORMS), help="Write the files of another program, for duels; -o names a folder."
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
+)
 @common
-def export(settings: "Settings", run: str, name: str | None, output: Path | None) -> None:
+def export(settings: "Settings", run: str, name: str | None, form: str | None, output: Path | None) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
@@ -52,6 +59,11 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
     from dokimasia.runs.registry import method_of
 
     output = None if output == STANDARD_OUTPUT else output
+    if form is not None:
+        export_form(settings, run, form, output, name)
+        return
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"{output} is a folder; name a file with -o")
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
@@ -65,6 +77,30 @@ def export(settings: "Settings", run: str, name: str | None, output: Path | None
     else:
         write_whole(output, data)
         click.echo(f"wrote {len(rows.rows)} {method_of(found).row_name} to {output}", err=True)
+
+
+def export_form(settings: "Settings", run: str, form: str, output: Path | None, name: str | None) -> None:
+    """Write a run's files in the form of another program into a folder, which is made where there is none."""
+    from dokimasia.errors import ConfigError, InputError
+    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.registry import method_of
+
+    if output is None or name is not None:
+        raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
+    with reading(settings, run) as (home, found):
+        method = method_of(found)
+        if form not in method.forms:
+            raise ConfigError(f"run {found.id} is {method.title}, and --as {form} is a form of duels; leave --as out")
+        files = method.forms[form](home, found)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{output} is no folder to write to: {error.strerror}; name another with -o") from error
+    if found.status != "done":
+        click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
+    for file, data in files.items():
+        write_whole(output / file, data)
+    click.echo(f"wrote {len(files)} files to {output}", err=True)
 
 
 @click.command()

@@ -17,6 +17,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
+    report=lazily("dokimasia.methods.duel.report", "with_cases"),
     figures=duel_summary,
     shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
     graphs=versions_of("duel"),
@@ -25,6 +26,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
+    forms={"vlmevalkit": lazily("dokimasia.methods.duel.vlmevalkit", "files")},
     scale=(-100.0, 100.0),
     measures={"score": ("reward", "mean")},
 )

@@ -14,6 +14,7 @@ from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.responses import strangers_of
 from dokimasia.runs.session import Session, hash_of
 
 ANSWER_TOKENS, JUDGED_TOKENS = 700, 500
@@ -33,7 +34,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
     criteria = [_checked(request, sample) for sample in samples]
-    given, repeats = _given(request, samples)
+    given, repeats, left_out = _given(request, samples)
     if request.noise_floor and request.baseline in given:
         raise ConfigError(
             f"{request.responses} has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
@@ -74,7 +75,9 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         names.append("candidate_plain")
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
     estimate = _expected(plan, samples, criteria)
-    return Accepted(plan=plan, estimate=estimate, samples=samples, values=kept, skipped=skipped, first=samples[0])
+    return Accepted(
+        plan=plan, estimate=estimate, samples=samples, values=kept, skipped=[*skipped, *left_out], first=samples[0]
+    )
 
 
 def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
@@ -87,12 +90,17 @@ def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
         raise DataError(f"{request.data}: {problem}") from None
 
 
-def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int]:
-    """Return the answers that exist, of the file that is named and of the reference, and how many repeats there are."""
+def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int, list[str]]:
+    """Return the answers that exist, of the file that is named and of the reference, how many repeats there are, and what
+    is said of answers that are left out.
+    """
     given: Given = {}
+    left_out: list[str] = []
     repeats = request.repeats
     if request.responses is not None:
-        texts = {(one.model, one.sample_id, one.repeat): one.text for one in read_responses(request.responses)}
+        answers = list(read_responses(request.responses))
+        left_out = strangers_of(answers, request, {sample.id for sample in samples})
+        texts = {(one.model, one.sample_id, one.repeat): one.text for one in answers}
         repeats = 1 + max(repeat for _, _, repeat in texts)
         named = dict.fromkeys(model for model, _, _ in texts)
         for model in [name for name in named if not request.models or name in {*request.models, request.baseline}]:
@@ -122,7 +130,7 @@ def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int]
             sample.id: (Response(sample=sample.digest, model=REFERENCE, text=sample.reference_text or ""),)
             for sample in samples
         }
-    return given, repeats
+    return given, repeats, left_out
 
 
 def _so_many(repeats: int) -> str:

@@ -1,30 +1,17 @@
-"""Duels as they are drawn: the table of models, verdicts as bars, categories and tasks, places, lengths, one case whole."""
+"""Duels as they are drawn: the table of models, verdicts as bars, categories and tasks, places, lengths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.duel import AGAIN
+from dokimasia.methods.duel.cases import cases, sample
 from dokimasia.methods.duel.charts import VERDICTS, verdict_chart
 from dokimasia.report import figures
-from dokimasia.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Chart,
-    Column,
-    Facts,
-    Only,
-    Paragraph,
-    Section,
-    Span,
-    Table,
-    Texts,
-)
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
-from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
 
-SAID = {2: "much better", 1: "better", 0: "equal", -1: "worse", -2: "much worse"}
 REWARDS = (-100.0, 100.0)
 
 
@@ -68,27 +55,36 @@ def duels(data: ReportData) -> Section:
 
 
 def categories(data: ReportData) -> Section | None:
-    """Return rewards and visual factuality by category, and by task."""
+    """Return rewards and visual factuality by category, a row a model, and on the page by task, a row a task."""
+    models: Mapping[str, Any] = data.summary["models"]
     blocks: list[Block] = []
     for part, title in (("by_category", "category"), ("by_task", "task")):
-        models: Mapping[str, Any] = data.summary["models"]
         names = sorted({name for one in models.values() for name in one[part]})
-        if not names:
-            continue
-        rows: list[Sequence[Cell]] = []
-        for name in names:
-            for model, one in models.items():
-                if name not in one[part]:
-                    continue
-                found, place = one[part][name], figures.pointer("models", model, part, name)
-                rows.append(
-                    [name, Span(model, "strong"), figures.count(found["n"], f"{place}/n"), *_measures(found, place)]
-                )
-        columns = [Column(title, numeric=False), Column("model", numeric=False), Column("cases")]
-        columns += [Column("VFS"), Column("baseline's"), Column("reward"), Column("win rate")]
-        table = Table(columns, rows, f"By {title}", sortable=True)
-        blocks.append(table if part == "by_category" else Only("page", (table,)))
+        for measure in ("reward", "factuality") if names else ():
+            cells = {(name, model): _part(models, model, part, name, measure) for name in names for model in models}
+            if all(cell is figures.NOTHING for cell in cells.values()):
+                continue
+            called = "Reward" if measure == "reward" else "Visual factuality score"
+            if part == "by_category":
+                columns = [Column("model", numeric=False), *map(Column, names)]
+                rows = [[Span(model, "strong"), *(cells[name, model] for name in names)] for model in models]
+                blocks.append(Table(columns, rows, f"{called} by {title}"))
+            else:
+                columns = [Column(title, numeric=False), *map(Column, models)]
+                rows = [[name, *(cells[name, model] for model in models)] for name in names]
+                blocks.append(Only("page", (Table(columns, rows, f"{called} by {title}", sortable=True),)))
     return Section("categories", "Categories and tasks", blocks, menu="Categories") if blocks else None
+
+
+def _part(models: Mapping[str, Any], model: str, part: str, name: str, measure: str) -> Cell:
+    found = models[model][part].get(name)
+    place = figures.pointer("models", model, part, name)
+    if found is None:
+        return figures.NOTHING
+    if measure == "reward":
+        return _signed(found["reward"], f"{place}/reward")
+    seen = found["factuality"]
+    return figures.NOTHING if seen is None else figures.measured(seen["model"], f"{place}/factuality/model", ends=2)
 
 
 def places(data: ReportData) -> Section | None:
@@ -173,48 +169,6 @@ def lengths(data: ReportData) -> Section | None:
     return Section("lengths", "Length", blocks, menu="Length")
 
 
-def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield one case whole: what was asked, each pair of answers, and what the judge said in each order."""
-    for number, item in enumerate(views):
-        if not number:
-            yield Facts(
-                [
-                    ("request", cut(item["prompt"])),
-                    ("images", str(item["images"])),
-                    ("task", " · ".join(filter(None, (item["category"], item["task"]))) or figures.NOTHING),
-                    (
-                        "criteria",
-                        cut(item["criteria"]) + (" (general: the case has none)" if item["general_criteria"] else ""),
-                    ),
-                    ("factuality", cut(item["factuality_criteria"] or "not applicable")),
-                    *([("ground truth", cut(item["ground_truth"]))] if item["ground_truth"] else []),
-                ]
-            )
-        repeat = f" · repeat {item['repeat']}" if item["repeat"] else ""
-        yield Texts(
-            [
-                (Span(f"{item['model']}{repeat}", "strong"), cut(item["response"] or "")),
-                (Span(f"baseline: {item['baseline']}", "strong"), cut(item["baseline_response"] or "")),
-            ]
-        )
-        yield Bullets(
-            [_judged(one) for one in item["judgements"]] or [Span(f"{item['failure']}: {item['reason']}", "bad")]
-        )
-
-
-def _judged(one: Mapping[str, Any]) -> Cell:
-    order = f"model shown {one['place']}: "
-    if one["failure"]:
-        return (order, Span(f"{one['asked']} failed, {one['failure']}: {one['reason']}", "bad"))
-    if one["asked"] == "verdict":
-        value = one["verdict"]
-        return (
-            order,
-            Span(f"the model's answer is {SAID[value]}", "good" if value > 0 else "bad" if value < 0 else ""),
-        )
-    return (order, f"visual factuality {one['score']:g}, baseline {one['baseline_score']:g}")
-
-
 def _row(name: str, one: Mapping[str, Any], place: str) -> list[Cell]:
     verdicts = one["verdicts"]
     return [
@@ -287,4 +241,6 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{figures.used(summary)}."
 
 
-DRAWING = Drawing("duels", (duels, categories, places, lengths, skipped.section, provenance.section), sample=sample)
+DRAWING = Drawing(
+    "duels", (duels, categories, places, lengths, cases, skipped.section, provenance.section), sample=sample
+)

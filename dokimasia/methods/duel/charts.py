@@ -44,6 +44,7 @@ def verdict_chart(models: Mapping[str, Mapping[str, int]]) -> Figure:
             "customdata": [[counts[key], round(100 * counts[key] / counts["valid"], 1)] for counts in known],
             "hovertemplate": f"%{{y}}: {VERDICTS[key]} <b>%{{customdata[0]}}</b> (%{{customdata[1]}} %)<extra></extra>",
             "marker": {"color": COLOURS[key]},
+            "legendrank": 1000 - list(VERDICTS).index(key),
         }
         for key, side in OUTWARD
     ]
@@ -57,7 +58,11 @@ def verdict_chart(models: Mapping[str, Mapping[str, int]]) -> Figure:
             "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
             "hovermode": "closest",
             "xaxis": {
-                "title": {"text": "percent of valid verdicts, from the middle of the equal ones", "standoff": 8},
+                "title": {
+                    "text": "percent of valid verdicts, from the middle of the equal ones",
+                    "standoff": 8,
+                    "font": {"size": 13},
+                },
                 "range": [-100, 100],
                 "zeroline": True,
                 "automargin": True,

@@ -1,7 +1,6 @@
 """What duels are asked, and what decides their results."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -10,7 +9,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, DuelOptions, FactualityBy, Place
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, JudgedPlan, Outside, model_identity, two_of_one_name
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models
+from dokimasia.runs.responses import ResponsesFile
 
 Sees = Literal["image", "text"]
 
@@ -39,9 +39,7 @@ class DuelRequest(DataRequest):
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
-    responses: Annotated[Path | None, Option(exists=True, file=True)] = Field(
-        default=None, description="Judge answers that exist: JSON lines of id, model, response, repeat."
-    )
+    responses: ResponsesFile = Field(default=None, description=f"Judge {SHARED_HELP['responses']}")
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
