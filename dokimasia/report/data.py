@@ -9,7 +9,7 @@ from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
 
-Role = Literal["candidate", "judge", "member", "peer", "pool", "model", "embedding"]
+Role = Literal["candidate", "baseline", "judge", "member", "peer", "pool", "model", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)

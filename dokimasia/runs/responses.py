@@ -77,7 +77,7 @@ def candidates_of(
         DataError: a model lacks an answer, or one is to a sample that the data do not have.
     """
     given = responses.given
-    strangers = _strangers(given.values(), request, {*samples, *others})
+    strangers = [] if request.limit is not None else _strangers(given.values(), {*samples, *others})
     named = list(dict.fromkeys(model for _, model, _ in given))
     for model in (wanted := list(models) or named):
         missing = [sample for sample in samples if (sample, model, 0) not in given]
@@ -88,24 +88,13 @@ def candidates_of(
                 "add them, choose models with --models, or shorten the data with --limit"
                 + (f"\n{_listed(strangers)}" if strangers else "")
             )
-    left_out = strangers_of(given.values(), request, {*samples, *others})
-    specs = tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
-    return Candidates(specs, left_out)
-
-
-def strangers_of(given: Iterable[GivenResponse], request: DataRequest, known: Collection[str]) -> list[str]:
-    """Return what is said of answers to samples that the data do not have; of part of the data nothing is said.
-
-    Raises:
-        DataError: there are such answers, and what cannot be used is not to be skipped.
-    """
-    strangers = _strangers(given, request, known)
     if strangers and request.on_bad_sample == "fail":
         raise DataError(
             f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
-    return strangers
+    specs = tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
+    return Candidates(specs, strangers)
 
 
 def check_no_blind_arm(no_image: bool) -> None:
@@ -129,9 +118,8 @@ def check_unchanged(path: Path | None, hashed: str | None, run: str) -> None:
         raise DataError(f"{path} has changed since run {run} was accepted; give the command that began it as a new run")
 
 
-def _strangers(given: Iterable[GivenResponse], request: DataRequest, known: Collection[str]) -> list[str]:
-    if request.limit is not None:
-        return []
+def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
+    """Return what is said of answers to samples that nobody knows."""
     return [f"{one.place}: the data have no sample {one.sample_id!r}" for one in given if one.sample_id not in known]
 
 

@@ -245,7 +245,7 @@ def test_missing_responses_are_named(cases: Path, settings: Settings, tmp_path: 
     """A model whose answers lack a case is refused with the case's name."""
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps({"id": "creative-1-0000", "model": "gpt", "response": "x"}) + "\n")
-    with pytest.raises(DataError, match=r"gpt has not an answer to 7 of 8 samples \(creative-1-0001"):
+    with pytest.raises(DataError, match=r"gpt has no answer to 7 of 8 samples \(creative-1-0001"):
         run(settings, cases, responses=path, models=())
 
 

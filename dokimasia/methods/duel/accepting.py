@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from dokimasia.datasets import read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, ground_truth_of, task_of
 from dokimasia.domain.identity import digest, value_id
@@ -11,10 +10,11 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
-from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.responses import strangers_of
+from dokimasia.runs.responses import candidates_of, read_given
 from dokimasia.runs.session import Session, hash_of
 
 ANSWER_TOKENS, JUDGED_TOKENS = 700, 500
@@ -74,7 +74,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     if plan.asked:
         names.append("candidate_plain")
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
-    estimate = _expected(plan, samples, criteria)
+    estimate = _expected(plan, samples, criteria, session.library)
     return Accepted(
         plan=plan, estimate=estimate, samples=samples, values=kept, skipped=[*skipped, *left_out], first=samples[0]
     )
@@ -91,31 +91,31 @@ def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
 
 
 def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int, list[str]]:
-    """Return the answers that exist, of the file that is named and of the reference, how many repeats there are, and what
-    is said of answers that are left out.
-    """
+    """Return the answers that exist, of the file that is named and of the reference; how many repeats; what was left out."""
     given: Given = {}
-    left_out: list[str] = []
-    repeats = request.repeats
-    if request.responses is not None:
-        answers = list(read_responses(request.responses))
-        left_out = strangers_of(answers, request, {sample.id for sample in samples})
-        texts = {(one.model, one.sample_id, one.repeat): one.text for one in answers}
-        repeats = 1 + max(repeat for _, _, repeat in texts)
-        named = dict.fromkeys(model for model, _, _ in texts)
-        for model in [name for name in named if not request.models or name in {*request.models, request.baseline}]:
+    repeats, left_out = request.repeats, list[str]()
+    responses = read_given(request.responses)
+    if responses is not None:
+        repeats = responses.repeats
+        of_file = {model for _, model, _ in responses.given}
+        own = [*request.models, *({request.baseline} & of_file)] if request.models else ()
+        found = candidates_of(responses, request, models=own, samples=[one.id for one in samples])
+        left_out = found.left_out
+        for model in (spec.ref.name for spec in found.models):
             lacking = [
-                sample.id for sample in samples if any((model, sample.id, one) not in texts for one in range(repeats))
+                one.id for one in samples if not all((one.id, model, n) in responses.given for n in range(repeats))
             ]
             if lacking:
                 raise DataError(
-                    f"{request.responses}: {model} has not {_so_many(repeats)} to {len(lacking)} of {len(samples)} samples "
-                    f"({_some(lacking)}); add them, choose models with --models, or shorten the data with --limit"
+                    f"{responses.path}: {model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}; every "
+                    "answer is held against one of the same repeat, so give as many of each"
                 )
             given[model] = {
                 sample.id: tuple(
-                    Response(sample=sample.digest, model=model, repeat=one, text=texts[model, sample.id, one])
-                    for one in range(repeats)
+                    Response(
+                        sample=sample.digest, model=model, repeat=n, text=responses.given[sample.id, model, n].text
+                    )
+                    for n in range(repeats)
                 )
                 for sample in samples
             }
@@ -133,16 +133,15 @@ def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int,
     return given, repeats, left_out
 
 
-def _so_many(repeats: int) -> str:
-    return "an answer" if repeats == 1 else f"{repeats} answers (repeats from 0)"
-
-
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
-def _expected(plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria]) -> Estimate:
+def _expected(
+    plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
+) -> Estimate:
     asked: list[Asking] = []
+    frames = {name: frame_tokens(library, name) for name in plan.prompts if name.startswith("duel_")}
     for sample, one in zip(samples, criteria, strict=True):
         size = size_of(sample)
         for spec in plan.asked:
@@ -150,12 +149,15 @@ def _expected(plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[Case
             for arm in own_arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 asked.append(Asking(spec, plan.repeats, sent, ANSWER_TOKENS))
-        shown = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
+        shown = size.text + 2 * ANSWER_TOKENS
         seen = size.images_for(plan.judge)
         calls = plan.per_sample * len(plan.places)
-        sent = shown + len(one.subjective) // CHARACTERS_PER_TOKEN + (seen if plan.judge_sees == "image" else 0)
-        asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
-        if one.factuality and plan.factuality != "none":
-            sent = shown + len(one.factuality) // CHARACTERS_PER_TOKEN + (seen if plan.factuality == "image" else 0)
-            asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
+        factual = one.factuality and plan.factuality != "none"
+        for name, text, sees, wanted in (
+            ("duel_verdict", one.subjective, plan.judge_sees, True),
+            ("duel_factuality", one.factuality, plan.factuality, factual),
+        ):
+            if wanted:
+                sent = frames[name] + shown + len(text) // CHARACTERS_PER_TOKEN + (seen if sees == "image" else 0)
+                asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
     return added_up(asked, len(samples))

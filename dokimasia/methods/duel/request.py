@@ -10,7 +10,7 @@ from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, DuelOptions, Factual
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models
-from dokimasia.runs.responses import ResponsesFile
+from dokimasia.runs.responses import ResponsesFile, check_no_blind_arm
 
 Sees = Literal["image", "text"]
 
@@ -128,7 +128,7 @@ def check_request(request: DuelRequest) -> None:
         )
     if request.noise_floor and request.baseline == REFERENCE:
         raise ConfigError("--noise-floor draws a second answer of the baseline, and a reference answer cannot be drawn")
-    if request.responses is not None and request.no_image:
-        raise ConfigError("--no-image asks the models anew, which --responses does not; leave one of them out")
+    if request.responses is not None:
+        check_no_blind_arm(request.no_image)
     if not request.models and request.responses is None and not request.noise_floor:
         raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")

@@ -16,6 +16,7 @@ ROLES: Mapping[str, Role] = {
     "panel": "member",
     "pool": "pool",
     "peers": "peer",
+    "baseline": "baseline",
     "judge": "judge",
     "judges": "judge",
     "embedding": "embedding",
@@ -32,6 +33,11 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "repeats": ("Repeats", "{}"),
     "no_image": ("Blind arm", "{}"),
     "show_image": ("Judge sees the image when it scores", "{}"),
+    "baseline_name": ("Baseline", "{}"),
+    "judge_sees": ("Judge of the duels is shown", "{}"),
+    "factuality": ("Visual factuality judged by", "{}"),
+    "single": ("One order of places alone", "{}"),
+    "noise_floor": ("Noise floor", "{}"),
     "tools": ("Judge's tools", "{}"),
     "limit": ("Limit", "the first {} samples of the file"),
     "criteria": ("Criteria", "collection {}"),
@@ -117,7 +123,7 @@ def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> Model
 def _settings(plan: Value) -> Iterator[tuple[str, str]]:
     shown = plan.model_dump(mode="json")
     judged, given = bool(shown.get("judge") or shown.get("judges")), shown.get("responses") is not None
-    idle = {*(() if judged else ("show_image",)), *(("ask",) if given else ())}
+    idle = {*(() if judged and "judge_sees" not in shown else ("show_image",)), *(("ask",) if given else ())}
     for field, (title, words) in SETTINGS.items():
         value = shown.get(field)
         if (isinstance(value, bool) or value) and field not in idle:
