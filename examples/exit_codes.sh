@@ -9,7 +9,7 @@ shown() { # shows a command, the last lines of what it says, and its exit code
     echo "\$ ${*//"$PROGRAM"/dokimasia}"
     "$@" >said.txt 2>&1
     local code=$?
-    grep -v '^ *$' said.txt | tail -n "${LINES_SHOWN:-2}" | cut -c -240
+    grep -v '^ *$' said.txt | tail -n "${LINES_SHOWN:-2}"
     echo "exit $code"
     echo
 }
@@ -58,15 +58,15 @@ shown $PROGRAM $run --judge sim/judge --nonsense
 shown $PROGRAM $run --judge sim/judge --home /dev/null/home
 
 echo "## 3: more failures than may be"
-shown $PROGRAM $run --judge sim/judge-careless --max-failures 0
+LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge-careless --max-failures 0
 
 echo "## 4: a limit on spending; without it the run is completed"
-shown $PROGRAM $run --judge sim/judge-lenient --max-calls 12
+LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge-lenient --max-calls 12
 shown $PROGRAM $run --judge sim/judge-lenient
 
 echo "## 5: a model below what was asked"
-shown $PROGRAM $run --judge sim/judge --min-score 3
-shown $PROGRAM $run --judge sim/judge --min-accuracy 0.5
+LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge --min-score 3
+LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge --min-accuracy 0.5
 
 echo "## 130: interrupted"
 echo "\$ dokimasia $run --judge judge2    # and SIGTERM after four seconds"
@@ -76,5 +76,5 @@ sleep 4
 kill -TERM $working
 wait $working
 code=$?
-tail -n 2 said.txt | cut -c -240
+tail -n 2 said.txt
 echo "exit $code"

@@ -13,12 +13,14 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.calibration import (
+    arenas,
     audits,
     diagnoses,
     duels,
     evaluations,
     judging,
     modes,
+    people,
     planted_trees,
     refinements,
     reviews,
@@ -51,7 +53,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
     "judging": judging.judging,
+    "people": people.people,
     "duels": duels.duels,
+    "arenas": arenas.arenas,
 }
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.duel import PLACES
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
+from dokimasia.methods.duel.sight import without_images
 from dokimasia.simulation.creating import LINES
 from dokimasia.simulation.judging.duels import MUCH
 from dokimasia.simulation.planting import JudgeProfile
@@ -23,6 +24,9 @@ LEVELS = (0.3, 0.45, 0.6, 0.75)
 BASELINE = 0.5
 CRITERIA = 5
 FAVOURS, JITTER, FAILS = 0.4, 0.2, 0.03
+LOST = 0.15
+"""How much of its skill the model lacks without the images."""
+
 LONGER = 0.4
 """The rate at which the judge of another world favours the longer answer; lengths differ by a normal draw there."""
 
@@ -56,6 +60,14 @@ def duels(seed: int) -> Seed:
     intervals["position consistency, null world"] = trial(
         null["models"]["m"]["places"]["consistency"], planted(0.0).consistency
     )
+    skills = _skills(generator)
+    arms = [*_rows(generator, fair, skills), *_rows(generator, fair, skills - LOST, arm="#blind")]
+    blind = without_images(arms, seed=seed)["m#blind"]
+    intervals["reward, without images less with"] = trial(
+        blind["reward"]["difference"], planted(0.0, LOST).reward - planted(0.0).reward
+    )
+    intervals["visual factuality, without images less with"] = trial(blind["factuality"]["difference"], -10 * LOST)
+    same = without_images([*_rows(generator, fair, skills), *_rows(generator, fair, skills, arm="#blind")], seed=seed)
     longer = _judge(0.0, LONGER)
     lengths = _figures(generator, longer, seed=seed, apart=True)
     intervals["length and reward"] = trial(lengths["length_bias"]["m"], planted_length())
@@ -64,15 +76,16 @@ def duels(seed: int) -> Seed:
         intervals,
         {
             "sign-flip test, null world, favoured place": tested(null["models"]["m"]["places"]["p"]),
+            "sign-flip test, null world, nothing lost without images": tested(same["m#blind"]["reward"]["p"]),
             "length and reward, null world": tested(indifferent["length_bias"]["m"]["p"]),
         },
     )
 
 
 @cache
-def planted(favours_first: float) -> Expected:
-    """Return what is expected over all images."""
-    each = [expected(_judge(favours_first), skill, BASELINE) for skill in LEVELS]
+def planted(favours_first: float, lost: float = 0.0) -> Expected:
+    """Return what is expected over all images of a model that has lost so much of its skill."""
+    each = [expected(_judge(favours_first), skill - lost, BASELINE) for skill in LEVELS]
     return Expected(*(float(np.mean(values)) for values in zip(*each, strict=True)))
 
 
@@ -92,18 +105,32 @@ def _judge(favours_first: float, favours_longer: float = 0.0) -> JudgeProfile:
 
 
 def _figures(generator: np.random.Generator, judge: JudgeProfile, *, seed: int, apart: bool = False) -> dict[str, Any]:
-    skills = np.repeat(generator.choice(LEVELS, IMAGES), EACH)
+    return duel_figures(_rows(generator, judge, _skills(generator), apart=apart), seed=seed)
+
+
+def _skills(generator: np.random.Generator) -> NDArray[np.float64]:
+    return np.repeat(generator.choice(LEVELS, IMAGES), EACH)
+
+
+def _rows(
+    generator: np.random.Generator,
+    judge: JudgeProfile,
+    skills: NDArray[np.float64],
+    *,
+    arm: str = "",
+    apart: bool = False,
+) -> list[DuelRow]:
     n = len(skills)
     ahead = _ahead(generator, skills)
     words = _words(generator, n) if apart else np.zeros(n, dtype=np.int64)
     first, second = _judged(generator, judge, ahead, words), -_judged(generator, judge, -ahead, -words)
     failed = generator.random((n, 2)) < FAILS
     right = generator.binomial(CRITERIA, skills) * 10 / CRITERIA
-    rows = [
+    return [
         DuelRow(
             sample_id=f"s{case}",
             cluster=f"c{case // EACH}",
-            model="m",
+            model=f"m{arm}",
             repeat=0,
             category="xy"[case // EACH % 2],
             task="",
@@ -117,7 +144,6 @@ def _figures(generator: np.random.Generator, judge: JudgeProfile, *, seed: int, 
         )
         for case in range(n)
     ]
-    return duel_figures(rows, seed=seed)
 
 
 def _ahead(generator: np.random.Generator, skills: NDArray[np.float64]) -> Ints:

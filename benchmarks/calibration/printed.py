@@ -23,6 +23,7 @@ BOUNDS = {"OpenBounds", "Answers"}
 MEAN = "mean over images, bootstrap and refusal (bootstrap_interval)"
 RATE = "share over images, Korn and Graubard (rate_interval)"
 EXACT = "share of independent trials, Clopper and Pearson (clopper_pearson)"
+RATING = "rating over images, bootstrap and jackknife (rate_models)"
 JACKKNIFE = "jackknife over images (jackknife_interval)"
 CORRELATION = "correlation over images (correlation_interval)"
 
@@ -73,6 +74,7 @@ RULES = (
     Rule(r"duel\.models\.((by_category|by_task)\.)?factuality\.(model|baseline)", MEAN, "duels", "visual factuality"),
     Rule(r"duel\.(models\.)?places\.consistency", RATE, "duels", "position consistency"),
     Rule(r"duel\.(models\.)?places\.bias", MEAN, "duels", "position bias"),
+    Rule(r"duel\.without_images\.(reward|factuality)\.difference", MEAN, "duels", "reward, without images less with"),
     Rule(r"duel\.length_bias", CORRELATION, "duels", "length and reward"),
     Rule(r"judging\.results\.accuracy", RATE, "judging", "judging, accuracy of"),
     Rule(r"judging\.results\.by_category", RATE, "judging", "judging, accuracy of atom in one category"),
@@ -83,6 +85,13 @@ RULES = (
     Rule(r"judging\.gaps\.difference", MEAN, "judging", "gap between methods"),
     Rule(r"judging\.order\.consistent", RATE, "judging", "judging, same verdict in two orders"),
     Rule(r"judging\.order\.earlier", RATE, "judging", "judging, prefers the earlier"),
+    Rule(r"arena\.models\.rating", RATING, "arenas", "rating"),
+    Rule(r"arena\.pairs\.difference", RATING, "arenas", "difference of ratings"),
+    Rule(r"arena\.(models|pairs)\.reward", MEAN, "arenas", "reward of a"),
+    Rule(r"arena\.(models|pairs)\.win_rate", RATE, "arenas", "win rate of a"),
+    Rule(r"arena\.places\.consistency", RATE, "arenas", "position consistency"),
+    Rule(r"arena\.places\.bias", MEAN, "arenas", "position bias"),
+    Rule(r"arena\.elsewhere\.(reward|rating)\.(spearman|pearson)", CORRELATION, "correlations", ""),
     Rule(rf"refine\.models\.({SPLIT}\.)?arms\.accuracy", RATE, "refinement", "arm accuracy"),
     Rule(
         rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.(before|after)",
@@ -115,6 +124,7 @@ RULES = (
     Rule(r"modes\.agreement(_failed)?", JACKKNIFE, "modes", "kappa of two coders"),
     Rule(r"fingerprint\.(by_judge|by_hand)", RATE, "rates", "rate"),
     Rule(r"fingerprint\.(by_judge|by_hand)\.pairs", EXACT, "rates", "rate 0.9 of 20, independent"),
+    Rule(r"quality\.(groups\.)?(accuracy|necessity)", MEAN, "means", "scores at the ceiling"),
     Rule(r"(diagnose|fingerprint)\.assets\.rows\.cells", MEAN, "taxonomy", "score at a leaf"),
 )
 """In no order: a place has exactly one."""
@@ -129,6 +139,16 @@ BESIDE_MODELS = {
     "diff: what both speak to": Rule("", MEAN, "both speaking", "paired difference"),
     "tree show, tree weaknesses: score at a node": Rule("", MEAN, "taxonomy", "score at a leaf"),
     "tree agreement: the same leaf": Rule("", RATE, "comparison", "agreement of two judges"),
+    "annotate agreement: MAE": Rule("", MEAN, "people", "judge mae"),
+    "annotate agreement: consistency": Rule("", RATE, "people", "judge consistency"),
+    "annotate agreement: kappa with people": Rule("", JACKKNIFE, "people", "judge kappa"),
+    "annotate agreement: people with the others, MAE": Rule("", MEAN, "people", "people mae"),
+    "annotate agreement: people with the others, consistency": Rule("", RATE, "people", "people consistency"),
+    "annotate agreement: people with the others, kappa": Rule("", JACKKNIFE, "people", "people kappa"),
+    "annotate agreement: kappa of two people": Rule("", JACKKNIFE, "people", "pair kappa"),
+    "annotate agreement: Fleiss' kappa": Rule("", JACKKNIFE, "people", "Fleiss' kappa"),
+    "annotate agreement: alpha": Rule("", JACKKNIFE, "people", "alpha"),
+    "annotate agreement: mean of people": Rule("", MEAN, "people", "mean of people"),
     "tree agreement: kappa": Rule("", JACKKNIFE, "agreement", "Cohen's kappa"),
 }
 """Intervals of commands whose figures have no model of their own."""

@@ -66,7 +66,7 @@ def rates(seed: int) -> Seed:
 
 
 def correlations(seed: int) -> Seed:
-    """Correlations of 25 models' figures, loose and close, by three measures."""
+    """Correlations of 25 models' figures, loose and close, and of samples on images of unequal size, by three measures."""
     intervals: dict[str, Trial] = {}
     for rho in (0.5, 0.95):
         generator = np.random.default_rng(seed)
@@ -80,6 +80,14 @@ def correlations(seed: int) -> Seed:
         for method, truth in truths.items():
             interval = correlation_interval(x.tolist(), y.tolist(), method=method)
             intervals[f"{method} correlation {rho:g}, 25 pairs"] = trial(interval, truth)
+    for clusters in (18, 30):
+        generator = np.random.default_rng(seed)
+        x, index = _latent(generator, clusters, UNEQUAL, 0.6)
+        noise, _ = _latent(generator, clusters, UNEQUAL, 0.6)
+        y = 0.5 * x + math.sqrt(0.75) * noise
+        for method, truth in {"pearson": 0.5, "spearman": 6 / math.pi * math.asin(0.25), "kendall": 1 / 3}.items():
+            interval = correlation_interval(x.tolist(), y.tolist(), method=method, clusters=index)
+            intervals[f"{method} correlation 0.5, {clusters} unequal clusters"] = trial(interval, truth)
     return Seed(intervals, {})
 
 

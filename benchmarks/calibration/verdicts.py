@@ -26,7 +26,7 @@ NAMED = (
     "position consistency",
 )
 SHOWN_TO_FAIL = ("unclustered", "as published", "misled")
-FEW_VALUES = ("any node", "any mode", "false gain", "right answers", "favoured place")
+FEW_VALUES = ("any node", "any mode", "any pair", "false gain", "right answers", "favoured place")
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)

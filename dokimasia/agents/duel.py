@@ -1,4 +1,4 @@
-"""The roles of a duel: candidates answer the bare request, and a judge compares two answers, or scores their factuality."""
+"""The roles of a duel: candidates answer, by the images or by a description of them, and a judge compares two answers."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,14 +6,19 @@ from typing import TypeVar
 
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
-from dokimasia.agents.candidate import answer_question, respond
+from dokimasia.agents.candidate import answer_question, describe_image, respond
 from dokimasia.agents.evaluation import question_inputs
-from dokimasia.domain.duel import AGAIN, CaseCriteria, ground_truth_of
+from dokimasia.domain.duel import AGAIN, TEXT, CaseCriteria, Described, ground_truth_of
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.review import DESCRIBE_REQUEST
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 
 T = TypeVar("T")
+
+LONGEST_OBSERVED = 1_000
+"""Characters of what a description is told to pay attention to; one sentence is asked for."""
 
 AGAIN_DRAW = 500_000
 """Draws between an answer and the one that is drawn once more: more than there are repeats, less than a retry's stride."""
@@ -28,6 +33,36 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
     inputs = question_inputs(sample)
     again = partial(respond, shown=shown, images=sample.images, arm=arm, repeat=repeat, draw=draw)
     return again("candidate_plain", inputs, sample)
+
+
+def say_what_to_observe(sample: Sample) -> Ask[str]:
+    """A describer says, from the request alone, what a description must not leave out (Creation-MMBench, figure 32)."""
+    return Ask("observe", {"question": sample.prompt}, ("question",), parse=_observed)
+
+
+def describe_one(sample: Sample, image: ImageRef, *, observe: str = "") -> Ask[Response]:
+    """A describer writes what one image of a case shows, with an eye to what is to be observed, if anything.
+
+    Without that it is the same call for every case that shows the image.
+    """
+    request = DESCRIBE_REQUEST + (f" Pay special attention to this: {observe}" if observe else "")
+    return describe_image(Sample(id=sample.id, images=(image,)), request)
+
+
+def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -> Ask[Response]:
+    """A candidate answers the request by the descriptions of its images alone."""
+    inputs = {**question_inputs(sample), "descriptions": described.shown}
+    shown = ("question", "descriptions")
+    return respond("candidate_described", inputs, sample, shown=shown, images=(), arm=TEXT, repeat=repeat)
+
+
+def _observed(text: str) -> str:
+    said = " ".join(text.split())
+    if not said:
+        raise UnparsableReply("the reply is empty")
+    if len(said) > LONGEST_OBSERVED:
+        raise UnparsableReply(f"the reply has {len(said):,} characters; one sentence was asked for")
+    return said
 
 
 def compare_responses(

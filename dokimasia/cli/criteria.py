@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
+from dokimasia.cli.method_verb import verb_of
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, grid, json_option, print_json, reading
+from dokimasia.methods.quality import METHOD as QUALITY
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Export the criteria of a run, import a file of them to score any model by, or see what they leave out."""
+    """Export the criteria of a run, import a file of them to score any model by, see what they leave out, or have them rated."""
 
 
 @command.command()
@@ -96,3 +98,6 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
         table.add_row(escape(one.sample), str(one.criteria), str(one.sentences), f"{one.share:.0%}", escape(sentences))
     out.print(table)
     out.print("[dim]by shared words: a hint where to look, and no verdict[/dim]")
+
+
+command.add_command(verb_of(QUALITY), "quality")

@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "report": ("dokimasia.cli.stored.output:report", "Write a report on a run: one page without network, or Markdown."),
     "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
+    "annotate": ("dokimasia.cli.annotate", "Have people rate, blind; compare them and judges."),
     "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),

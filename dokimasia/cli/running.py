@@ -64,7 +64,8 @@ def exit_code(result: Ended, settings: Settings) -> int:
             "--max-calls or --max-tokens, or none)"
         )
     elif result.why:
-        say_error(f"run {result.run}: {result.why}")
+        again = f"dokimasia resume {result.run}"
+        say_error(f"run {result.run}: {result.why.replace(again, again + _where(settings))}")
     return EXIT_CODES[result.end]
 
 

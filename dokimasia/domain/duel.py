@@ -26,6 +26,12 @@ REFERENCE = "reference"
 AGAIN = "again"
 """The arm in which the baseline answers once more, as a draw of its own, against its first answer."""
 
+TEXT = "text"
+"""The arm in which a model answers by a description of the images, and is not shown them."""
+
+Instruction = Literal["generic", "specific"]
+"""What a description is asked for: everything that an image shows, or that and what the request turns on."""
+
 MUCH = 2
 LOWEST, HIGHEST = 0.0, 10.0
 REWARD = 50.0
@@ -45,6 +51,24 @@ class CaseCriteria(Value):
     subjective: str = Field(min_length=1)
     factuality: str = ""
     general: bool = False
+
+
+class Described(Value):
+    """What a model wrote of a case's images, one text an image, for models that are not shown them.
+
+    `observe` is what it was told to pay attention to, where the instruction is specific to the request.
+    """
+
+    describer: str
+    observe: str = ""
+    texts: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """The descriptions as a model is shown them."""
+        if len(self.texts) == 1:
+            return self.texts[0]
+        return "\n\n".join(f"Image {number}:\n{text}" for number, text in enumerate(self.texts, 1))
 
 
 class DuelJudgement(Value):
@@ -74,10 +98,19 @@ class DuelJudgement(Value):
         return self
 
 
+class ArenaRound(Value):
+    """A round of an arena: which models meet on each half of the cases, each pair in alphabetical order."""
+
+    number: int = Field(ge=1)
+    halves: tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+
+
 class DuelOptions(GraphOptions):
-    """Options of duels: whose answers those of others are held against, in which orders, and what the judge sees."""
+    """Options of duels: whose answers those of others are held against, in which orders, and what each side sees."""
 
     baseline: str = REFERENCE
+    describer: str = ""
+    descriptions: Instruction = "generic"
     places: tuple[Place, ...] = PLACES
     judge_sees: Literal["image", "text"] = "image"
     factuality: FactualityBy = "text"

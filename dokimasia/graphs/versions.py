@@ -8,6 +8,7 @@ VERSIONS: dict[str, int] = {
     CHECKPOINT_SCORING: 4,
     "batch_ranking": 1,
     "criteria_making": 1,
+    "criterion_quality": 1,
     "density_filter": 2,
     "diagnosis": 3,
     "duel": 1,

@@ -1,14 +1,10 @@
 """Ratings of an image's density, and its domain, from the tags that a judge wrote them in (PerceptionRubrics, C.1)."""
 
-import re
-
 from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import own
 from dokimasia.parsing.reply import short, tried
-from dokimasia.parsing.tags import bare, nothing_beside, only, tagged, without
-
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+from dokimasia.parsing.tags import bare, nothing_beside, only, rating, tagged
 
 
 def parse_density(text: str) -> Density:
@@ -26,8 +22,8 @@ def parse_density(text: str) -> Density:
     """
     reply = own(text)
     faults: list[str] = []
-    complexity = tried(faults, _score, reply, "visual_complexity")
-    informativeness = tried(faults, _score, reply, "informativeness")
+    complexity = tried(faults, rating, reply, "visual_complexity", LOWEST, HIGHEST)
+    informativeness = tried(faults, rating, reply, "informativeness", LOWEST, HIGHEST)
     if complexity is None or informativeness is None:
         raise UnparsableReply("; ".join(faults))
     nothing_beside(reply, "visual_complexity", "informativeness")
@@ -47,18 +43,3 @@ def parse_domain(text: str) -> Domain:
     if stated in named:
         return named[stated]
     raise UnparsableReply(f"<domain> says '{short(stated)}', which is none of {', '.join(DOMAINS)}")
-
-
-def _score(reply: str, name: str) -> int:
-    sections = tagged(reply, name)
-    if not sections:
-        raise UnparsableReply(f"<{name}> is missing or not closed")
-    for section in sections:
-        nothing_beside(section, "score", aside=("reasoning",))
-    scores = [score for section in sections for score in tagged(without(section, "reasoning"), "score")]
-    stated = bare(only(scores, f"<score> in <{name}>"))
-    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
-        raise UnparsableReply(
-            f"the score in <{name}> is '{short(stated)}', not a whole number from {LOWEST} to {HIGHEST}"
-        )
-    return int(stated)

@@ -8,6 +8,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import is_doubtful, is_empty_talk, sentence_before
 from dokimasia.parsing.reply import DECORATION, matches, short
 
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 _ANY = re.compile(r"</?[A-Za-z][^<>\n]{0,100}>", re.ASCII)
 _BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 
@@ -114,3 +115,23 @@ def written(stated: str) -> str:
 @cache
 def _tags(name: str) -> re.Pattern[str]:
     return re.compile(rf"<(/?)\s{{0,9}}{re.escape(name)}\s{{0,9}}>", re.IGNORECASE | re.ASCII)
+
+
+def rating(reply: str, name: str, lowest: int, highest: int) -> int:
+    """Return the whole number that stands as `<name>...<score>7</score></name>`, beside nothing but its reasoning.
+
+    Raises:
+        UnparsableReply: it is missing, stands more than once with different values, or is no whole number of the scale.
+    """
+    sections = tagged(reply, name)
+    if not sections:
+        raise UnparsableReply(f"<{name}> is missing or not closed")
+    for section in sections:
+        nothing_beside(section, "score", aside=("reasoning",))
+    scores = [score for section in sections for score in tagged(without(section, "reasoning"), "score")]
+    stated = bare(only(scores, f"<score> in <{name}>"))
+    if _WHOLE.fullmatch(stated) is None or not lowest <= int(stated) <= highest:
+        raise UnparsableReply(
+            f"the score in <{name}> is '{short(stated)}', not a whole number from {lowest} to {highest}"
+        )
+    return int(stated)

@@ -29,7 +29,7 @@ def render_page(data: ReportData) -> str:
     policy = "; ".join(
         [
             "default-src 'none'",
-            f"script-src {' '.join(_hash(script) for script in scripts)}",
+            f"script-src {' '.join(script_hash(script) for script in scripts)}",
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
             "base-uri 'none'",
@@ -85,7 +85,8 @@ def _asset(name: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _hash(script: str) -> str:
+def script_hash(script: str) -> str:
+    """Return how a page's policy names a script that may run."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 

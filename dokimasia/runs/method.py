@@ -19,6 +19,7 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
+    from dokimasia.domain.annotation import Pair, Unit
     from dokimasia.report.data import Drawing, Make, ReportData
     from dokimasia.runs.reading.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
@@ -140,6 +141,9 @@ class Method(Generic[Q, P]):
         export: the whole table of an export, where a run ends in something else than result rows.
         forms: other forms of an export by name, each the files of a folder by theirs.
         scale: the lowest and the highest score of a row; None for a method without scores.
+        judged: what its judge says of things that people rate, too, by the way in which it was asked (empty: all of it); by
+            default the scores of its rows' models.
+        pairs: the pairs of responses that it compares, for people to compare them, too.
         measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
             `--min-accuracy` go by it.
         previews: one prompt of each kind, rendered for a sample.
@@ -179,6 +183,8 @@ class Method(Generic[Q, P]):
     export: "Callable[[Home, Run], Export] | None" = None
     forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(default_factory=dict[str, Any])
     scale: tuple[float, float] | None = None
+    judged: "Callable[[Home, Run], Mapping[str, Mapping[Unit, float]]] | None" = None
+    pairs: "Callable[[Home, Run], Iterable[Pair]] | None" = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None

@@ -73,6 +73,8 @@ PADDING = (
 _REQUEST = re.compile(
     r"You are writing for [^\n.]+\. Write a [a-z ]+ about what the (?:picture shows|[2-9] pictures show)\."
 )
+_HEADED = re.compile(r"Image \d+:")
+_SENTENCE = re.compile(r"[^.]+(?:\.(?!\s|$)[^.]+)*\.")
 _OF_PICTURE = re.compile(r"^Of picture [1-9]: (.+)$", re.MULTILINE)
 
 SUBJECTIVE = (
@@ -144,6 +146,26 @@ def write(profile: CandidateProfile, pictures: Sequence[Depicted], draws: Draws)
     return deliver(profile, draws, whole, whole[: len(whole) // 2])
 
 
+OBSERVE = "What each picture holds, with every number, text and position that can be made out."
+"""What a simulated describer asks to be paid attention to, whatever the request."""
+
+
+def write_described(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
+    """Return an answer by descriptions: of each picture it repeats the sentences told, each at the writer's skill."""
+    lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
+    told = [
+        f"Of picture {number}: "
+        + " ".join(
+            one
+            for place, one in enumerate(_SENTENCE.findall(line))
+            if draws.chance(profile.base, "true", number, place)
+        )
+        for number, line in enumerate(lines, 1)
+    ]
+    whole = "\n".join([write_text(profile.base, profile.padding, (), draws), *told])
+    return deliver(profile, draws, whole, whole[: len(whole) // 2])
+
+
 def write_text(skill: float, padding: float, pictures: Sequence[Depicted], draws: Draws) -> str:
     """Return an answer by a writer of that skill, each line of which is followed by padding at that rate."""
     lines: list[str] = []
@@ -176,7 +198,7 @@ def truths_told(criteria: str, text: str) -> tuple[int, int] | None:
     """Return how many of the criteria of visual factuality a text meets, and how many there are; None for foreign ones."""
     wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
     said = _OF_PICTURE.findall(text)
-    return (sum(one in said for one in wanted), len(wanted)) if wanted else None
+    return (sum(any(one in each for each in said) for one in wanted), len(wanted)) if wanted else None
 
 
 def _told(point: Point, skill: float, number: int, draws: Draws) -> str:

@@ -62,7 +62,11 @@ def _asked(
     name, inputs = understood.request.name, understood.request.inputs
     if name == "probe":
         return answer_probe(call, inputs["task"], images, draws)
-    if name in ("candidate", "candidate_plain"):
+    if name == "observe":
+        return ChatReply(text=creating.OBSERVE, finish_reason="stop", native_finish_reason="stop")
+    if name == "candidate_described" and creating.is_creative(inputs["question"]):
+        return creating.write_described(as_candidate(profile), inputs["descriptions"], draws)
+    if name in ("candidate", "candidate_plain", "candidate_described"):
         return _answer(profile, inputs, call, images, draws)
     if name in panel.PROMPTS:
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)

@@ -140,21 +140,30 @@ async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] =
 
 
 def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> int:
-    """Return how many of a run's items failed in these ways."""
-    return sum(count for kind, count in result_failures(home, run_id).items() if kind in failures)
+    """Return how many of a run's items failed in these ways, or lost the verdict on their final answer so."""
+    failed, values = _failed(run_id, failures)
+    return home.all(f"SELECT count(*) {failed}", values)[0][0]
 
 
 def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collection[FailureKind]) -> list[ResultRow]:
     """Remove, inside a writing job, a run's rows that failed in these ways, and return them by item.
 
-    The threads of their items go, too, so that none is continued that ended in the old outcome.
+    A scored answer of which the judge's verdict on right or wrong failed so is one of them. The threads of their items
+    go, too, so that none is continued that ended in the old outcome.
     """
-    marks = ",".join("?" * len(failures))
-    failed = f"FROM results WHERE run_id = ? AND outcome = 'failed' AND failure IN ({marks})"
-    rows = rows_of(connection.execute(f"SELECT * {failed} ORDER BY item", (run_id, *failures)))
-    connection.execute(f"DELETE {failed}", (run_id, *failures))
+    failed, values = _failed(run_id, failures)
+    rows = rows_of(connection.execute(f"SELECT * {failed} ORDER BY item", values))
+    connection.execute(f"DELETE {failed}", values)
     connection.executemany("DELETE FROM threads WHERE run_id = :run_id AND item = :item", rows)
     return [read_result(row) for row in rows]
+
+
+def _failed(run_id: str, failures: Collection[FailureKind]) -> tuple[str, tuple[str, ...]]:
+    """Return the end of a query for the rows that failed, or lost their verdict, in these ways, and its values."""
+    marks = ",".join("?" * len(failures))
+    lost = f"(SELECT json_extract(body, '$.failure') FROM objects WHERE id = final_id) IN ({marks})"
+    failed = f"outcome = 'failed' AND failure IN ({marks}) OR outcome = 'scored' AND verdict = 'unknown' AND {lost}"
+    return f"FROM results WHERE run_id = ? AND ({failed})", (run_id, *failures, *failures)
 
 
 async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] | None = None) -> None:

@@ -16,14 +16,17 @@ RETRIED = "retried"
 
 
 class Retry(NamedTuple):
-    """An item that failed and is, or was, asked anew: the attempt to ask under, and the row that it had when it failed."""
+    """An item that failed and is, or was, asked anew: the attempt to ask under, and the row that it had when it failed.
+
+    The row is a scored one where all that failed is the judge's verdict on right or wrong.
+    """
 
     attempt: int
     failed: ResultRow
 
 
 async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureKind]) -> int:
-    """Take up anew a run's items that failed in these ways, in one transaction, and return how many.
+    """Take up anew a run's items that failed, or lost their verdict, in these ways, in one transaction; return how many.
 
     Their rows go, and stand whole in an event `retried` with the attempt that comes next; the run counts as running
     again. An item that was never asked, because its sample had no criteria, keeps its attempt: it is asked for the

@@ -57,6 +57,39 @@ def test_interval_below_ten_pairs_is_not_given(method, n: int) -> None:
     assert f"{n} clusters" in found.reason
 
 
+@pytest.mark.parametrize(("sizes", "given"), [((*[1] * 6, *[2] * 4, 40, 60), False), ((*[1] * 6, *[20] * 10), True)])
+def test_images_of_unequal_size_count_for_what_they_are_worth(sizes: tuple[int, ...], given: bool) -> None:
+    """Images worth fewer than ten of equal size have no interval; of those that have one, 366 of 400 cover."""
+    image = np.repeat(np.arange(len(sizes)), sizes)
+    covered = printed = 0
+    for seed in range(400):
+        generator = np.random.default_rng(seed)
+        x, other = generator.normal(size=(2, len(sizes)))
+        own, beside = generator.normal(size=(2, len(image)))
+        y = 0.95 * x + np.sqrt(1 - 0.95**2) * other
+        first, second = (np.sqrt(0.7) * a[image] + np.sqrt(0.3) * b for a, b in ((x, own), (y, beside)))
+        found = correlation_interval(first.tolist(), second.tolist(), clusters=image.tolist())
+        printed += not found.reason
+        covered += not found.reason and found.low <= 0.7 * 0.95 <= found.high
+        assert given or "12 clusters of unequal size are worth 2.5 equal ones" in found.reason
+    assert printed == (400 if given else 0)
+    assert covered >= (366 if given else 0)
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_interval_is_not_given_where_one_side_hardly_varies(method) -> None:
+    """Scores that are the highest on nearly all images tell no correlation, and its place says so; equal images may vary."""
+    generator = np.random.default_rng(1)
+    lengths = generator.normal(size=120).tolist()
+    images = np.repeat(np.arange(20), 6).tolist()
+    top = [4.0, *[5.0] * 118, 1.0]
+    found = correlation_interval(lengths, top, method=method, clusters=images)
+    assert found == (-1, 1)
+    assert "20 clusters at the ceiling: the effective number" in found.reason
+    alike = [1.0, 3.0, 5.0] * 40
+    assert not correlation_interval(lengths, alike, method=method, clusters=images).reason
+
+
 def test_interval_refuses_too_few_clusters() -> None:
     """Four clusters bound no correlation."""
     with pytest.raises(ValueError, match="at least 5"):

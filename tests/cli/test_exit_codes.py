@@ -144,7 +144,7 @@ def test_failures_above_what_may_be(verb: Verb, world: Path, tmp_path: Path, mon
         assert json.loads(shown)["models"]["J"]["failed_answers"] == {"refused": 7}
         assert code == 3
         assert "7 of 28 items failed, all of J (refused 7)" in said
-        assert "--retry-failed` asks them anew" in said
+        assert f"dokimasia resume {json.loads(shown)['run']} --home {tmp_path / 'home'} --retry-failed` asks" in said
         for limit, expected in (("7", 0), ("6", 3), ("25%", 0), ("24.9%", 3), ("few", 2)):
             assert verb(*asked, "--max-failures", limit)[0] == expected, limit
         code, _, said = verb("evaluate", world, "--judge", "J", "--models", "sim/strong")

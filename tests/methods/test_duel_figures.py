@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.domain.duel import Place
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
-from dokimasia.methods.duel.shape import DuelledModel, LengthBias, Places
+from dokimasia.methods.duel.shape import DuelledModel, DuelPlaces, LengthBias
 
 Scores = tuple[float, float]
 
@@ -41,7 +41,7 @@ def test_counts_give_rewards_and_win_rates() -> None:
     wanted = {"much_better": 1, "better": 2, "tie": 2, "worse": 2, "much_worse": 1, "failed": 0, "valid": 8}
     assert one["verdicts"] == wanted
     DuelledModel.model_validate({**one, "calls": 0, "cost": None})
-    Places.model_validate(found["places"])
+    DuelPlaces.model_validate(found["places"])
     LengthBias.model_validate(found["length_bias"]["m"])
 
 

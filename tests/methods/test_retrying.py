@@ -74,6 +74,16 @@ class Wordy(Faulty):
         return reply.model_copy(update={"text": reply.text.replace("<answer>\n", f"<answer>\n{HEDGED}")})
 
 
+class Circling(Faulty):
+    """Candidates whose final answers no rule can compare with the reference, so that a judge must say who is right."""
+
+    def worded(self, call: Chat, reply: Any) -> Any:
+        """Wrap every final answer in words."""
+        if recognised(call) != "candidate":
+            return reply
+        return reply.model_copy(update={"text": reply.text.replace("Final answer: ", f"Final answer: {HEDGED}")})
+
+
 def recognised(call: Chat) -> str:
     """The name of the prompt that a call was rendered from; a repair bears the name of what it repairs."""
     found = recognise(call.messages[:2])
@@ -207,6 +217,68 @@ async def test_a_failed_answer_or_judgement_is_asked_anew(
             assert row.calls[: len(failed[row.item].calls)] == failed[row.item].calls
         elif row.item not in failed:
             assert row in before
+
+
+LOST = [("malformed", "unparsable"), ("refusal", "refused"), ("unauthorized", "api_error")]
+
+
+@pytest.mark.parametrize(("fault", "kind"), LOST)
+async def test_a_lost_verdict_on_right_or_wrong_is_asked_anew(
+    settings: Settings, request_of: Requests, fault: str, kind: str
+) -> None:
+    """Where the judge scored an answer and failed to say whether it is right, that alone is another draw."""
+    request = request_of(judge="sim/judge", models=("sim/strong",), limit=SAMPLES, repeats=2, max_failures="100%")
+    whole = Settings(home=settings.home.with_name("whole"))
+    expected, faultless = await failing(whole, request, Circling())
+    first, before = await failing(settings, request, Circling("equivalence", fault))
+    lost = {row.item: row for row in before if row.verdict == "unknown"}
+    assert len(lost) == sum(row.kind == "score" for row in before)
+    assert {row.outcome for row in lost.values()} == {"scored"}
+    assert first.summary["models"]["sim/strong"]["accuracy"]["coverage"] == 0
+    transport = Circling("equivalence", fault)
+    _, untouched = await retried(settings, first.run, transport, kinds=[one for one in RETRYABLE if one != kind])
+    assert transport.sent == []
+    assert untouched == before
+    second, after = await retried(settings, first.run, transport)
+    assert transport.asked == ["equivalence"]
+    assert sorted(call.repeat for call in transport.chats) == [RETRY_STRIDE] * SAMPLES + [RETRY_STRIDE + 1] * SAMPLES
+    assert second.summary["models"]["sim/strong"]["accuracy"] == expected.summary["models"]["sim/strong"]["accuracy"]
+    assert [row.verdict for row in after] == [row.verdict for row in faultless]
+    for row in after:
+        if row.item in lost:
+            old = lost[row.item]
+            assert row.calls[: len(old.calls)] == old.calls
+            assert row == old.model_copy(
+                update={"final_id": row.final_id, "verdict": row.verdict, "calls": row.calls}
+            ), "score, judgement and response stay"
+    with Home.open(settings.home, write=False) as home:
+        (event,) = events(home, first.run, kind="retried")
+        assert {one["item"]: ResultRow.model_validate(one["failed"]) for one in event.data["items"]} == lost
+    again = Circling()
+    await retried(settings, first.run, again)
+    assert again.sent == []
+
+
+async def test_a_verdict_that_is_lost_again_is_asked_under_the_next_attempt(
+    settings: Settings, request_of: Requests
+) -> None:
+    """Every retry is another draw, and where the budget ends before it, a plain resume goes on with the scores that were."""
+    request = request_of(judge="sim/judge", models=("sim/strong",), limit=3)
+    faulty = {"prompt": "equivalence", "fault": "malformed", "until": 2}
+    first, before = await failing(settings, request, Circling(**faulty))
+    _, still = await retried(settings, first.run, Circling(**faulty))
+    assert [row.verdict for row in still] == [row.verdict for row in before]
+    part, _ = await retried(settings, first.run, Circling(**faulty), changes={"max_calls": 1})
+    assert not part.complete
+    last = Circling(**faulty)
+    done, after = await retried(settings, first.run, last, kinds=())
+    assert last.asked == ["equivalence"]
+    assert {call.repeat for call in last.chats} == {draw(0, 2)}
+    assert done.complete
+    assert {row.verdict for row in after if row.kind == "score"} <= {"right", "wrong"}
+    assert [(row.item, row.score, row.judgement_id) for row in after] == [
+        (row.item, row.score, row.judgement_id) for row in before
+    ]
 
 
 async def test_only_the_kinds_that_are_named_are_asked_anew(settings: Settings, request_of: Requests) -> None:

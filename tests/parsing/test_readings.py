@@ -17,6 +17,7 @@ from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
+from dokimasia.parsing.quality import parse_quality
 from dokimasia.parsing.rubrics import parse_cross_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
@@ -47,6 +48,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "vote": partial(parse_vote, n=3),
     "density": fields(parse_density, "visual_complexity", "informativeness"),
     "domain": parse_domain,
+    "quality": fields(parse_quality, "accuracy", "necessity"),
     "assessment": lambda text: [*(read := parse_rubric_assessment(text, 1, 1)).group_a, *read.group_b],
     "cross_check": lambda text: [
         getattr(parse_cross_check(text, 1)[0], name) for name in ("passes", "atomic", "decidable")

@@ -58,6 +58,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("review", described, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c"),
         ("rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty"),
         ("audit", described, "--rubrics", "last", "--models", models, "--judge", "sim/judge"),
+        ("duel", world, "--limit", "5", "--models", models, "--baseline", "sim/steady", "--judge", "sim/judge"),
+        ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
     ):
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
     settings = load_settings(home=folder / "home", cwd=folder, env={})

@@ -109,6 +109,11 @@ KINDS: dict[str, Kind] = {
             files=("responses", "auxiliary", "rankings"),
             step=60,
         ),
+        Kind(
+            "arena",
+            {"judge": JUDGE, "models": (*MODELS, "sim/steady"), "draw": "swiss", "rounds": 2},
+            forked={"judge": OTHER},
+        ),
         Kind("refine", {"models": ("sim/weak",)}, on="evaluate", source="run", data=False),
         Kind(
             "tree",
@@ -121,6 +126,15 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "modes", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}, compared=False
+        ),
+        Kind(
+            "quality",
+            {"judge": JUDGE, "per": 100},
+            on="evaluate",
+            source="run",
+            data=False,
+            forked={"judge": OTHER},
+            step=2,
         ),
         Kind("diagnosis", {"judge": JUDGE}, on="evaluate", source="run", data=False, forked={"judge": OTHER}),
         Kind(

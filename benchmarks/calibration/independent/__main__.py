@@ -14,6 +14,7 @@ import numpy as np
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
+from benchmarks.calibration.independent import pairs
 from benchmarks.calibration.independent.figures import FIGURES, Correlation, correlation
 from benchmarks.calibration.independent.worlds import BALANCED, DESIGNS, LEVELS, MIDDLE, draw
 
@@ -70,9 +71,9 @@ def _quantile(n: int, share: float, tail: float) -> int:
 
 
 def cells(sets: int, figures: Sequence[str]) -> Iterator[Cell]:
-    """Yield what came of each figure in each world, then of the correlations."""
+    """Yield what came of each figure in each world, then of the correlations, also of samples that share images."""
     for figure in figures:
-        if figure == "correlations":
+        if figure not in FIGURES:
             continue
         rows, value, interval = FIGURES[figure]
         for design in DESIGNS:
@@ -93,6 +94,12 @@ def cells(sets: int, figures: Sequence[str]) -> Iterator[Cell]:
                 f"{method} of {n} pairs, {rho}",
                 [correlation(method, n, rho, seed) for seed in range(FIRST, FIRST + sets)],
             )
+    if "pairs" in figures:
+        for method in pairs.METHODS:
+            for world in pairs.WORLDS:
+                for design in pairs.DESIGNS:
+                    found = [pairs.interval(world, design, method, seed) for seed in range(FIRST, FIRST + sets)]
+                    yield cell(f"{method}, {world.name}, {design.name}", found)
 
 
 def cell(name: str, found: Sequence[tuple[Any, float]]) -> Cell:
@@ -107,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line a figure and world; return 1 where a rule is broken."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration.independent", description=__doc__)
     parser.add_argument("--sets", type=int, default=FULL, help="data sets a cell")
-    parser.add_argument("--figures", nargs="+", choices=[*FIGURES, "correlations"], default=[*FIGURES, "correlations"])
+    every = [*FIGURES, "correlations", "pairs"]
+    parser.add_argument("--figures", nargs="+", choices=every, default=every)
     parser.add_argument("--save", type=Path, help="write the cells to this file, for --against")
     parser.add_argument("--against", type=Path, default=BEFORE, help="cells of an earlier version, for the widths")
     chosen = parser.parse_args(arguments)
@@ -135,7 +143,7 @@ def line(one: Cell, then: dict[str, Any] | None, ratio: float | None, *, fine: b
     earlier = f"{100 * then['covered'] / then['printed']:5.1f} %" if then and then["printed"] else "     –"
     times = f"x {ratio:.2f}" if ratio is not None else ""
     return (
-        f"{'ok  ' if fine else 'FAIL'} {one.name:<66} covers {share} of {100 * one.printed / one.sets:5.1f} % printed, "
+        f"{'ok  ' if fine else 'FAIL'} {one.name:<71} covers {share} of {100 * one.printed / one.sets:5.1f} % printed, "
         f"before {earlier}; width {width} {times}"
     )
 

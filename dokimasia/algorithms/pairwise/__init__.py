@@ -1,12 +1,15 @@
 """Duels: verdicts counted, rewards, what the places do to them, ratings of many models, and how far a judge is from people."""
 
-from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae
+from dokimasia.algorithms.pairwise.draws import all_pairs, most_rounds, swiss_round
+from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae, to_category
 from dokimasia.algorithms.pairwise.places import (
     position_bias,
     position_bias_interval,
     position_consistency,
     position_consistency_interval,
 )
+from dokimasia.algorithms.pairwise.ratings import Difference, Group, rate_models
+from dokimasia.algorithms.pairwise.strengths import Comparison
 from dokimasia.algorithms.pairwise.verdicts import (
     RewardBounds,
     VerdictCounts,
@@ -18,16 +21,24 @@ from dokimasia.algorithms.pairwise.verdicts import (
 
 __all__ = [
     "CLOSE",
+    "Comparison",
+    "Difference",
+    "Group",
     "RewardBounds",
     "VerdictCounts",
     "WinRateBounds",
+    "all_pairs",
     "consistency",
     "count_verdicts",
     "mae",
+    "most_rounds",
     "position_bias",
     "position_bias_interval",
     "position_consistency",
     "position_consistency_interval",
+    "rate_models",
     "reward_interval",
+    "swiss_round",
+    "to_category",
     "win_rate_interval",
 ]

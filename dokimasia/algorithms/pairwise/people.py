@@ -1,6 +1,7 @@
 """How far a judge is from people: the mean absolute error, and the share within one point."""
 
 from collections.abc import Sequence
+from math import floor
 
 CLOSE = 1.0
 """A judge is consistent with a human rating that it misses by no more than this."""
@@ -64,3 +65,30 @@ def check_pairs(one: Sequence[float], other: Sequence[float]) -> None:
     """Raise ValueError unless there are as many of the one as of the other, and some."""
     if len(one) != len(other) or not len(one):
         raise ValueError(f"the same things are rated twice, at least one: {len(one)} and {len(other)} ratings")
+
+
+def to_category(value: float, low: int, high: int) -> int:
+    """Return the nearest whole rating of a scale; what lies halfway between two takes the one nearer to the middle.
+
+    Parameters
+    ----------
+    value : float
+        A rating, or the mean of several.
+    low, high : int
+        The ends of the scale.
+
+    Raises
+    ------
+    ValueError
+        If the value lies outside of the scale.
+
+    Examples
+    --------
+    >>> [to_category(value, -2, 2) for value in (1.5, -0.5, 0.75, -1.75)]
+    [1, 0, 1, -2]
+    """
+    if not low - 1e-9 <= value <= high + 1e-9:
+        raise ValueError(f"{value:g} lies outside {low} to {high}")
+    middle = (low + high) / 2
+    inwards = 1e-9 if value < middle else -1e-9
+    return min(high, max(low, floor(value + inwards + 0.5)))

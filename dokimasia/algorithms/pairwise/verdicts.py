@@ -1,5 +1,6 @@
 """Verdicts counted, rewards and win rates, with their intervals and with what failed verdicts leave open."""
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
@@ -100,7 +101,8 @@ def count_verdicts(verdicts: Sequence[int], failed: int = 0) -> VerdictCounts:
     check_verdicts(verdicts)
     if failed < 0:
         raise ValueError(f"{failed} verdicts cannot have failed")
-    return VerdictCounts(*(sum(one == value for one in verdicts) for value in range(MOST, -MOST - 1, -1)), failed)
+    counts = Counter(verdicts)
+    return VerdictCounts(counts[2], counts[1], counts[0], counts[-1], counts[-2], failed)
 
 
 def reward_interval(

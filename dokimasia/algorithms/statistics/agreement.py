@@ -54,19 +54,17 @@ def cohen_kappa(
     >>> round(cohen_kappa([1, 2, 3, 5], [1, 2, 4, 4], weights="quadratic", categories=[1, 2, 3, 4, 5]), 6)
     0.870968
     """
-    from statsmodels.stats.inter_rater import cohens_kappa
-
     if len(first) != len(second) or not len(first):
         raise ValueError(f"kappa needs the same things rated twice: {len(first)} and {len(second)} ratings")
     places = _places([*first, *second], categories)
     if len(set(first) | set(second)) == 1:
         raise ValueError("both raters gave one and the same category to everything: kappa has no value")
     table = np.zeros((len(places), len(places)))
-    for one, other in zip(first, second, strict=True):
-        table[places[one], places[other]] += 1
+    np.add.at(table, tuple([places[rating] for rating in side] for side in (first, second)), 1)
     apart = np.abs(np.subtract.outer(np.arange(len(places)), np.arange(len(places)))).astype(float)
-    distances = None if weights is None else apart ** (1 if weights == "linear" else 2)
-    return float(np.asarray(cohens_kappa(table, weights=distances, return_results=False)))
+    cost = (apart > 0).astype(float) if weights is None else apart ** (1 if weights == "linear" else 2)
+    chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / len(first)
+    return 1 - float((cost * table).sum()) / float((cost * chance).sum())
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:

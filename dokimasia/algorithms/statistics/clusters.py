@@ -71,6 +71,12 @@ def by_cluster(array: Floats, clusters: Sequence[Hashable] | None) -> Clusters:
     return Clusters(sums[order], sizes[order])
 
 
+def effective_number(sizes: Floats) -> float:
+    """Return how many clusters of equal size clusters of these sizes are worth: (sum n)^2 / sum n^2 (Kish)."""
+    weights = sizes / sizes.sum()
+    return float(1 / np.square(weights).sum())
+
+
 def jackknife_error(left_out: Floats) -> float:
     """Return the standard error of an estimate from what it is without each of G clusters in turn."""
     count = len(left_out)

@@ -7,16 +7,18 @@ from collections.abc import Hashable, Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics.clusters import Floats, finite, number_clusters
-from dokimasia.algorithms.statistics.intervals import jackknife_interval, jackknifed
+from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, effective_number, finite, number_clusters
+from dokimasia.algorithms.statistics.intervals import jackknifed
+from dokimasia.algorithms.statistics.refusal import too_little_variation
 from dokimasia.algorithms.statistics.shares import Interval
 
 Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
 FEW_PAIRS = 10
-"""Below so many pairs or clusters a correlation has no interval that holds its level."""
+"""Below so many pairs, or clusters of equal size, a correlation has no interval that holds its level."""
 
 _FEWEST = 5
 _NO_VARIANCE = 1e-14
@@ -125,13 +127,19 @@ def correlation_interval(
     Returns
     -------
     Interval
-        Within -1 to 1. Below ten clusters, or where the correlation is the same without any of them (1, say), there is
-        none: its `reason` says why, and its limits are -1 and 1.
+        Within -1 to 1. There is none below ten clusters, or where those of unequal size are worth fewer; where one side
+        hardly varies (`too_little_variation`, of ranks for a correlation of ranks); and where the correlation is the same
+        without any of the clusters (1, say). Its `reason` says why then, and its limits are -1 and 1.
 
     Raises
     ------
     ValueError
         As `pearson`, or if a side does not vary once a cluster is left out, or there are fewer than five clusters.
+
+    Notes
+    -----
+    Clusters of unequal size say less of how well the jackknife's standard error is known: the degrees of freedom are
+    taken times (E - 1) / (G - 1), with E the effective number of the G clusters.
 
     References
     ----------
@@ -152,20 +160,29 @@ def correlation_interval(
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
     if count < FEW_PAIRS:
         return Interval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
-
-    def on_fishers_scale(use: Sequence[int]) -> float:
-        value = correlate(first[list(use)].tolist(), second[list(use)].tolist())
-        return math.atanh(max(-_NEARLY_ONE, min(_NEARLY_ONE, value)))
-
+    index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
+    effective = effective_number(np.bincount(index).astype(np.float64))
+    if effective < FEW_PAIRS - ROUNDING:
+        said = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
+        return Interval(-1.0, 1.0, f"{said}, and a correlation needs {FEW_PAIRS}")
+    for side in (first, second):
+        if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
+            return Interval(-1.0, 1.0, reason)
     if method == "pearson":
-        without = np.arctanh(np.clip(_without_each(first, second, clusters), -_NEARLY_ONE, _NEARLY_ONE))
-        found = jackknifed(on_fishers_scale(range(len(first))), without, level=level)
+        left_out = _without_each(first, second, index)
     else:
-        found = jackknife_interval(on_fishers_scale, len(first), clusters=clusters, level=level)
+        apart = (np.flatnonzero(index != one) for one in range(count))
+        left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in apart])
+    worth = (effective_number(np.bincount(index).astype(np.float64)) - 1) / (count - 1)
+    found = jackknifed(float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth)
     return Interval(math.tanh(found.low), math.tanh(found.high), found.reason)
 
 
-def _without_each(first: Floats, second: Floats, clusters: Sequence[Hashable] | None) -> Floats:
+def _on_fishers_scale(values: float | Floats) -> Floats:
+    return np.arctanh(np.clip(values, -_NEARLY_ONE, _NEARLY_ONE))
+
+
+def _without_each(first: Floats, second: Floats, index: NDArray[np.intp]) -> Floats:
     """Return Pearson's correlation without each cluster, from the sums over all less those of the cluster.
 
     Raises
@@ -173,10 +190,8 @@ def _without_each(first: Floats, second: Floats, clusters: Sequence[Hashable] | 
     ValueError
         If a side does not vary without one of the clusters.
     """
-    n = len(first)
-    index = np.arange(n) if clusters is None else number_clusters(clusters, n)
     x, y = _standard(first), _standard(second)
-    terms = (np.ones(n), x, y, x * x, y * y, x * y)
+    terms = (np.ones(len(first)), x, y, x * x, y * y, x * y)
     count, sx, sy, sxx, syy, sxy = (term.sum() - np.bincount(index, weights=term) for term in terms)
     vx, vy = sxx - sx * sx / count, syy - sy * sy / count
     if not (np.all(vx > _NO_VARIANCE) and np.all(vy > _NO_VARIANCE)):

@@ -54,6 +54,19 @@ def student_t_quantile(p: float, df: float) -> float:
     return float(special.stdtrit(df, p))
 
 
+def student_t_tails(t: float, df: float) -> float:
+    """Return the probability that Student's t with `df` degrees of freedom lies at least as far from 0 as t, either way.
+
+    Examples
+    --------
+    >>> round(student_t_tails(2.200985, 11), 6)
+    0.05
+    """
+    from scipy import special
+
+    return 2 * float(special.stdtr(df, -abs(t)))
+
+
 def noncentral_t_cdf(t: float, df: float, shift: float) -> float:
     """Return the probability that Student's t with `df` degrees of freedom, shifted by `shift`, lies below t.
 

@@ -117,7 +117,7 @@ def bootstrap_interval(
         return Interval(low, high, reason)
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     limits = [
-        _accelerated(_resampled_means(grouped, seed), mean, grouped.left_out, quantile),
+        accelerated(_resampled_means(grouped, seed), mean, grouped.left_out, quantile),
         share_of_scale(grouped, level, scale),
     ]
     if bounds is None and count < FEW_CLUSTERS:
@@ -252,12 +252,21 @@ def jackknife_interval(
 
 
 def jackknifed(
-    figure: float, left_out: Floats, *, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
+    figure: float,
+    left_out: Floats,
+    *,
+    level: float,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    worth: float = 1.0,
 ) -> Interval:
-    """Return the interval of `jackknife_interval` from the figure and its values without each cluster."""
+    """Return the interval of `jackknife_interval` from the figure and its values without each cluster.
+
+    `worth` is the share of the degrees of freedom that is left, where clusters of unequal size are worth fewer.
+    """
     if np.ptp(left_out) <= ROUNDING * np.abs(left_out).max():
         return Interval(*bounds, NO_SPREAD)
-    quantile, error = student_t_quantile((1 + level) / 2, trusted_df(left_out)), jackknife_error(left_out)
+    quantile = student_t_quantile((1 + level) / 2, worth * trusted_df(left_out))
+    error = jackknife_error(left_out)
     margin, lean = quantile * error, 0.0
     if math.isfinite(bounds[1] - bounds[0]):
         lean = error * skewness(left_out) / (6 * math.sqrt(len(left_out))) * (1 + 2 * quantile**2)
@@ -291,11 +300,11 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     return means
 
 
-def _accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
-    """Return the bias-corrected and accelerated limits, `width` standard deviations to either side."""
-    normal = NormalDist()
-    below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / RESAMPLES
-    bias = normal.inv_cdf(min(max(below, 1 / RESAMPLES), 1 - 1 / RESAMPLES))
+def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
+    """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; not all left out alike."""
+    normal, drawn = NormalDist(), len(resampled)
+    below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
+    bias = normal.inv_cdf(min(max(below, 1 / drawn), 1 - 1 / drawn))
     deviations = left_out.mean() - left_out
     deviations = deviations / np.abs(deviations).max()
     acceleration = float(np.power(deviations, 3).sum()) / (6 * float(np.square(deviations).sum()) ** 1.5)

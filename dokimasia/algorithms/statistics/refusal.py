@@ -1,8 +1,10 @@
 """When there is no interval: the one rule by which data too thin for their level are told from those that carry it."""
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 
-from dokimasia.algorithms.statistics.clusters import Clusters
+from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, effective_number
 
 ONE_CLUSTER = "one cluster"
 NO_SPREAD = "the same without any of the clusters"
@@ -50,16 +52,50 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     below = np.cumsum(weights[order])
     middle = float(means[order][np.searchsorted(below, (0.5 - _ROUNDING, 0.5 + _ROUNDING))].mean())
     farther = max(scale[1] - middle, middle - scale[0])
-    effective = float(1 / np.square(weights).sum())
-    spread = effective * float(np.minimum(1.0, np.abs(means - middle) / (_APART * farther)) @ weights)
-    if spread >= LEAST_SPREAD - _ROUNDING:
-        return ""
+    spread = _spread(np.abs(means - middle), sizes, farther)
+    return "" if spread >= LEAST_SPREAD - _ROUNDING else _told(grouped.number, middle, spread, scale)
+
+
+def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) -> str:
+    """Return why one side of a correlation varies too little to carry an interval of it; empty where it does.
+
+    Parameters
+    ----------
+    values : array
+        One of the two measurements of each thing, as the correlation takes it; not all equal.
+    clusters : sequence of hashable, optional
+        The cluster that each belongs to; without it each is its own.
+
+    Notes
+    -----
+    The rule of `refusal`, with the range of the values as their scale. What lies apart are not the clusters' means but the
+    values in them, in the mean over each cluster and from the value in their middle: clusters that are alike carry a
+    correlation all the same if what is in them varies.
+
+    Examples
+    --------
+    >>> too_little_variation(np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]), None)
+    '7 clusters at the ceiling: the effective number that differ from the median is 1.0, at least 1.5 are needed'
+    """
+    scale = (float(values.min()), float(values.max()))
+    middle = float(np.median(values))
+    sums, sizes = grouped = by_cluster(np.abs(values - middle), clusters)
+    spread = _spread(sums / sizes, sizes, max(scale[1] - middle, middle - scale[0]))
+    return "" if spread >= LEAST_SPREAD - _ROUNDING else _told(grouped.number, middle, spread, scale)
+
+
+def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
+    apart = np.minimum(1.0, distances / (_APART * farther))
+    return effective_number(sizes) * float(apart @ sizes / sizes.sum())
+
+
+def _told(count: int, middle: float, spread: float, scale: tuple[float, float]) -> str:
     end = _NEAR * (scale[1] - scale[0])
     where = (
         "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
     )
     shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
     return (
-        f"{grouped.number} clusters {where}: the effective number that differ from the median is {shown:.1f}, at least "
+        f"{count} clusters {where}: the effective number that differ from the median is {shown:.1f}, at least "
         f"{LEAST_SPREAD} are needed"
     )

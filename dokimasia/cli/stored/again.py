@@ -32,8 +32,9 @@ def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: 
 
     No finished call is sent again, and the data file is not needed.
 
-    --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again. What was
-    open as `budget` is taken up in any case.
+    --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again: of a scored
+    answer whose judge lost the verdict on right or wrong, that verdict alone. What was open as `budget` is taken up in
+    any case.
     """
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import exit_code, run_to_end

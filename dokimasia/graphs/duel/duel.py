@@ -1,9 +1,10 @@
 """Duel: candidates and the baseline answer, and a judge compares each answer with the baseline's, in one order or both.
 
-    answer ─► judge ─► end
+    describe ─► answer ─► judge ─► end
 
-One walk takes all answers to one sample. Every order of a verdict and of visual factuality is a call of its own. Straight,
-so it runs without checkpoints: ledger and result rows carry it over any crash.
+Where a model is to answer without the images, they are described first. One walk takes all answers to one sample. Every
+order of a verdict and of visual factuality is a call of its own. Straight, so it runs without checkpoints: ledger and
+result rows carry it over any crash.
 """
 
 from collections.abc import Mapping
@@ -14,8 +15,15 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents import Asked
 from dokimasia.agents.calling import failure
-from dokimasia.agents.duel import answer_request, compare_responses, score_factuality
-from dokimasia.domain.duel import REWARD, CaseCriteria, DuelJudgement, DuelOptions, Place, criteria_of
+from dokimasia.agents.duel import (
+    answer_described,
+    answer_request,
+    compare_responses,
+    describe_one,
+    say_what_to_observe,
+    score_factuality,
+)
+from dokimasia.domain.duel import REWARD, TEXT, CaseCriteria, Described, DuelJudgement, DuelOptions, Place, criteria_of
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, unjudged, with_calls
@@ -32,6 +40,7 @@ class Duel(Item, total=False):
 
     baseline: str
     judgements: list[str]
+    described: str
 
 
 class State(TypedDict, total=False):
@@ -41,23 +50,72 @@ class State(TypedDict, total=False):
     items: list[Duel]
 
 
+async def describe(state: State, runtime: Runtime[Context]) -> State:
+    """Have the images described for those who are to answer without them."""
+    context = runtime.context
+    wanted = [item for item in state["items"] if item.get("arm") == TEXT and not item.get("described")]
+    if not wanted:
+        return {}
+    options = own_options(context, DuelOptions, NAME)
+    sample = await context.store.get(Sample, state["sample"])
+    calls: list[str] = []
+    ended: Duel = {}
+    observe = ""
+    if options.descriptions == "specific":
+        told = await context.ask(say_what_to_observe(sample), model=options.describer)
+        calls += told.calls
+        observe = told.value or ""
+        ended = _undescribed(options, told)
+    if not ended:
+        asked = await gathered(
+            context.ask(describe_one(sample, image, observe=observe), model=options.describer)
+            for image in sample.images
+        )
+        calls += [key for one in asked for key in one.calls]
+        ended = next((found for one in asked if (found := _undescribed(options, one))), ended)
+        texts = tuple(one.value.text for one in asked if one.value is not None)
+    if not ended:
+        described = Described(describer=options.describer, observe=observe, texts=texts)
+        ended = {"described": await context.store.put(described)}
+    return {
+        "items": [
+            cast("Duel", {**with_calls(item, calls), **ended}) if item in wanted else item for item in state["items"]
+        ]
+    }
+
+
+def _undescribed(options: DuelOptions, asked: Asked[Any]) -> Duel:
+    if asked.value is not None:
+        return {}
+    told = f"{options.describer} did not describe the images: {asked.failure.reason}"
+    return cast("Duel", failed_update(failure(asked.failure.kind, told)))
+
+
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the request to the candidates and the baseline, each answer once."""
     context = runtime.context
     options = own_options(context, DuelOptions, NAME)
     sample = await context.store.get(Sample, state["sample"])
-    items = state["items"]
+    items = [item for item in state["items"] if not item.get("failed")]
     own = {(one["model"], one.get("arm", ""), one.get("repeat", 0)) for one in items if not one.get("response")}
     others = {(options.baseline, "", one.get("repeat", 0)) for one in items if not one.get("baseline")}
     wanted = sorted(own | others)
 
+    described_by = next((one["described"] for one in items if one.get("described")), "")
+
     async def one(model: str, arm: str, repeat: int) -> tuple[Asked[Response], str]:
-        asked = await context.ask(answer_request(sample, arm=arm, repeat=repeat), model=model)
+        if arm == TEXT:
+            described = await context.store.get(Described, described_by)
+            asked = await context.ask(answer_described(sample, described, repeat=repeat), model=model)
+        else:
+            asked = await context.ask(answer_request(sample, arm=arm, repeat=repeat), model=model)
         return asked, "" if asked.value is None else await context.store.put(asked.value)
 
     answers = dict(zip(wanted, await gathered(one(*place) for place in wanted), strict=True))
 
     def taken(item: Duel) -> Duel:
+        if item.get("failed"):
+            return item
         places = {
             "response": (item["model"], item.get("arm", ""), item.get("repeat", 0)),
             "baseline": (options.baseline, "", item.get("repeat", 0)),
@@ -73,7 +131,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
                 ended = failed_update(failure(asked.failure.kind, told + asked.failure.reason))
         return cast("Duel", {**item, **ended})
 
-    return {"items": [taken(item) for item in items]}
+    return {"items": [taken(item) for item in state["items"]]}
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
@@ -166,9 +224,11 @@ async def after_answer(state: State) -> Literal["judge", "__end__"]:
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled."""
     graph = StateGraph(State, context_schema=Context)
+    graph.add_node("describe", describe)
     graph.add_node("answer", answer)
     graph.add_node("judge", judge)
-    graph.add_edge(START, "answer")
+    graph.add_edge(START, "describe")
+    graph.add_edge("describe", "answer")
     graph.add_conditional_edges("answer", after_answer)
     graph.add_edge("judge", END)
     return graph

@@ -5,22 +5,23 @@ Whether an answer is right is decided beside its score: by rule with the answer 
     answer ─► score ─► end
 
 One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
-exists already, also one whose judgement failed before, passes through `answer` unasked. Without criteria there is no
-judge, and rules alone decide. Straight, so it runs without
-checkpoints: the ledger and the result rows carry it over any crash.
+exists already, also one whose judgement failed before, passes through `answer` unasked, and one that has its scores and
+lost its verdict is not scored again. Without criteria there is no judge, and rules alone decide. Straight, so it runs
+without checkpoints: the ledger and the result rows carry it over any crash.
 """
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents import failure
+from dokimasia.agents import Asked, failure
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import FinalAnswer, Response
+from dokimasia.domain.judgement import Checkpoint, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
@@ -66,15 +67,13 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
             return item
         return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}
 
-    items = await each(items, decide, lambda item: unjudged(item) and not item.get("final"))
-    if not judged:
-        return Command(update={"items": items}, goto="__end__")
-    goto: Literal["score", "__end__"] = "score" if any(map(unjudged, items)) else "__end__"
+    items = await each(items, decide, _undecided)
+    goto: Literal["score", "__end__"] = "score" if judged and any(map(_open, items)) else "__end__"
     return Command(update={"items": items}, goto=goto)
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response."""
+    """Have the judge score every criterion of each response, and say whether it is right where no rule could."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
@@ -92,25 +91,32 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             repeat=item.get("repeat", 0),
         )
 
-        async def decide() -> FinalAnswer | None:
+        async def scored() -> Asked[Sequence[Checkpoint]] | None:
+            return None if item.get("judgement") else await context.ask(what, node="score", attempt=attempt)
+
+        async def decided() -> FinalAnswer | None:
             if item.get("final"):
                 return None
             return await by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
 
-        asked, final = await together(context.ask(what, node="score", attempt=attempt), decide())
-        item = with_calls(item, asked.calls)
-        if asked.looks:
-            item["looks"] = [*item.get("looks", []), *await keep_looks(context, asked.looks)]
+        asked, final = await together(scored(), decided())
+        ended = item
+        if asked is not None:
+            ended = with_calls(ended, asked.calls)
+            if asked.looks:
+                ended["looks"] = [*ended.get("looks", []), *await keep_looks(context, asked.looks)]
         if final is not None:
-            item = {**with_calls(item, final.calls), "final": await context.store.put(final)}
+            ended = {**with_calls(ended, final.calls), "final": await context.store.put(final)}
             if final.failure == "budget":
-                return {**item, **failed_update(failure("budget", "the judge may not be paid for any more"))}
+                return {**ended, **failed_update(failure("budget", "the judge may not be paid for any more"))}
+        if asked is None:
+            return ended
         judgement = judgement_of(asked, item["response"], state["criteria"], criteria)
         if judgement is None:
-            return {**item, **failed_update(asked.failure)}
-        return {**item, "judgement": await context.store.put(judgement)}
+            return {**ended, **failed_update(asked.failure)}
+        return {**ended, "judgement": await context.store.put(judgement)}
 
-    return {"items": await each(state["items"], one, unjudged)}
+    return {"items": await each(state["items"], one, _open)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -121,6 +127,15 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge(START, "answer")
     graph.add_edge("score", END)
     return graph
+
+
+def _undecided(item: Item) -> bool:
+    return bool(item.get("response")) and not item.get("final") and not item.get("failed")
+
+
+def _open(item: Item) -> bool:
+    """Return whether the judge is to be asked of an answer: its scores, whether it is right, or both."""
+    return unjudged(item) or _undecided(item)
 
 
 def _why_undecided(sample: Sample, response: Response) -> str:

@@ -10,16 +10,15 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.gating import gated_score
 from dokimasia.algorithms.statistics import (
     adjusted,
-    correlation_interval,
     jackknife_interval,
     kendall,
     pearson,
     spearman,
 )
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
-from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.audit.figures import AuditRow, Judged, judged_samples
+from dokimasia.runs.reading.correlations import correlations, value_of
 from dokimasia.runs.reading.rates import deviation, limits, mean, mean_interval, rounded, spread
 
 FEWEST_CLUSTERS = 10
@@ -28,11 +27,6 @@ FEWEST_CLUSTERS = 10
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
 ALPHA = 0.05
-METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]], ...] = (
-    ("pearson", pearson),
-    ("spearman", spearman),
-    ("kendall", kendall),
-)
 
 
 class Rating(NamedTuple):
@@ -118,8 +112,8 @@ def two_judges(
         "order": orders,
         "same_order": not turned if len(models) > 1 else None,
         "reversed": turned,
-        "spearman": _value(spearman, means[0], means[1]),
-        "kendall": _value(kendall, means[0], means[1]),
+        "spearman": value_of(spearman, means[0], means[1]),
+        "kendall": value_of(kendall, means[0], means[1]),
         "decisions": _decisions(rows, others),
     }
     if not models:
@@ -197,21 +191,6 @@ def _paired(judged: Mapping[str, Mapping[str, Judged]], ratings: Sequence[Rating
     return pairs
 
 
-def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, method in METHODS:
-        value = _value(method, scores, ratings)
-        found[name] = None
-        if value is not None:
-            found[name] = {"value": value, "low": None, "high": None}
-            try:
-                interval = correlation_interval(scores, ratings, method=name, clusters=clusters)
-            except ValueError:
-                continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
-            found[name] |= limits(interval)
-    return found
-
-
 def _gain(pairs: Sequence[Pair], value: float) -> dict[str, Any]:
     """Return what the gate adds to the correlation, with its interval; none from fewer than ten clusters."""
     ratings = [rating for _, rating, _ in pairs]
@@ -226,16 +205,6 @@ def _gain(pairs: Sequence[Pair], value: float) -> dict[str, Any]:
         with suppress(ValueError):
             known |= limits(jackknife_interval(gain, len(pairs), clusters=clusters, bounds=(-2.0, 2.0)))
     return known
-
-
-def _value(
-    method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
-) -> float | None:
-    """Return a correlation, or None where there are too few pairs or a side does not vary."""
-    try:
-        return rounded(method(first, second))
-    except ValueError:
-        return None
 
 
 def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: int) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.errors import DataError
-from dokimasia.methods.audit.agreement import Rating, correlations
+from dokimasia.methods.audit.agreement import Rating
+from dokimasia.runs.reading.correlations import correlations
 
 OWN = "gated score"
 """What this audit's scores are called among the benchmarks."""

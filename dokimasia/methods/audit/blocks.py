@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.call import WEIGHTS
-from dokimasia.methods.audit.charts import scatter_chart, share_chart, violins_chart
+from dokimasia.methods.audit.charts import share_chart, violins_chart
 from dokimasia.methods.audit.figures import BLIND_MARK
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
@@ -22,6 +22,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
 
 PERCENT = [0.0, 100.0]

@@ -1,10 +1,11 @@
-"""Plotly figures of an audit: a line through models, violins over shares of rubrics, bars of domains."""
+"""Plotly figures of an audit: violins over shares of rubrics, bars of domains."""
 
 from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import quantiles, stdev
 
 from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.scatter import AXIS, plain_layout
 
 FEWEST_FOR_SHAPE = 5
 """Fewer models are dots: their shape would be the bandwidth's."""
@@ -12,45 +13,7 @@ FEWEST_FOR_SHAPE = 5
 HALF_WIDTH, STEPS = 8.0, 48
 """How far a violin reaches to each side, in the axis' unit, and how many pieces its sides have."""
 
-_AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
-
-
-def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
-    """Return one labelled dot a model; with `line`, the straight line of least squares through them.
-
-    Args:
-        points: where each stands.
-        x: title of the axis to the right.
-        y: title of the axis upwards.
-        line: whether the line is drawn.
-    """
-    xs, ys = [one[0] for one in points.values()], [one[1] for one in points.values()]
-    traces: list[Figure] = [
-        {
-            "type": "scatter",
-            "mode": "markers+text",
-            "x": xs,
-            "y": ys,
-            "text": [label(name, 24) for name in points],
-            "textposition": "top center",
-            "cliponaxis": False,
-            "marker": {"size": 11, "color": PALETTE[0]},
-            "hovertemplate": "%{text}<br>%{x:.2f}, <b>%{y:.2f}</b><extra></extra>",
-        }
-    ]
-    if line and (ends := _least_squares(xs, ys)) is not None:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": ends[0],
-                "y": ends[1],
-                "line": {"width": 2, "dash": "dot", "color": PALETTE[1]},
-                "hoverinfo": "skip",
-            }
-        )
-    return {"data": traces, "layout": _layout(x, y)}
 
 
 def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
@@ -131,7 +94,7 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
     )
     for trace in traces:
         trace.setdefault("showlegend", trace["name"] != "models")
-    return {"data": traces, "layout": _layout(x, y) | _LEGEND}
+    return {"data": traces, "layout": plain_layout(x, y) | _LEGEND}
 
 
 def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
@@ -155,12 +118,12 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
         }
         for number, domain in enumerate(domains)
     ]
-    layout = _layout(title, "") | {
+    layout = plain_layout(title, "") | {
         **_LEGEND,
         "barmode": "stack",
         "height": 120 + 34 * len(names),
     }
-    layout["yaxis"] = {**_AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
+    layout["yaxis"] = {**AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
     return {"data": traces, "layout": layout}
 
 
@@ -173,26 +136,3 @@ def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
     places = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
     heights = [sum(exp(-(((place - one) / width) ** 2) / 2) for one in values) for place in places]
     return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
-
-
-def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float], list[float]] | None:
-    """Return the ends of the line, or None where the points stand above one another."""
-    n = len(xs)
-    mean_x, mean_y = sum(xs) / n, sum(ys) / n
-    spread = sum((one - mean_x) ** 2 for one in xs)
-    if n < 2 or spread == 0:
-        return None
-    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread
-    ends = [min(xs), max(xs)]
-    return ends, [round(mean_y + slope * (end - mean_x), 6) for end in ends]
-
-
-def _layout(x: str, y: str) -> Figure:
-    return {
-        "height": 340,
-        "margin": {"t": 36, "r": 32, "b": 48, "l": 8},
-        "xaxis": {**_AXIS, "title": {"text": x, "standoff": 8, "font": {"size": 13}}},
-        "yaxis": {**_AXIS, "title": {"text": y, "font": {"size": 13}}},
-        "showlegend": False,
-        "hovermode": "closest",
-    }

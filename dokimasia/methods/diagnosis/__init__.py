@@ -5,7 +5,7 @@ from functools import partial
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.diagnosis.accepting import PICK_TOKENS, REPORT_TOKENS, accept, reports_asked
 from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
-from dokimasia.methods.diagnosis.files import make_folder, write_tables
+from dokimasia.methods.diagnosis.files import write_tables
 from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.request import NAME, WRITING, WordsPlan, WordsRequest
@@ -54,7 +54,6 @@ __all__ = [
     "WordsRequest",
     "diagnosis_of",
     "gather",
-    "make_folder",
     "reports_asked",
     "reports_of",
     "reports_stage",

@@ -8,9 +8,8 @@ from typing import Any
 import orjson
 
 from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import numbered
-from dokimasia.runs.reading.export_formats import csv_text, write_whole
+from dokimasia.runs.reading.export_formats import csv_text, make_folder, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -61,18 +60,6 @@ def write_tables(
             written.append(folder / f"{stem}.png")
             write_whole(written[-1], drawn)
     return sorted(written)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where there is none.
-
-    Raises:
-        InputError: it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder with --export") from error
 
 
 def table_csv(asset: Asset) -> bytes:

@@ -3,11 +3,17 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.duel.accepting import accept
+from dokimasia.methods.duel.accepting import ANSWER_TOKENS, JUDGED_TOKENS, accept
+from dokimasia.methods.duel.figures import DuelRow, places, verdict_figures
+from dokimasia.methods.duel.people import judged, pairs
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
-from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary
+from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
+from dokimasia.methods.duel.shape import DuelPlaces, Judged
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
+
+with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
+"""Adds the cases that a page shows whole to its data."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",
@@ -17,7 +23,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
-    report=lazily("dokimasia.methods.duel.report", "with_cases"),
+    report=with_cases,
     figures=duel_summary,
     shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
     graphs=versions_of("duel"),
@@ -28,10 +34,41 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     cells=cells,
     forms={"vlmevalkit": lazily("dokimasia.methods.duel.vlmevalkit", "files")},
     scale=(-100.0, 100.0),
+    judged=judged,
+    pairs=pairs,
     measures={"score": ("reward", "mean")},
 )
 
 duel = partial(run_method, METHOD)
 """Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "DuelPlan", "DuelRequest", "duel", "duel_rows"]
+hold_against = lazily("dokimasia.methods.duel.work", "finish")
+"""Hold a sample's answers against a model's: `await hold_against(job, sample, items, against=name)`."""
+
+verdict_chart = lazily("dokimasia.methods.duel.charts", "verdict_chart")
+case_blocks = lazily("dokimasia.methods.duel.cases", "sample")
+case_section = lazily("dokimasia.methods.duel.cases", "cases")
+
+__all__ = [
+    "ANSWER_TOKENS",
+    "COLUMNS",
+    "JUDGED_TOKENS",
+    "METHOD",
+    "DuelPlaces",
+    "DuelPlan",
+    "DuelRequest",
+    "DuelRow",
+    "Judged",
+    "case_blocks",
+    "case_section",
+    "cells",
+    "duel",
+    "duel_items",
+    "duel_rows",
+    "hold_against",
+    "judgements",
+    "places",
+    "verdict_chart",
+    "verdict_figures",
+    "with_cases",
+]

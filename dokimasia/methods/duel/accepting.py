@@ -17,7 +17,7 @@ from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.responses import candidates_of, read_given
 from dokimasia.runs.session import Session, hash_of
 
-ANSWER_TOKENS, JUDGED_TOKENS = 700, 500
+ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60
 
 Given = dict[str, dict[str, tuple[Response, ...]]]
 """Answers that exist, one a repeat, by model and sample."""
@@ -41,7 +41,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
             f"the answers of {request.baseline}"
         )
     rivals = [name for name in request.models or given if name != request.baseline]
-    if not (rivals or request.noise_floor):
+    if not (rivals or request.noise_floor or request.text_models):
         raise ConfigError(f"{request.responses} has the answers of the baseline alone; name models with --models")
     candidates = tuple(
         ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
@@ -49,6 +49,12 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         else session.models([name], "--models")[0]
         for name in rivals
     )
+    unseen = [sample.id for sample in samples if not sample.images]
+    if request.describer is not None and unseen:
+        raise DataError(
+            f"{request.data}: {len(unseen)} of {len(samples)} samples have no image to be described ({_some(unseen)}): leave "
+            "them out, or --describer"
+        )
     kept = [one for by_sample in given.values() for several in by_sample.values() for one in several]
     ids = {model: {id: tuple(map(value_id, several)) for id, several in one.items()} for model, one in given.items()}
     factuality = request.factuality != "none" and any(one.factuality for one in criteria)
@@ -67,12 +73,17 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         noise_floor=request.noise_floor,
         factuality=request.factuality,
         judge_sees=request.judge_sees,
+        describer=None if request.describer is None else session.model(request.describer),
+        descriptions=request.descriptions,
+        text_models=session.models(request.text_models, "--text-models") if request.text_models else (),
         given_hash=digest("given", [[model, one] for model, one in sorted(ids.items())]) if ids else None,
         given=ids,
         prompts={},
     )
     if plan.asked:
         names.append("candidate_plain")
+    if plan.described:
+        names += ["describe", "candidate_described", *(["observe"] if plan.descriptions == "specific" else [])]
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
     estimate = _expected(plan, samples, criteria, session.library)
     return Accepted(
@@ -141,7 +152,7 @@ def _expected(
     plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
 ) -> Estimate:
     asked: list[Asking] = []
-    frames = {name: frame_tokens(library, name) for name in plan.prompts if name.startswith("duel_")}
+    frames = {name: frame_tokens(library, name) for name in plan.prompts}
     for sample, one in zip(samples, criteria, strict=True):
         size = size_of(sample)
         for spec in plan.asked:
@@ -149,6 +160,14 @@ def _expected(
             for arm in own_arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 asked.append(Asking(spec, plan.repeats, sent, ANSWER_TOKENS))
+        if plan.describer is not None:
+            images = len(sample.images)
+            sent = frames["describe"] + size.images_for(plan.describer) // images
+            asked.append(Asking(plan.describer, images, sent, ANSWER_TOKENS))
+            if plan.descriptions == "specific":
+                asked.append(Asking(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
+            told = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
+            asked += [Asking(spec, plan.repeats, told, ANSWER_TOKENS) for spec in plan.described]
         shown = size.text + 2 * ANSWER_TOKENS
         seen = size.images_for(plan.judge)
         calls = plan.per_sample * len(plan.places)

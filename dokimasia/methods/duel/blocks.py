@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.domain.duel import AGAIN
+from dokimasia.agents.candidate import BLIND
+from dokimasia.domain.duel import AGAIN, TEXT
 from dokimasia.methods.duel.cases import cases, sample
 from dokimasia.methods.duel.charts import VERDICTS, verdict_chart
 from dokimasia.report import figures
@@ -11,6 +12,9 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph,
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
+
+SHOWN = {BLIND: "nothing", TEXT: "a description"}
+"""What a model is shown in place of the images, by arm."""
 
 REWARDS = (-100.0, 100.0)
 
@@ -130,6 +134,54 @@ def places(data: ReportData) -> Section | None:
     )
 
 
+def sight(data: ReportData) -> Section | None:
+    """Return what the images are worth: answers without them, and by a description of them, beside those by them."""
+    summary = data.summary
+    models: Mapping[str, Any] = summary["models"]
+    arms = [name for name in models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
+    if not arms:
+        return None
+    gaps: Mapping[str, Any] = summary["without_images"]
+    rows: list[Sequence[Cell]] = []
+    for name in arms:
+        model, _, arm = name.rpartition("#")
+        place, alone = figures.pointer("without_images", name), {"difference": None, "adjusted": None}
+        found = gaps.get(name, {"reward": alone, "factuality": alone})
+        seeing = models.get(model, {"reward": None, "factuality": None})
+        cells: list[Cell] = []
+        for measure in ("reward", "factuality"):
+            draw = _signed if measure == "reward" else _scored
+            cells += [
+                draw(seeing[measure], figures.pointer("models", model, measure)),
+                draw(models[name][measure], figures.pointer("models", name, measure)),
+                _signed(found[measure]["difference"], f"{place}/{measure}/difference"),
+                figures.p_value(found[measure]["adjusted"]),
+            ]
+        rows.append([Span(model, "strong"), SHOWN[arm], *cells])
+    columns = [Column("model", numeric=False), Column("shown instead", numeric=False)]
+    for measure in ("reward", "VFS"):
+        columns += [
+            Column(f"{measure} by the images", meaning="answers to the same cases with the images shown"),
+            Column(f"{measure} without", meaning="answers without the images"),
+            Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
+            Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over this table"),
+        ]
+    blocks: list[Block] = [Table(columns, rows, "With the images and without")]
+    if summary["describer"] is not None:
+        told = (
+            " with an eye to each request" if summary["descriptions"] == "specific" else ", the same for every request"
+        )
+        blocks.append(Paragraph(f"{summary['describer']} described the images{told}.", "note"))
+    blocks.append(
+        Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
+    )
+    return Section("sight", "Without the images", blocks, menu="Images")
+
+
+def _scored(one: Mapping[str, Any] | None, place: str) -> Cell:
+    return figures.measured(None if one is None else one["model"], f"{place}/model", ends=2)
+
+
 def lengths(data: ReportData) -> Section | None:
     """Return how rewards go with the difference of lengths."""
     found: Mapping[str, Any] = data.summary["length_bias"]
@@ -242,5 +294,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 DRAWING = Drawing(
-    "duels", (duels, categories, places, lengths, cases, skipped.section, provenance.section), sample=sample
+    "duels",
+    (duels, categories, places, sight, lengths, cases, skipped.section, provenance.section),
+    sample=sample,
 )

@@ -54,6 +54,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
         repeat = f" · repeat {item['repeat']}" if item["repeat"] else ""
         yield Texts(
             [
+                *([(Span("description", "strong"), cut(item["descriptions"]))] if item["descriptions"] else []),
                 (Span(f"{item['model']}{repeat}", "strong"), cut(item["response"] or "")),
                 (Span(f"baseline: {item['baseline']}", "strong"), cut(item["baseline_response"] or "")),
             ]

@@ -13,7 +13,7 @@ from dokimasia.storage.runs import Run, load_samples
 async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of a run of duels with the cases that its page shows."""
     rows = results(home, run.id)
-    ids = list(dict.fromkeys(row.sample_id for row in rows))
+    ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
     shown, selection = chosen(run, ids, failed, samples)
     images = {sample.id: sample.images for sample in load_samples(home, run.id) if sample.id in set(shown)}

@@ -4,13 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.agents.candidate import BLIND
-from dokimasia.domain.duel import CaseCriteria, DuelJudgement, Place, criteria_of, ground_truth_of, task_of
+from dokimasia.domain.duel import (
+    TEXT,
+    CaseCriteria,
+    Described,
+    DuelJudgement,
+    Place,
+    criteria_of,
+    ground_truth_of,
+    task_of,
+)
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
 from dokimasia.methods.duel.request import DuelPlan
+from dokimasia.methods.duel.sight import without_images
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
-from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells, exported
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -38,7 +49,8 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
     rows = results(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     criteria = {id: criteria_of(sample) for id, sample in samples.items()}
-    figures = duel_figures(duel_rows(home, run), seed=run.seed, compared=lambda name: not name.endswith(f"#{BLIND}"))
+    judged = duel_rows(home, run)
+    figures = duel_figures(judged, seed=run.seed, compared=lambda name: not name.endswith((f"#{BLIND}", f"#{TEXT}")))
     for name, one in figures["models"].items():
         one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
     return {
@@ -50,6 +62,9 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
         "orders": len(plan.places),
         "judge_sees": plan.judge_sees,
         "factuality": plan.factuality,
+        "describer": None if plan.describer is None else plan.describer.ref.name,
+        "descriptions": None if plan.describer is None else plan.descriptions,
+        "without_images": without_images(judged, seed=run.seed),
         "cases": {
             "general_criteria": sum(one.general for one in criteria.values()),
             "factuality_criteria": sum(bool(one.factuality) for one in criteria.values()),
@@ -63,11 +78,11 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
 
 def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = _plan(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     criteria = {id: criteria_of(sample) for id, sample in samples.items()}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
-    rows = results(home, run.id)
+    rows = exported(method_of(run), results(home, run.id))
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
     tokens = _tokens(home, texts)
@@ -98,31 +113,41 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
 
 def judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, list[DuelJudgement]]:
     """Return what the judge said of each answer, by item, in the order in which it was asked; empty where it was not."""
-    found = find_values(home, DuelJudgement, [id for row in rows for id in row.value_ids])
-    return {row.item: [found[id] for id in row.value_ids] for row in rows}
+    ids = {row.item: row.value_ids[row.arm == TEXT :] for row in rows}
+    found = find_values(home, DuelJudgement, [id for one in ids.values() for id in one])
+    return {item: [found[id] for id in one] for item, one in ids.items()}
+
+
+def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
+    """Return the descriptions that answers went by, by item; they stand before the judgements of an answer."""
+    ids = {row.item: row.value_ids[0] for row in rows if row.arm == TEXT and row.value_ids}
+    found = find_values(home, Described, ids.values())
+    return {item: found[id] for item, id in ids.items()}
 
 
 def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished duel whole: the case, both answers, and what the judge said in each order."""
-    rows = rows_shown(home, run, sample)
-    plan = DuelPlan.model_validate(run.options["plan"])
+    rows = exported(method_of(run), rows_shown(home, run, sample))
+    plan = _plan(run)
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
+    described = descriptions(home, rows)
     wanted = {row.sample_id for row in rows}
     samples = {one.id: one for one in load_samples(home, run.id) if one.id in wanted}
     for row in rows:
         case, said = samples[row.sample_id], judged[row.item]
-        other = said[0].baseline if said else plan.given_to(plan.baseline_name, row.sample_id, row.repeat)
+        other = said[0].baseline if said else plan.given_to(plan.held_against(row), row.sample_id, row.repeat)
         yield {
             "sample": row.sample_id,
             "model": shown_name(row.model, row.arm),
             "repeat": row.repeat,
             **_case(case),
-            "baseline": plan.baseline_name,
+            "baseline": plan.held_against(row),
             "score": row.score,
             "failure": row.failure,
             "reason": row.reason,
             "response": _text(texts, row.response_id),
+            "descriptions": described[row.item].shown if row.item in described else None,
             "baseline_response": _text(texts, other),
             "judgements": [
                 one.model_dump(
@@ -136,7 +161,7 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each answer; what there is not is null."""
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = _plan(run)
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
     tasks = {sample.id: task_of(sample) for sample in load_samples(home, run.id)}
@@ -144,7 +169,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     for row in rows:
         said = judged[row.item]
         one: dict[str, Any] = dict.fromkeys(COLUMNS)
-        one |= {"task": tasks[row.sample_id], "baseline": plan.baseline_name}
+        one |= {"task": tasks[row.sample_id], "baseline": plan.held_against(row)}
         if said:
             one["baseline_response"] = _text(texts, said[0].baseline)
         for each in said:
@@ -156,6 +181,12 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         origin = next((each.provenance for each in said if each.provenance is not None), None)
         found.append(one | answer_cells(plan.judge_name, texts.get(row.response_id or ""), origin))
     return found
+
+
+def _plan(run: Run) -> DuelPlan:
+    """Return a run's plan, of whichever method it is that holds answers against each other."""
+    plan: DuelPlan = method_of(run).read(run)[0]
+    return plan
 
 
 def _verdicts(plan: DuelPlan, said: Sequence[DuelJudgement]) -> dict[Place, int | None]:

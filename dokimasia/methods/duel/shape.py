@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from dokimasia.domain.duel import FactualityBy
+from dokimasia.domain.duel import FactualityBy, Instruction
 from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Bounds, Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
 
@@ -51,7 +51,7 @@ class Factuality(Value):
     bounds: Bounds | None = Field(description="of the model's score, if every failed judgement had given 0, or 10")
 
 
-class Places(Value):
+class DuelPlaces(Value):
     """How the order of places bears on verdicts, over answers with a valid verdict in both orders."""
 
     n: Count = Field(description="answers judged in both orders")
@@ -77,7 +77,7 @@ class Single(Value):
 class DuelledModel(Part, Used):
     """One model's figures against the baseline."""
 
-    places: Places | None = Field(description="null where no answer was judged in both orders")
+    places: DuelPlaces | None = Field(description="null where no answer was judged in both orders")
     single: Single
     words: float | None = Field(ge=0, description="mean words of its answers")
     tokens: float | None = Field(ge=0, description="mean output tokens of its answers; null where any is unknown")
@@ -102,6 +102,22 @@ class LengthBias(Value):
     reason: str = Field(description="why there is no test; empty where there is")
 
 
+class Gap(Value):
+    """How far an arm without images is from the same model's answers by the images, in one measure."""
+
+    n: Count = Field(description="answers that were judged in both")
+    difference: Interval | None = Field(description="the arm less the answers by the images; null without a pair")
+    p: Fraction | None = Field(description="sign flips of whole cases, two-sided; null without a pair")
+    adjusted: Fraction | None = Field(description="p corrected over all arms and both measures")
+
+
+class Gaps(Value):
+    """What the images are worth to a model."""
+
+    reward: Gap
+    factuality: Gap
+
+
 class Cases(Value):
     """What the cases bring with them."""
 
@@ -123,9 +139,13 @@ class DuelFigures(Used, DataFigures):
     orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
+    describer: str | None = Field(description="who described the images; null where nobody did")
+    descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
+    without_images: dict[str, Gaps] = Field(description="by the name of the arm, NAME#blind or NAME#text")
     cases: Cases
     models: dict[str, DuelledModel] = Field(
-        description="by name; NAME#blind answered without images, NAME#again is the baseline's second answer"
+        description="by name; NAME#blind answered without images, NAME#text by a description of them, NAME#again is the "
+        "baseline's second answer"
     )
-    places: Places | None = Field(description="over all models")
+    places: DuelPlaces | None = Field(description="over all models")
     length_bias: dict[str, LengthBias] = Field(description="by model")

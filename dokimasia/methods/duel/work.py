@@ -1,6 +1,7 @@
 """The work of duels: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -17,29 +18,37 @@ async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: all answers to every sample are asked and held against the baseline's."""
 
     async def do(sample: Sample) -> None:
-        left = [item for item in job.plan.items(sample.id) if job.finished(item.name) is None]
-        left.sort(key=lambda item: job.attempt(item.name))
-        for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(items), attempt))
+        await finish(job, sample, job.plan.items(sample.id), against=job.plan.baseline_name)
         job.progress.samples_done += 1
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
 
-async def _walk(job: Job[DuelPlan], sample: Sample, items: list[AnswerItem], attempt: int) -> list[ResultRow]:
+async def finish(job: Job[Any], sample: Sample, items: Iterable[AnswerItem], *, against: str) -> None:
+    """Hold those of a sample's answers that have no result yet against a model's, and commit what comes of it."""
+    left = [item for item in items if job.finished(item.name) is None]
+    left.sort(key=lambda item: job.attempt(item.name))
+    for attempt, together in groupby(left, key=lambda item: job.attempt(item.name)):
+        await job.finish(*await _walk(job, sample, list(together), attempt, against))
+
+
+async def _walk(
+    job: Job[DuelPlan], sample: Sample, items: list[AnswerItem], attempt: int, against: str
+) -> list[ResultRow]:
     """Walk answers to one sample that are asked under one attempt through the graph, and return their rows."""
-    entered = [{**item.place, **_given(job.plan, sample, item)} for item in items]
-    name = f"duel/{sample.id}/{digest('items', [attempt, entered])[:8]}"
-    context = job.context.at_attempt(attempt) if attempt else job.context
+    entered = [{**item.place, **_given(job.plan, sample, item, against)} for item in items]
+    name = f"duel/{sample.id}/{digest('items', [attempt, against, entered])[:8]}"
+    options = job.plan.options.model_copy(update={"baseline": against})
+    context = replace(job.context.at_attempt(attempt), options=options)
     state = await job.walk(duel, {"sample": value_id(sample), "items": entered}, name, context=context)
     return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
 
 
-def _given(plan: DuelPlan, sample: Sample, item: AnswerItem) -> dict[str, str]:
+def _given(plan: DuelPlan, sample: Sample, item: AnswerItem, against: str) -> dict[str, str]:
     """Return the answers on either side that are there already."""
     sides = {
         "response": plan.given_to(item.model, sample.id, item.repeat) if not item.arm else None,
-        "baseline": plan.given_to(plan.baseline_name, sample.id, item.repeat),
+        "baseline": plan.given_to(against, sample.id, item.repeat),
     }
     return {side: id for side, id in sides.items() if id is not None}
 
@@ -50,7 +59,7 @@ def _row(job: Job[DuelPlan], sample: Sample, item: AnswerItem, ended: dict[str, 
         item.name,
         **item.place,
         response_id=ended.get("response") or None,
-        value_ids=tuple(ended.get("judgements", ())),
+        value_ids=(*filter(None, (ended.get("described"),)), *ended.get("judgements", ())),
         calls=tuple(dict.fromkeys(ended.get("calls", ()))),
         **ending(ended),
     )

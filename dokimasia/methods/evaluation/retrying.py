@@ -29,14 +29,19 @@ def retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
 def retried_score(retry: Retry | None) -> dict[str, Any]:
     """Return what an answer that failed enters its graph with.
 
-    A response that was given is not asked for again, nor whether it is right, if that was decided.
+    A response that was given is not asked for again, nor whether it is right, if that was decided, nor its scores, if it
+    has them: then the verdict on its final answer is all that is asked.
     """
     if retry is None:
         return {}
     failed = retry.failed
-    response = {} if failed.response_id is None else {"response": failed.response_id}
-    decided = {"final": failed.final_id} if failed.verdict in ("right", "wrong") else {}
-    return {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed), **response, **decided}
+    achieved = {
+        "response": failed.response_id,
+        "final": failed.final_id if failed.verdict in ("right", "wrong") else None,
+        "judgement": failed.judgement_id,
+    }
+    kept = {name: id for name, id in achieved.items() if id is not None}
+    return {"attempt": retry.attempt, "calls": list(failed.calls), **_looks(failed), **kept}
 
 
 def _looks(failed: ResultRow) -> dict[str, Any]:

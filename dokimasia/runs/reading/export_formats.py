@@ -73,6 +73,18 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, where there is none.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror}; name another folder") from error
+
+
 def _jsonl(export: Export) -> bytes:
     lines = ({name: row[name] for name in export.columns} for row in export.rows)
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)

@@ -1,13 +1,18 @@
 """Means, shares and paired differences as figures for JSON: with intervals, spread, and the bounds that failures leave."""
 
-from collections.abc import Hashable, Iterable, Sequence
-from math import exp, lgamma, sqrt
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import exp, lgamma, log, sqrt
 from typing import Any
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval, bootstrap_interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
+from dokimasia.domain.identity import unit_interval
 
 DIGITS = 6
+
+MOST_LEFT_OUT = 200
+"""More clusters than this are left out in so many groups, each by its name's draw, for the interval of a coefficient."""
 
 
 def share(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, unknown: int = 0) -> dict[str, Any]:
@@ -42,6 +47,59 @@ def mean_interval(
         return None
     interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
     return {"mean": rounded(sum(values) / len(values)), **limits(interval)}
+
+
+def coefficient(statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]) -> dict[str, Any]:
+    """Return a coefficient of agreement, -1 to 1, as `value` with its `limits`; where it has none, `no_value` says why.
+
+    One less a coefficient is a ratio, of the disagreement seen to that of chance, and with few clusters it leans: each end
+    is the farther one of the jackknife's of the coefficient and of the logarithm of that ratio.
+
+    Args:
+        statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
+        n: how many things there are.
+        clusters: the cluster of each thing.
+    """
+    try:
+        value = statistic(range(n))
+    except ValueError as error:
+        return {"value": None, "low": None, "high": None, "no_value": str(error)}
+    ends: dict[str, Any] = coefficient_limits(statistic, n, clusters)
+    ratio = _limits_of_ratio(statistic, n, clusters)
+    if ratio is not None and ends["low"] is not None:
+        ends |= {"low": min(ends["low"], rounded(ratio.low)), "high": max(ends["high"], rounded(ratio.high))}
+    return {"value": rounded(value), **ends}
+
+
+def _limits_of_ratio(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> Interval | None:
+    """Return the limits of a coefficient by the logarithm of one less it; None where that has none, as in full agreement."""
+    try:
+        found = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
+    except ValueError:
+        return None
+    return None if found.reason else Interval(max(-1.0, 1 - exp(found.high)), 1 - exp(found.low))
+
+
+def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return clusters in as many groups as are left out."""
+    if len(set(clusters)) <= MOST_LEFT_OUT:
+        return clusters
+    return [int(unit_interval("kappa", str(one)) * MOST_LEFT_OUT) for one in clusters]
+
+
+def coefficient_limits(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> dict[str, Any]:
+    """Return the `limits` of a coefficient that has a value (see `coefficient`)."""
+    clusters = _grouped(clusters)
+    if len(set(clusters)) == 1:
+        return limits(Interval(-1.0, 1.0, ONE_CLUSTER))
+    try:
+        return limits(jackknife_interval(statistic, n, clusters=clusters, bounds=(-1.0, 1.0)))
+    except ValueError:
+        return limits(Interval(-1.0, 1.0, "no value without one of the clusters"))
 
 
 def limits(interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:

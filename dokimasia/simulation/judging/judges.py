@@ -22,6 +22,8 @@ from dokimasia.simulation.judging.methods import PROMPTS as METHOD_PROMPTS
 from dokimasia.simulation.judging.methods import methods_reply
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
+from dokimasia.simulation.judging.quality import PROMPT as QUALITY_PROMPT
+from dokimasia.simulation.judging.quality import quality_reply
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
@@ -121,6 +123,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return diagnosis_reply(profile, request.name, inputs, draws)
     if request.name in MODES_PROMPTS:
         return modes_reply(profile, request.name, inputs, view.question if view else None, draws)
+    if request.name == QUALITY_PROMPT:
+        return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
         told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
         line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"

@@ -4,17 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
-from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.tree.reading.view import LEVEL, rounded
-from dokimasia.runs.reading.rates import limits
+from dokimasia.runs.reading.rates import coefficient_limits, limits
 
 _Leaves = tuple[str | None, str | None]
 
 LISTED = 20
-MOST_LEFT_OUT = 200
-"""More samples than this are left out in so many groups, each by its name's draw, for the interval of kappa."""
 
 
 def mapping_comparison(
@@ -52,7 +49,12 @@ def mapping_comparison(
         },
         "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
         "by_category": _by_category(pairs, clusters),
-        "kappa": None if agreed.kappa is None else _kappa(agreed.kappa, pairs, clusters),
+        "kappa": None
+        if agreed.kappa is None
+        else {
+            "value": rounded(agreed.kappa),
+            **coefficient_limits(lambda kept: _kappa_of([pairs[at] for at in kept]), len(pairs), clusters),
+        },
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
         "by_layer": {
             name: rounded(sum(_cut(one, layer) == _cut(other, layer) for one, other in pairs) / len(pairs))
@@ -74,22 +76,6 @@ def _by_category(pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str,
             **limits(ends),
         }
     return found
-
-
-def _kappa(value: float, pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, Any]:
-    ends: dict[str, Any] = {"low": None, "high": None}
-    if len(set(clusters)) > MOST_LEFT_OUT:
-        clusters = [f"{int(unit_interval('kappa', one) * MOST_LEFT_OUT)}" for one in clusters]
-    if len(set(clusters)) > 1:
-        interval = jackknife_interval(
-            lambda kept: _kappa_of([pairs[at] for at in kept]),
-            len(pairs),
-            clusters=clusters,
-            level=LEVEL,
-            bounds=(-1.0, 1.0),
-        )
-        ends = limits(interval)
-    return {"value": rounded(value), **ends}
 
 
 def _kappa_of(pairs: Sequence[_Leaves]) -> float:

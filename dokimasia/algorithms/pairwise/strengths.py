@@ -1,0 +1,188 @@
+"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and many fits at once."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from dokimasia.algorithms.statistics.clusters import Floats
+
+_STEPS = 60
+_LONGEST = 2.0
+_CLOSE = 1e-9
+_RIDGE = 1e-12
+_FAR = 30.0
+"""Strengths further apart than this, as logarithms, are on their way to infinity."""
+
+NEVER_MET = "never met the others, directly or by way of others"
+ONE_SIDED = "always won or always lost against all others"
+TIES = "no circle of verdicts in which wins outnumber ties"
+
+
+class Comparison(NamedTuple):
+    """A verdict on two models, by name: 1 where the first won, 0 for a tie, -1 where the second won."""
+
+    one: str
+    other: str
+    outcome: int
+
+
+class Tables(NamedTuple):
+    """Outcomes counted: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
+
+    Clusters stand in an order that depends on nothing but their counts.
+    """
+
+    names: tuple[str, ...]
+    pairs: NDArray[np.intp]
+    counts: Floats
+
+
+class Fits(NamedTuple):
+    """Many fits: a row each of log-strengths of mean 0, the logarithm of the tie parameter, and whether they are finite."""
+
+    strengths: Floats
+    ties: Floats
+    finite: NDArray[np.bool_]
+
+
+def tables(comparisons: Sequence[Comparison], clusters: NDArray[np.intp], names: Sequence[str]) -> Tables:
+    """Return the outcomes among some models, counted by cluster and pair; other comparisons are passed over."""
+    place = {name: at for at, name in enumerate(names)}
+    rows: list[tuple[int, int, int, int]] = []
+    for (one, other, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
+        if one in place and other in place:
+            first, second = place[one], place[other]
+            rows.append((first, second, outcome, cluster) if first < second else (second, first, -outcome, cluster))
+    pairs = sorted({(first, second) for first, second, _, _ in rows})
+    numbers = {pair: at for at, pair in enumerate(pairs)}
+    counts = np.zeros((int(clusters.max()) + 1, len(pairs), 3))
+    for first, second, outcome, cluster in rows:
+        counts[cluster, numbers[first, second], 1 - outcome] += 1
+    kept = counts[counts.any(axis=(1, 2))]
+    order = np.lexsort(kept.reshape(len(kept), -1).T)
+    return Tables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), kept[order])
+
+
+def groups(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """Return the models in groups within which each has won or tied against each, directly or by way of others.
+
+    The difference of two strengths of different groups has no finite estimate. A group comes after those that lost to
+    nobody outside but won against it; groups that never met stand in the order of their names.
+
+    Examples
+    --------
+    >>> groups([Comparison("a", "b", 1), Comparison("b", "c", 0)])
+    [('a',), ('b', 'c')]
+    """
+    graph = _points(comparisons)
+    whole = nx.condensation(graph)
+    members = {node: tuple(sorted(whole.nodes[node]["members"])) for node in whole}
+    order = nx.lexicographical_topological_sort(whole, key=members.__getitem__)
+    return [members[node] for node in order]
+
+
+def unbounded(comparisons: Sequence[Comparison], group: Sequence[str]) -> str:
+    """Return why the strengths of a group have no finite estimate; empty where they have one.
+
+    Notes
+    -----
+    The likelihood of Davidson's model has a maximum unless parameters can be moved without end so that no observed
+    outcome becomes less likely. Moving strengths alone is the known case (Ford, 1957): some models never lost a point to
+    the others, and `groups` sets them apart. Strengths and tie parameter together can be moved where every observed win
+    is over models that can lie apart by at least as much as any that tied: a system of differences, which is solvable
+    unless a circle of verdicts, followed from winner to loser and along ties, has more wins than ties.
+    """
+    if len(group) == 1:
+        met = any(group[0] in (one.one, one.other) for one in comparisons)
+        return ONE_SIDED if met else NEVER_MET
+    weights: dict[tuple[str, str], int] = {}
+    for one, other, outcome in comparisons:
+        if one in group and other in group:
+            ways = [(one, other), (other, one)] if outcome == 0 else [(one, other) if outcome > 0 else (other, one)]
+            for source, target in ways:
+                weight = 1 if outcome == 0 else -1
+                weights[source, target] = min(weight, weights.get((source, target), 1))
+    inside: nx.DiGraph[str] = nx.DiGraph()
+    inside.add_weighted_edges_from((*way, weight) for way, weight in weights.items())
+    return "" if nx.negative_edge_cycle(inside) else TIES
+
+
+def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
+    """Fit Davidson's model to many tables at once: Newton's method on a concave likelihood.
+
+    Parameters
+    ----------
+    pairs : array of int, (P, 2)
+        Places of the models of each pair.
+    counts : array, (B, P, 3)
+        For each fit and pair the wins, ties and losses of the first; whole or weighted.
+    models : int
+        How many models there are.
+
+    Notes
+    -----
+    With u half the difference of log-strengths and t the tie parameter's logarithm, win, tie and loss are as likely as
+    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths part without end is marked.
+    """
+    fits, (first, second) = len(counts), pairs.T
+    signs = np.zeros((len(pairs), models))
+    signs[np.arange(len(pairs)), first], signs[np.arange(len(pairs)), second] = 0.5, -0.5
+    squares = (signs[:, :, None] * signs[:, None, :]).reshape(len(pairs), -1)
+    games, tied = counts.sum(axis=2), counts[:, :, 1].sum(axis=1)
+    points = (counts[:, :, 0] - counts[:, :, 2]) @ signs
+    strengths, ties = np.zeros((fits, models)), np.where(tied > 0, 0.0, -np.inf)
+    finite, left = np.zeros(fits, dtype=bool), np.flatnonzero(_connected(pairs, games, models))
+    for _ in range(_STEPS):
+        if not len(left):
+            break
+        n, with_ties = games[left], tied[left] > 0
+        u = strengths[left] @ signs.T
+        weights = np.stack([np.exp(u), np.exp(ties[left])[:, None] * np.ones_like(u), np.exp(-u)])
+        win, tie, loss = weights / weights.sum(axis=0)
+        lead = win - loss
+        curve = np.zeros((len(left), models + 1, models + 1))
+        curve[:, :models, :models] = ((n * (1 - tie - lead**2)) @ squares).reshape(-1, models, models)
+        curve[:, :models, :models] += 1 / models  # the level of the strengths is free: their mean stays 0
+        curve[:, :models, models] = curve[:, models, :models] = -(n * lead * tie) @ signs
+        curve[:, models, models] = np.where(with_ties, (n * tie * (1 - tie)).sum(axis=1), 1.0)
+        size: Floats = np.einsum("bii->b", curve)
+        curve = curve + _RIDGE * size[:, None, None] * np.eye(models + 1)
+        slope = np.empty((len(left), models + 1))
+        slope[:, :models] = points[left] - (n * lead) @ signs
+        slope[:, models] = np.where(with_ties, tied[left] - (n * tie).sum(axis=1), 0.0)
+        step = np.linalg.solve(curve, slope[:, :, None])[:, :, 0].astype(np.float64)
+        longest: Floats = np.abs(step).max(axis=1)
+        step = step * np.minimum(1.0, _LONGEST / np.maximum(longest, _CLOSE))[:, None]
+        strengths[left] += step[:, :models]
+        ties[left] += step[:, models]
+        ended = longest < _CLOSE
+        finite[left[ended]] = True
+        left = left[~ended & (np.ptp(strengths[left], axis=1) < _FAR)]
+    return Fits(strengths - strengths.mean(axis=1, keepdims=True), ties, finite)
+
+
+def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[np.bool_]:
+    """Return for each fit whether all models met, directly or by way of others."""
+    patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
+    whole = np.zeros(len(patterns), dtype=bool)
+    for at, met in enumerate(patterns):
+        graph: nx.Graph[int] = nx.Graph()
+        graph.add_nodes_from(range(models))
+        graph.add_edges_from(map(tuple, pairs[met].tolist()))
+        whole[at] = nx.is_connected(graph)
+    return whole[which.reshape(-1)]
+
+
+def _points(comparisons: Sequence[Comparison]) -> "nx.DiGraph[str]":
+    """Return who has won or tied against whom, as arrows from the one to the other."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(sorted({name for one in comparisons for name in one[:2]}))
+    for one, other, outcome in comparisons:
+        if outcome >= 0:
+            graph.add_edge(one, other)
+        if outcome <= 0:
+            graph.add_edge(other, one)
+    return graph

@@ -1,0 +1,228 @@
+"""`dokimasia annotate`: hand things out to people, blind, take in what they say, and measure how far they and judges agree."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+
+if TYPE_CHECKING:
+    from dokimasia.methods.people import Subject
+    from dokimasia.settings import Settings
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def _names(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
+
+
+def _scale(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    low, dash, high = value.rpartition("-")
+    try:
+        ends = (int(low), int(high))
+    except ValueError:
+        ends = (0, 0)
+    if not dash or not 2 <= ends[1] - ends[0] + 1 <= 11:
+        raise click.BadParameter(f"{value!r} is no scale of 2 to 11 whole numbers: write it as 1-5")
+    return ends
+
+
+@click.group()
+def command() -> None:
+    """Have people rate responses, pairs of responses or criteria, as files, and compare them with each other and with judges."""
+
+
+@command.command()
+@click.argument("source", type=click.Path(path_type=Path), metavar="RUN|FILE")
+@click.option("--annotators", required=True, callback=_names, help="Who annotates, separated by commas.")
+@click.option("-o", "--output", required=True, type=FOLDER, help="The folder that is handed out.")
+@click.option("--key", type=FILE, help="Where the key goes, which says who is whom (default: FOLDER.key.jsonl).")
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="The data set of a file of responses.")
+@click.option("--models", callback=_names, help="Only these models' responses, separated by commas.")
+@click.option("--baseline", help="Show each response beside this model's, in drawn sides.")
+@click.option("--criteria", is_flag=True, help="Have the criteria of an evaluation rated: accuracy and necessity.")
+@click.option(
+    "--by", type=click.Choice(["category", "capability", "leaf"]), default="category", show_default=True,
+    help="--criteria: draw evenly over the data's categories, or a tree's categories or leaves.",
+)  # fmt: skip
+@click.option("--tree", help="--by: which tree (default: the newest that fits).")
+@click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
+@click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="The scale of single responses (default: 1-5).")
+@click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
+@common
+def draw(settings: "Settings", source: Path, **asked: Any) -> None:
+    """Draw cases of RUN, or of a FILE of responses, and write a form for each annotator: a page, a table, JSON lines.
+
+    Nothing in the folder says whose response is which; order and sides are drawn for each annotator alone. What does say it
+    is the key, which stays with you.
+    """
+    from dokimasia.domain.annotation import SCALES, SCORE
+    from dokimasia.methods.people import hand_out
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.memory import MemoryBlobs
+
+    if asked["criteria"] and (asked["baseline"] or asked["models"]):
+        raise click.UsageError("--criteria are rated by themselves: leave --models and --baseline out")
+    if asked["by"] != "category" and not asked["criteria"]:
+        raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
+    how = {
+        "annotators": asked["annotators"],
+        "folder": asked["output"].absolute(),
+        "key": asked["key"],
+        "per": asked["per"],
+        "seed": asked["seed"],
+        "scale": asked["scale"] or SCALES[SCORE],
+    }
+    if source.is_file():
+        blobs = MemoryBlobs()
+        drawn = hand_out(_of_file(source, asked, blobs), source=source.name, blobs=blobs, **how)
+    else:
+        with Home.open(settings.home, write=False) as home:
+            run, subjects = _of_run(home, str(source), asked)
+            drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
+    click.echo(
+        f"drew {drawn.cases} cases, {drawn.items} items for each of {len(asked['annotators'])} annotators: "
+        f"{asked['output']}/NAME/annotate.html, or fill in NAME/form.csv",
+        err=True,
+    )
+    click.echo(f"the key is {drawn.key}: keep it from those who annotate", err=True)
+    for name, count in drawn.naming.items():
+        click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
+
+
+def _of_file(path: Path, asked: dict[str, Any], blobs: Any) -> "list[Subject]":
+    from dokimasia.methods.people import answers_of_file, responses_of, samples_of_file
+
+    if asked["criteria"]:
+        raise click.UsageError("--criteria are those of a run: name the run")
+    if asked["data"] is None:
+        raise click.UsageError("a file of responses needs its questions and images: --data DATA")
+    samples = samples_of_file(asked["data"], blobs)
+    answers = answers_of_file(path, {sample.id for sample in samples})
+    return _only(responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or ""), asked)
+
+
+def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Subject]]":
+    from dokimasia.methods.people import answers_of_run, criteria_of, groups_of, pairs_of_run, responses_of
+    from dokimasia.storage.naming import resolve_run
+    from dokimasia.storage.runs import load_samples
+
+    run = resolve_run(home, text)
+    if asked["criteria"]:
+        return run.id, _only(criteria_of(home, run, groups_of(home, run, asked["by"], asked["tree"])), asked)
+    pairs = None if asked["baseline"] else pairs_of_run(home, run, models=asked["models"])
+    if pairs is not None:
+        return run.id, _only(pairs, asked)
+    answers, samples = answers_of_run(home, run), load_samples(home, run.id)
+    found = responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or "")
+    return run.id, _only(found, asked)
+
+
+def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
+    from dokimasia.errors import DataError
+    from dokimasia.methods.people import things_of
+
+    if asked["only"] is None:
+        return subjects
+    wanted = things_of(asked["only"])
+    found = [one for one in subjects if one.unit in wanted]
+    if not found:
+        raise DataError(f"{asked['only']}: nothing that it names is among what can be shown")
+    return found
+
+
+@command.command()
+@click.argument("key", type=EXISTING_FILE)
+@click.argument("forms", type=EXISTING_FILE, nargs=-1, required=True)
+@click.option("-o", "--output", required=True, type=FILE, help="Write the annotations here (.jsonl or .csv).")
+@common
+def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path) -> None:
+    """Read filled FORMS back by their KEY: what was said, of which model and by whom."""
+    from dokimasia.methods.people import read_forms, read_key, written
+    from dokimasia.runs.reading.export_formats import write_whole
+
+    found = read_forms(*read_key(key), forms)
+    write_whole(output, written(found.annotations, output))
+    click.echo(f"wrote {len(found.annotations)} annotations to {output}; {found.waiting} are not filled in", err=True)
+
+
+@command.command()
+@click.argument("annotations", type=EXISTING_FILE)
+@click.option(
+    "--more-than", type=click.FloatRange(0), default=1.0, show_default=True,
+    help="What people have to differ by, and more, to be listed.",
+)  # fmt: skip
+@click.option("-o", "--output", required=True, type=FILE, help="Write them here (.csv or .jsonl).")
+@common
+def disagreements(settings: "Settings", annotations: Path, more_than: float, output: Path) -> None:
+    """Write down what people differ on, with fields for who decides and what; `draw --only` hands it out blind."""
+    from dokimasia.datasets.annotations import read_annotations
+    from dokimasia.methods.people import disagreements as differing
+    from dokimasia.methods.people import write_disagreements
+
+    rows = differing(read_annotations(annotations), more_than=more_than)
+    write_disagreements(rows, output)
+    click.echo(f"people differ by more than {more_than:g} on {len(rows)}: {output}", err=True)
+
+
+@command.command()
+@click.argument("annotations", type=EXISTING_FILE)
+@click.argument("decisions", type=EXISTING_FILE)
+@click.option("-o", "--output", required=True, type=FILE, help="Write annotations and decisions here.")
+@common
+def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output: Path) -> None:
+    """Take in DECISIONS: a decided value holds in place of what was said, which stays in the file."""
+    from dokimasia.datasets.annotations import read_annotations
+    from dokimasia.methods.people import adjudicate as decided
+    from dokimasia.methods.people import written
+    from dokimasia.runs.reading.export_formats import write_whole
+
+    before = read_annotations(annotations)
+    found = decided(before, decisions)
+    write_whole(output, written(found, output))
+    click.echo(f"{len(found) - len(before)} decisions taken in: {output}", err=True)
+
+
+@command.command()
+@click.argument("annotations", type=EXISTING_FILE)
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="Hold this run's judge against people.")
+@click.option("--judged", type=EXISTING_FILE, multiple=True, help="A file of a judge's ratings, as of annotations.")
+@click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="People's scale of scores (default: 1-5).")
+@json_option
+@common
+def agreement(
+    settings: "Settings",
+    annotations: Path,
+    runs: tuple[str, ...],
+    judged: tuple[Path, ...],
+    scale: tuple[int, int] | None,
+    as_json: bool,
+) -> None:
+    """Print how far people agree with each other and judges with them: MAE, consistency, kappa, alpha.
+
+    A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
+    is a rating at most 1 away. Intervals are clustered by image.
+    """
+    from dokimasia.methods.people import compare
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.naming import resolve_run
+
+    if runs:
+        with Home.open(settings.home, write=False) as home:
+            found = [resolve_run(home, text) for text in runs]
+            figures = compare(home, annotations, runs=found, judged=judged, scale=scale)
+    else:
+        figures = compare(None, annotations, judged=judged, scale=scale)
+    if as_json:
+        print_json(figures)
+        return
+    from dokimasia.cli.annotate.tables import tables
+
+    out = console()
+    for table in tables(figures):
+        out.print(table)

@@ -1,0 +1,37 @@
+"""Arenas: many models meet each other on the same cases, and are rated from the verdicts (duels of all with all)."""
+
+from functools import partial
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.arena.accepting import accept
+from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest
+from dokimasia.methods.arena.results import arena_summary
+from dokimasia.methods.duel import COLUMNS, cells, duel_items, with_cases
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+
+METHOD: Method[ArenaRequest, ArenaPlan] = Method(
+    name="arena",
+    title="an arena",
+    request=ArenaRequest,
+    plan=ArenaPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.arena.work", "stages"),
+    drawing=later("dokimasia.methods.arena.blocks", "DRAWING"),
+    report=with_cases,
+    figures=arena_summary,
+    shape=later("dokimasia.methods.arena.shape", "ArenaFigures"),
+    graphs=versions_of("duel"),
+    items=duel_items,
+    items_shown=False,
+    row_name="meetings",
+    columns=COLUMNS,
+    cells=cells,
+    scale=(-100.0, 100.0),
+    measures={"score": ("reward", "mean")},
+)
+
+arena = partial(run_method, METHOD)
+"""Rate models: `await arena(ArenaRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "ArenaPlan", "ArenaRequest", "arena"]

@@ -1,0 +1,62 @@
+"""The Plotly figure of an arena: a table of percentages as a heat map, such as who wins against whom."""
+
+from collections.abc import Sequence
+
+from dokimasia.report.charts import BAR_HEIGHT, Figure, label
+
+COLOURS = [[0.0, "#b53a2b"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#1b7f4d"]]
+SHARES = [[0.0, "#f4f6fa"], [1.0, "#3f7fd9"]]
+
+
+def heat_chart(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    hover: str,
+    diverging: bool = False,
+) -> Figure:
+    """Return percentages as a heat map, rows from top to bottom; None is left blank.
+
+    Args:
+        rows: their names.
+        columns: their names.
+        values: 0 to 100, a row each.
+        hover: what a cell's value is, with `%{y}`, `%{x}` and `%{z}` for row, column and value.
+        diverging: whether 50 is the middle of two colours.
+    """
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "x": [label(name, 24) for name in columns],
+                "y": [label(name, 32) for name in rows],
+                "z": [list(row) for row in values],
+                "zmin": 0,
+                "zmax": 100,
+                "xgap": 2,
+                "ygap": 2,
+                "colorscale": COLOURS if diverging else SHARES,
+                "showscale": False,
+                "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
+                "texttemplate": "%{text}",
+                "textfont": {"color": "#14171c"},
+                "hoverongaps": False,
+                "hovertemplate": f"{hover}<extra></extra>",
+            }
+        ],
+        "layout": {
+            "height": 110 + BAR_HEIGHT * max(1, len(rows)),
+            "margin": {"t": 70, "r": 24, "b": 16, "l": 8},
+            "showlegend": False,
+            "hovermode": "closest",
+            "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category"},
+            "yaxis": {
+                "autorange": "reversed",
+                "automargin": True,
+                "fixedrange": True,
+                "type": "category",
+                "ticksuffix": "  ",
+            },
+        },
+    }

@@ -1,0 +1,33 @@
+"""Quality of criteria: a second judge rates the accuracy and necessity of sampled criteria (ATOM, appendix C)."""
+
+from functools import partial
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.quality.accepting import accept
+from dokimasia.methods.quality.request import QualityPlan, QualityRequest
+from dokimasia.methods.quality.results import COLUMNS, cells, items, judged, quality_figures
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+
+METHOD: Method[QualityRequest, QualityPlan] = Method(
+    name="quality",
+    title="a rating of criteria",
+    request=QualityRequest,
+    plan=QualityPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.quality.work", "stages"),
+    drawing=later("dokimasia.methods.quality.blocks", "DRAWING"),
+    figures=quality_figures,
+    shape=later("dokimasia.methods.quality.shape", "QualityFigures"),
+    graphs=versions_of("criterion_quality"),
+    items=items,
+    row_name="ratings",
+    columns=COLUMNS,
+    cells=cells,
+    judged=judged,
+)
+
+rate_criteria = partial(run_method, METHOD)
+"""Have criteria rated: `await rate_criteria(QualityRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "QualityPlan", "QualityRequest", "rate_criteria"]

@@ -1,0 +1,95 @@
+"""The agreement that planted people and a planted judge come to, by enumeration of all that they can say.
+
+The numbers follow from the definitions of `Person` alone: nothing is drawn, and no estimator is used.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import ceil, prod
+
+from dokimasia.simulation.people import Person, chances
+
+Matrix = list[list[float]]
+
+
+def expected_agreement(
+    shares: Sequence[float], people: Sequence[Person], judge: Person, *, low: int, high: int
+) -> Mapping[str, float]:
+    """Return the expectations of all coefficients, over things whose true ratings have these shares.
+
+    The scale has a rating in its middle. Returns:
+        `judge mae`, `judge consistency`, `judge kappa` (with the mean of people); `people mae`, `people consistency`, `people
+        kappa` (each with the mean of the others); `pair kappa` (of the first two); `fleiss`; `alpha nominal`, `alpha
+        ordinal`, `alpha interval`.
+    """
+    ratings = range(low, high + 1)
+    of = [chances(person, low, high) for person in people]
+    judged = chances(judge, low, high)
+    found: dict[str, float] = {"judge mae": 0.0, "judge consistency": 0.0, "people mae": 0.0, "people consistency": 0.0}
+    tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
+    together = _empty(len(shares))
+    for true, share in enumerate(shares):
+        for said in product(range(len(ratings)), repeat=len(people)):
+            chance = share * prod(row[true][one] for row, one in zip(of, said, strict=True))
+            values = [ratings[one] for one in said]
+            mean = sum(values) / len(values)
+            for rating, likely in zip(ratings, judged[true], strict=True):
+                _held(found, tables, "judge", rating, mean, chance * likely, low, high)
+            for place, value in enumerate(values):
+                others = (sum(values) - value) / (len(values) - 1)
+                _held(found, tables, "people", value, others, chance / len(values), low, high)
+                for other in (*said[:place], *said[place + 1 :]):
+                    together[said[place]][other] += chance / len(values) / (len(values) - 1)
+            tables["pair"][said[0]][said[1]] += chance
+    for name, table in tables.items():
+        found[f"{name} kappa"] = _kappa(table)
+    margins = [sum(row) for row in together]
+    for name in ("nominal", "ordinal", "interval"):
+        found[f"alpha {name}"] = _alpha(together, margins, name)
+    found["fleiss"] = found["alpha nominal"]
+    return found
+
+
+def _held(
+    found: dict[str, float],
+    tables: Mapping[str, Matrix],
+    who: str,
+    value: int,
+    against: float,
+    chance: float,
+    low: int,
+    high: int,
+) -> None:
+    found[f"{who} mae"] += chance * abs(value - against)
+    found[f"{who} consistency"] += chance * (abs(value - against) <= 1 + 1e-9)
+    middle = (low + high) // 2
+    inward = ceil(abs(against - middle) - 0.5 - 1e-9)
+    tables[who][value - low][middle + (inward if against > middle else -inward) - low] += chance
+
+
+def _kappa(table: Matrix) -> float:
+    """Return Cohen's kappa with quadratic weights of a table of probabilities."""
+    count = range(len(table))
+    first, second = [sum(row) for row in table], [sum(row[one] for row in table) for one in count]
+    seen = sum((a - b) ** 2 * table[a][b] for a in count for b in count)
+    return 1 - seen / sum((a - b) ** 2 * first[a] * second[b] for a in count for b in count)
+
+
+def _alpha(table: Matrix, margins: Sequence[float], scale: str) -> float:
+    """Return Krippendorff's alpha of the probabilities with which two people's ratings meet."""
+
+    def apart(a: int, b: int) -> float:
+        if scale == "nominal":
+            return float(a != b)
+        if scale == "interval":
+            return float((a - b) ** 2)
+        between = margins[min(a, b) : max(a, b) + 1]
+        return (sum(between) - (margins[a] + margins[b]) / 2) ** 2
+
+    count = range(len(margins))
+    seen = sum(apart(a, b) * table[a][b] for a in count for b in count)
+    return 1 - seen / sum(apart(a, b) * margins[a] * margins[b] for a in count for b in count)
+
+
+def _empty(count: int) -> Matrix:
+    return [[0.0] * count for _ in range(count)]
