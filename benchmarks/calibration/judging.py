@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
-from dokimasia.domain.judging import HumanRanking
+from dokimasia.domain.judging.judgements import HumanRanking
 from dokimasia.methods.judging.comparing import comparisons_of
 from dokimasia.methods.judging.figures import judging_figures, order_effect
 

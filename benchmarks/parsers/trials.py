@@ -17,7 +17,7 @@ from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpo
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
 from dokimasia.parsing.density import parse_density, parse_domain
-from dokimasia.parsing.judging import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
+from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal

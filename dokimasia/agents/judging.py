@@ -9,11 +9,16 @@ from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import chain_text, question_inputs
 from dokimasia.agents.rubrics import responses_text
 from dokimasia.domain.criterion import Criterion, ReferenceChain
-from dokimasia.domain.judging import ComparedCriteria
+from dokimasia.domain.judging.judgements import ComparedCriteria
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
-from dokimasia.parsing.judging import AspectScore, parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
+from dokimasia.parsing.judging.replies import (
+    AspectScore,
+    parse_aspect_scores,
+    parse_batch_ranking,
+    parse_compared_criteria,
+)
 from dokimasia.parsing.verdicts import parse_rating
 from dokimasia.prompts import lines_text
 

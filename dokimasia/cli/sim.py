@@ -35,7 +35,7 @@ def command() -> None:
 )
 def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int, rankings: bool) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    from dokimasia.simulation.ranked import write_ranked
+    from dokimasia.simulation.judging.ranked import write_ranked
     from dokimasia.simulation.world import write_creative, write_described, write_world
 
     if described and creative:

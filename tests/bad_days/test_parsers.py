@@ -24,13 +24,13 @@ from dokimasia.parsing import (
     criteria,
     criteria_check,
     density,
-    judging,
     matching,
     pairwise,
     structured,
     verdicts,
     votes,
 )
+from dokimasia.parsing.judging import replies as judging
 
 TRIED = (
     answers,

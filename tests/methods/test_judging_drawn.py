@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dokimasia.domain.judging import HumanRanking
+from dokimasia.domain.judging.judgements import HumanRanking
 from dokimasia.methods.judging.blocks import DRAWING, accuracy, cost, gaps, margins, order
 from dokimasia.methods.judging.comparing import comparisons_of
 from dokimasia.methods.judging.figures import judging_figures, order_effect, per_point

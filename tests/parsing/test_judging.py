@@ -3,7 +3,12 @@
 import pytest
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.judging import AspectScore, parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
+from dokimasia.parsing.judging.replies import (
+    AspectScore,
+    parse_aspect_scores,
+    parse_batch_ranking,
+    parse_compared_criteria,
+)
 from dokimasia.prompts import default_library
 
 CRITERIA = '[{"criterion": "It names the sign.", "weight": 7}, {"criterion": "It counts the birds.", "weight": 2}]'

@@ -9,7 +9,7 @@ import pytest
 
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.ranked import write_ranked
+from dokimasia.simulation.judging.ranked import write_ranked
 from dokimasia.simulation.world import write_world
 from tests.runs.kinds import KINDS, SAMPLES, Kind, made
 

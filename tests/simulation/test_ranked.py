@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from dokimasia.cli.sim import command
-from dokimasia.parsing.judging import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
+from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.verdicts import parse_rating
 from dokimasia.prompts import lines_text
+from dokimasia.simulation.judging.ranked import SKILLS, planted_responses, write_ranked
 from dokimasia.simulation.judging.scoring import RIGHT, stated
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.ranked import SKILLS, planted_responses, write_ranked
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.world import make_world
 

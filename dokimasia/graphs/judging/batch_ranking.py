@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents.judging import rank_responses
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.judging import BatchRanking
+from dokimasia.domain.judging.judgements import BatchRanking
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.versions import VERSIONS

@@ -17,7 +17,7 @@ from dokimasia.agents.judging import compare_responses, extract_without_chain
 from dokimasia.algorithms.criteria import counted
 from dokimasia.domain.criterion import PUBLISHED_COUNT
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.judging import ComparedCriteria, ComparedCriterion
+from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.evaluation.drawing import draw_criteria, settled

@@ -16,7 +16,7 @@ from dokimasia.agents.judging import rate_response, score_aspects, score_compare
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.judging import ComparedCriteria, ResponseRating
+from dokimasia.domain.judging.judgements import ComparedCriteria, ResponseRating
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update

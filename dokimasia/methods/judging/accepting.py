@@ -8,7 +8,7 @@ from dokimasia.agents.schemas import takes_schema
 from dokimasia.datasets.rankings import check_ranked, read_rankings
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judging import HumanRanking, HumanRankings
+from dokimasia.domain.judging.judgements import HumanRanking, HumanRankings
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.judging.request import JudgingPlan, JudgingRequest, chosen_methods
 from dokimasia.methods.judging.units import asked_methods, bases_of, ranked_models

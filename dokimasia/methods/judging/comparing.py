@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dokimasia.algorithms.margins import CrossFit, Sides, cross_fitted, fold_of, sides
-from dokimasia.domain.judging import HumanRanking
+from dokimasia.domain.judging.judgements import HumanRanking
 
 Scores = Mapping[tuple[str, str], float]
 """Of one judge and method, the score of each response by sample and model; higher is better. What failed is not there."""

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.algorithms.orders import beaten
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.judgement import CheckpointScores
-from dokimasia.domain.judging import BatchRanking, HumanRankings
+from dokimasia.domain.judging.judgements import BatchRanking, HumanRankings
 from dokimasia.methods.judging.comparing import Comparisons, comparisons_of
 from dokimasia.methods.judging.figures import Ranked, judging_figures, order_effect, per_point
 from dokimasia.methods.judging.request import JudgingPlan

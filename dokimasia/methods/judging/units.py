@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from dokimasia.domain.judging import HumanRanking
+from dokimasia.domain.judging.judgements import HumanRanking
 from dokimasia.methods.judging.request import JudgingPlan
 
 Basis = Literal["chain", "criteria", "chainless", "compared"]

@@ -9,7 +9,7 @@ from dokimasia.algorithms.orders import drawn_orders
 from dokimasia.domain.call import CallKeys
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
-from dokimasia.domain.judging import HumanRankings
+from dokimasia.domain.judging.judgements import HumanRankings
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item
 from dokimasia.graphs.context import Context

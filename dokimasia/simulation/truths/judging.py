@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
+from dokimasia.simulation.judging.ranked import Planted
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.ranked import Planted
 
 RATED_LUCKY, RATED_UNLUCKY = 9, 3
 """The ratings of a response whose final answer is right, or wrong, by a judge that looks at nothing else."""
