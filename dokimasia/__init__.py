@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.checks import decide, pending_checks
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
+    from dokimasia.methods.judging import JudgingRequest, compare_judging
     from dokimasia.methods.refinement import RefinementRequest, refine
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
@@ -51,6 +52,7 @@ _HOMES = {
         "methods.checks": ("decide", "pending_checks"),
         "methods.evaluation": ("EvaluationRequest", "evaluate", "evaluate_sync"),
         "methods.graph": ("GraphRequest", "run_graph"),
+        "methods.judging": ("JudgingRequest", "compare_judging"),
         "methods.refinement": ("RefinementRequest", "refine"),
         "methods.refinement.embedding": ("memory_context", "refine_one"),
         "methods.rubrics": ("RubricRequest", "make_rubrics"),
@@ -82,6 +84,7 @@ __all__ = [
     "ImageRef",
     "InputError",
     "Interrupted",
+    "JudgingRequest",
     "MemoryBlobs",
     "MemoryLedger",
     "MemoryStore",
@@ -102,6 +105,7 @@ __all__ = [
     "__version__",
     "as_runnable",
     "audit",
+    "compare_judging",
     "decide",
     "evaluate",
     "evaluate_sync",

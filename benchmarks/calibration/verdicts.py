@@ -20,6 +20,7 @@ NAMED = (
     "arm gain",
     "self-preference",
     "own votes",
+    "gap between methods",
     "reward, both orders",
     "position bias",
     "position consistency",

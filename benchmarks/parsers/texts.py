@@ -60,6 +60,15 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "The sky: 2 of 2.5.\n\nResponse A Visual Factuality Score: 8.5/10\n\nResponse B Visual Factuality Score: 6/10",
         "- **Assistant B factuality score**: 0\n- **Assistant A factuality score**: 10 out of 10.",
     ),
+    "judgings": (
+        "Ranking: [[2 > 1 = 3]]",
+        "**Ranking:** [[ 3>2>1 ]]\n\nRanking: [[3 > 2 > 1]]",
+        "<think>[[1 > 2 > 3]]?</think>The ranking: [[1 = 2 = 3]]",
+        '[{"criterion": "It names the sign.", "weight": 7}, {"criterion": "It counts \\"all\\" birds.", "weight": 2}]',
+        '```json\n[{"criterion": "It reads the dial.", "weight": 10}, {"criterion": "It says why.", "weight": 1},]\n```',
+        "what is seen | score: [4]\nhow it is reasoned | score: [1]\nwhat is concluded | score: [5]",
+        "- **Seeing** | Score: [[3]]\n- Reasoning | score: [ 2 ]\n2. Answer | score: [5].\n- Tone | score: [1]",
+    ),
     "chains": (
         "<reasoning>\n1. There are three.\n2. One leaves.\n</reasoning>\n<answer>\ntwo\n</answer>",
         "Sure!\n<REASONING >It follows: <b>a</b> < b.</Reasoning><answer>B. The second</answer> Done.",
@@ -240,6 +249,16 @@ PIECES = (
         "\U0001f426",
         "e\u0301",
         "\u0130",
+    ),
+    *(
+        "[[1 > 2 > 3]]",
+        "Ranking: [[3 = 1 > 2]]",
+        "\nRanking: [[2 > 3 = 1]]\n",
+        " = 2",
+        "Ranking: ",
+        "seeing | score: [4]",
+        '"criterion": ',
+        "\nsaying | score: [2]\ntone | score: [5]",
     ),
 )
 """What the grammars are made of, and what only looks like it."""

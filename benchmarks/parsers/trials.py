@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.parsers import duel_oracles, oracles, tag_oracles
+from benchmarks.parsers import duel_oracles, judging_oracles, oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
 from dokimasia.errors import UnparsableReply
@@ -17,6 +17,7 @@ from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpo
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
 from dokimasia.parsing.density import parse_density, parse_domain
+from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -83,6 +84,12 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
         lambda text: parse_rubric_assessment(text, *tag_oracles.GROUPS),
         tag_oracles.check_assessment,
     ),
+    "parse_batch_ranking": (
+        lambda text: parse_batch_ranking(text, judging_oracles.RANKED),
+        judging_oracles.check_ranking,
+    ),
+    "parse_compared_criteria": (parse_compared_criteria, judging_oracles.check_compared),
+    "parse_aspect_scores": (parse_aspect_scores, judging_oracles.check_aspects),
     "looks_like_refusal": (looks_like_refusal, lambda text, value: None),
 }
 """Each parser with what its values have to keep."""

@@ -30,12 +30,18 @@ def command() -> None:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed gives the same bytes."
 )
-def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int) -> None:
+@click.option(
+    "--rankings", is_flag=True, help="Also responses, auxiliary responses and human rankings, in files beside FILE."
+)
+def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int, rankings: bool) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
+    from dokimasia.simulation.judging.ranked import write_ranked
     from dokimasia.simulation.world import write_creative, write_described, write_world
 
     if described and creative:
         raise click.UsageError("--described and --creative make different data; leave one of them out")
+    if rankings and (described or creative):
+        raise click.UsageError("--rankings are of answers to questions; leave out --described and --creative")
     if creative:
         click.echo(f"wrote {samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}")
         return
@@ -47,6 +53,9 @@ def make(file: Path, samples: int, described: bool, creative: bool, disputed: fl
         return
     pictures = write_world(file, samples, seed)
     click.echo(f"wrote {several(samples, 'question')} on {several(pictures, 'picture')}: {file}")
+    if rankings:
+        for name, path in write_ranked(file, samples, seed).items():
+            click.echo(f"wrote {name}: {path}")
 
 
 @command.command()

@@ -6,6 +6,8 @@ CHECKPOINT_SCORING = "checkpoint_scoring"
 VERSIONS: dict[str, int] = {
     COGNITIVE_REPLAY: 4,
     CHECKPOINT_SCORING: 4,
+    "batch_ranking": 1,
+    "criteria_making": 1,
     "criterion_quality": 1,
     "density_filter": 2,
     "diagnosis": 3,
@@ -15,6 +17,7 @@ VERSIONS: dict[str, int] = {
     "mode_making": 1,
     "peer_review": 4,
     "refinement": 4,
+    "response_judging": 1,
     "rubric_audit": 2,
     "rubric_making": 2,
     "taxonomy_growth": 2,

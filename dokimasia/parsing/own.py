@@ -28,8 +28,8 @@ _PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
 _TALK = """
     a about again and answers are as assessment at checkpoint checkpoints criteria criterion done domain each end evaluation
     final follow following follows for form found hence here hm hmm i in is it judgement judgment let line lines list me model
-    more my n now of ok okay once output overall rating ratings repeat report reply result results review score scored scores
-    see so sure the their then there therefore these they this thus to verdict verdicts vote weight weights well what
+    more my n now of ok okay once output overall ranking rating ratings repeat report reply result results review score scored
+    scores see so sure the their then there therefore these they this thus to verdict verdicts vote weight weights well what
 """
 """Words that introduce a statement or close it, and that alone cannot change what it says."""
 _TALKED = frozenset(_TALK.split())

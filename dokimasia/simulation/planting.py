@@ -132,6 +132,11 @@ class JudgeProfile(_Profile):
     must-right rubrics that it writes asks only that a thing be mentioned. `slips` are rates of replies of no use to the
     prompts of review and rubrics.
 
+    Where it judges a response as a whole, alone or beside others, it goes by the final answer and by nothing else with
+    probability `outcome_bias`, drawn for each response; checkpoint scoring has no such bias. `batch_bias` is the rate at
+    which it puts the response that it is shown first before all others. Of criteria that it draws without a chain, each
+    but the last has a wrong ground truth with probability `chainless`.
+
     Of a diagnosis that it writes: `misreports` is the rate of sentences with a number of its own, `untested` of those with a
     comparison that no test makes, `invents` of those with a place that is not there; they exclude each other, and each
     sentence is drawn apart. `rambles` is the rate of reports of 10,000 words.
@@ -158,6 +163,9 @@ class JudgeProfile(_Profile):
     sight: float = Field(default=0.0, ge=0, lt=1)
     sensitivity: dict[str, float] = Field(default_factory=dict)
     vague: float = Rate
+    outcome_bias: float = Rate
+    batch_bias: float = Rate
+    chainless: float = Rate
     misreports: float = Rate
     untested: float = Rate
     invents: float = Rate

@@ -94,6 +94,7 @@ _JUDGES = (
     JudgeProfile(name="sim/judge-random", miscodes=1.0),
     JudgeProfile(name="sim/judge-misquoting", misquotes=0.3),
     JudgeProfile(name="sim/judge-vague", vague=0.8),
+    JudgeProfile(name="sim/judge-outcome", outcome_bias=0.7, batch_bias=0.2, chainless=0.2),
 )
 
 _PARTIAL = (

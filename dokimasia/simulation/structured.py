@@ -41,7 +41,7 @@ def fitting(schema: Any, task: str) -> Any:
 
 def in_object(prompt: str, text: str) -> str:
     """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
-    if prompt in ("criteria", "criteria_published"):
+    if prompt in ("criteria", "criteria_published", "criteria_no_chain"):
         return orjson.dumps({"criteria": [_anchored(one) for one in orjson.loads(text)]}).decode()
     if prompt == "criteria_check":
         looked = [_looked(*line) for line in _LOOKED.findall(text)]

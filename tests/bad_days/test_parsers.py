@@ -30,6 +30,7 @@ from dokimasia.parsing import (
     verdicts,
     votes,
 )
+from dokimasia.parsing.judging import replies as judging
 
 TRIED = (
     answers,
@@ -39,6 +40,7 @@ TRIED = (
     criteria,
     criteria_check,
     density,
+    judging,
     matching,
     pairwise,
     structured,
@@ -75,6 +77,15 @@ def told(*scores: int | None) -> list[Checkpoint]:
 
 
 LIES: dict[str, tuple[str, Any]] = {
+    "parse_batch_ranking": ("Ranking: [[2 > 1 = 3]]", (1, 2, 2)),
+    "parse_compared_criteria": (
+        '[{"criterion": "It names the sign.", "weight": 7}, {"criterion": "It counts.", "weight": 2}]',
+        (("It names the sign.", 7), ("It adds.", 2)),
+    ),
+    "parse_aspect_scores": (
+        "seeing | score: [4]\nsaying | score: [1]\ntone | score: [5]",
+        (("seeing", 4), ("saying", 1), ("tone", 3)),
+    ),
     "parse_checkpoints": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", told(4, None, 5)),
     "parse_checkpoints, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", told(4, 5, 1)),
     "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [not stated]\n3 | score: [5]", [4, 2, 5]),
@@ -121,7 +132,7 @@ def test_a_parser_that_breaks_its_word_is_reported(
 
 def test_the_command_counts_what_it_read(capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m benchmarks.parsers` reads as many texts as it was told to and says what each parser found."""
-    assert main(["--examples", "72", "--workers", "1"]) == 0
+    assert main(["--examples", "77", "--workers", "1"]) == 0
     out = capsys.readouterr().out
-    assert "of 72 texts" in out
+    assert "of 77 texts" in out
     assert all(name in out for name in PARSERS)

@@ -9,6 +9,7 @@ import pytest
 
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
+from dokimasia.simulation.judging.ranked import write_ranked
 from dokimasia.simulation.world import write_world
 from tests.runs.kinds import KINDS, SAMPLES, Kind, made
 
@@ -19,9 +20,10 @@ Finished = Callable[..., tuple[Settings, RunResult]]
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data file of seven questions of the planted world, one a domain."""
+    """A data file of seven questions of the planted world, one a domain, with responses and rankings beside it."""
     path = tmp_path_factory.mktemp("world") / "world.jsonl"
     write_world(path, SAMPLES, 3)
+    write_ranked(path, SAMPLES, 3)
     return path
 
 

@@ -25,7 +25,7 @@ class Kind:
     `source` names the field that takes the run of the kind that it rests on; `reasked` says that failed items of it can be
     asked anew, `forked` how it is forked (fields of a fork's request; None where a sentence says what to do instead),
     `compared` that two of it are, `step` after how many calls it is interrupted, `faults` fail
-    some of its items.
+    some of its items. `files` are fields that take files of what they are called after, which lie beside the data.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Kind:
     step: int = 3
     faults: str = "content_filter=0.8"
     variant: str = ""
+    files: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -48,7 +49,8 @@ class Kind:
 
     def request(self, world: Path, source: str, **changes: Any) -> Any:
         """Return its request over a data file, resting on a run."""
-        fields = {**self.fields, **changes}
+        beside = {field: world.with_name(f"{world.stem}.{field}.jsonl") for field in self.files}
+        fields = {**self.fields, **beside, **changes}
         if self.data:
             fields["data"] = world
         if self.source:
@@ -98,6 +100,14 @@ KINDS: dict[str, Kind] = {
             {"judge": JUDGE, "models": MODELS, "baseline": "reference", "single": True},
             forked={"judge": OTHER},
             variant="with the reference",
+        ),
+        Kind(
+            "judging",
+            {"judges": (JUDGE,)},
+            forked={"models": {JUDGE: OTHER}},
+            compared=False,
+            files=("responses", "auxiliary", "rankings"),
+            step=60,
         ),
         Kind(
             "arena",

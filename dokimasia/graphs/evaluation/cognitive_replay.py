@@ -13,7 +13,6 @@ that exists from an earlier attempt enters at `check_chain`, or, where a judge a
 """
 
 import operator
-from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -21,21 +20,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from dokimasia.agents import evaluation, failure
-from dokimasia.algorithms.criteria import (
-    Broken,
-    check_criteria,
-    counted,
-    rescale_weights,
-    with_alternatives,
-    with_final,
-)
-from dokimasia.algorithms.second_look import accepted
+from dokimasia.algorithms.criteria import counted
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.call import CallKeys
-from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, keep_looks
+from dokimasia.graphs.evaluation.drawing import draw_criteria, settled
 from dokimasia.graphs.evaluation.second_look import look_again
 from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
@@ -54,7 +46,7 @@ class State(TypedDict, total=False):
     more than the state has room for.
     `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
     the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
-    `Failed` with its reason, which may be long.
+    `Failed` with its reason, which may be long. With `chain_only` it ends once the chain is agreed with.
     """
 
     failed: str
@@ -70,6 +62,7 @@ class State(TypedDict, total=False):
     agreed: str
     calls: Annotated[list[str], operator.add]
     looks: Annotated[list[str], operator.add]
+    chain_only: bool
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -124,41 +117,22 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
 async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[Literal["judge_criteria", "__end__"]]:
     """Ask the extractor for criteria, and send a set that breaks a rule back, unless a reply was sent back already."""
     context = runtime.context
-    published, count = context.options.published, context.options.criteria_count
+    published = context.options.published
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
-
-    def broken(criteria: Sequence[Criterion]) -> list[Broken]:
-        return check_criteria(
-            criteria, sample.prompt, count=PUBLISHED_COUNT if published else count, wording=not published
-        )
-
-    what = evaluation.extract_criteria(sample, chain, count=None if published else counted(count))
-    asked = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"))
-    problems = [] if asked.value is None else broken(asked.value)
-    if asked.value is not None and problems and asked.sent_back is None:
-        named = "\n".join(f"- {problem.text}" for problem in problems)
-        back = Rejected(text=evaluation.criteria_reply(asked.value), problem=named, call=asked.call or "")
-        again = await context.ask(what, node="extract_criteria", attempt=state.get("attempt"), rejected=back)
-        asked = asked.then(again, sent_back=back)
-        problems = [] if asked.value is None else broken(asked.value)
-    update: State = {"drawing": await context.store.put(CallKeys(calls=tuple(asked.calls)))}
-    if asked.value is None:
-        return Command(update={**update, **await _failed(asked.failure, context)}, goto="__end__")
-    if not problems:
-        drawn = CriteriaSet(criteria=tuple(asked.value))
-    elif published:
-        drawn = _rescaled(asked.value, broken)
-    else:
-        drawn = accepted(asked.value, sample.prompt, chain.answer, count=count)
-    if drawn is None:
-        reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
-        return Command(update={**update, **await _failed(failure("unparsable", reason), context)}, goto="__end__")
-    drawn = drawn.model_copy(update={"criteria": with_final(drawn.criteria, chain.answer, sample.choices)})
+    count = None if published else counted(context.options.criteria_count)
+    what = evaluation.extract_criteria(sample, chain, count=count)
+    drawn = await draw_criteria(
+        what, sample, chain.answer, context, node="extract_criteria", attempt=state.get("attempt")
+    )
+    update: State = {"drawing": await context.store.put(CallKeys(calls=drawn.calls))}
+    if drawn.criteria is None:
+        failed = drawn.failed or failure("unparsable", "no criteria")
+        return Command(update={**update, **await _failed(failed, context)}, goto="__end__")
     if published:
-        settled = await context.store.put(_with_alternatives(drawn, sample))
-        return Command(update={**update, "criteria": settled}, goto="__end__")
-    return Command(update={**update, "criteria": await context.store.put(drawn)}, goto="judge_criteria")
+        made = await context.store.put(settled(drawn.criteria, sample))
+        return Command(update={**update, "criteria": made}, goto="__end__")
+    return Command(update={**update, "criteria": await context.store.put(drawn.criteria)}, goto="judge_criteria")
 
 
 async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
@@ -172,7 +146,7 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
     update: State = {"drawing": await context.store.put(CallKeys(calls=(*before, *looked.calls)))}
     if looked.criteria is None:
         return {**update, **await _failed(looked.failure, context)}
-    return {**update, "criteria": await context.store.put(_with_alternatives(looked.criteria, sample))}
+    return {**update, "criteria": await context.store.put(settled(looked.criteria, sample))}
 
 
 async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria", "judge_criteria"]:
@@ -195,7 +169,9 @@ async def after_check(state: State) -> Literal["write_chain", "judge_chain", "ex
         return "__end__"
     if state.get("rejected"):
         return "write_chain"
-    return "extract_criteria" if state.get("agreed") else "judge_chain"
+    if not state.get("agreed"):
+        return "judge_chain"
+    return "__end__" if state.get("chain_only") else "extract_criteria"
 
 
 def build() -> StateGraph[State, Context]:
@@ -228,18 +204,3 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
     place = state.get("chain_at", 0)
     rejected = Rejected(text=text, problem=problem, call=state["calls"][place - 1] if place else "")
     return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
-
-
-def _with_alternatives(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
-    return criteria.model_copy(
-        update={"criteria": with_alternatives(criteria.criteria, sample.accepted, sample.choices)}
-    )
-
-
-def _rescaled(
-    criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
-) -> CriteriaSet | None:
-    """Return the criteria with weights rescaled to sum to ten, if that mends all that is wrong with them."""
-    weights = rescale_weights([criterion.weight for criterion in criteria])
-    mended = tuple(c.model_copy(update={"weight": w}) for c, w in zip(criteria, weights, strict=True))
-    return None if broken(mended) else CriteriaSet(criteria=mended, repaired=True)

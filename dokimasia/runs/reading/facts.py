@@ -18,6 +18,7 @@ ROLES: Mapping[str, Role] = {
     "peers": "peer",
     "baseline": "baseline",
     "judge": "judge",
+    "judges": "judge",
     "embedding": "embedding",
 }
 """By the field of a plan: what its models are asked for."""
@@ -41,6 +42,9 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "limit": ("Limit", "the first {} samples of the file"),
     "criteria": ("Criteria", "collection {}"),
     "responses": ("Answers", "{}"),
+    "auxiliary": ("Auxiliary responses", "{}"),
+    "rankings": ("Human rankings", "{}"),
+    "orders": ("Orders of a batch", "{}"),
     "thresholds": ("Thresholds", "{}"),
     "cycles": ("Cycles at most", "{}"),
     "accept": ("Accepts", "{}"),
@@ -103,7 +107,8 @@ def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
         yield from (
             _model("model", spec) for spec in (found if isinstance(found, tuple) else ()) if isinstance(spec, ModelSpec)
         )
-    judges: Mapping[str, ModelSpec] = fields.get("judges", {})
+    by_step: Any = fields.get("judges", {})
+    judges: Mapping[str, ModelSpec] = by_step if isinstance(by_step, Mapping) else {}
     own: ModelSpec | None = fields.get("judge")
     for name in dict.fromkeys(spec.ref.name for spec in judges.values() if own is None or spec.ref != own.ref):
         steps = tuple(step for step, spec in judges.items() if spec.ref.name == name)
@@ -117,7 +122,7 @@ def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> Model
 
 def _settings(plan: Value) -> Iterator[tuple[str, str]]:
     shown = plan.model_dump(mode="json")
-    judged, given = shown.get("judge") is not None, shown.get("responses") is not None
+    judged, given = bool(shown.get("judge") or shown.get("judges")), shown.get("responses") is not None
     idle = {*(() if judged and "judge_sees" not in shown else ("show_image",)), *(("ask",) if given else ())}
     for field, (title, words) in SETTINGS.items():
         value = shown.get(field)

@@ -71,6 +71,17 @@ def examined(text: str, chain: str) -> str:
     return "\n".join([*lines, "missing: nothing"])
 
 
+def in_mind(profile: JudgeProfile, question: Question, draws: Draws) -> str:
+    """Return the steps as a judge has them in mind that wrote no chain: each but the last is wrong at its own rate."""
+    last = len(question.steps) - 1
+    return "\n".join(
+        draws.pick(step.wrong, "in-mind", at)
+        if at < last and draws.chance(profile.chainless, "chainless", at)
+        else step.statement
+        for at, step in enumerate(question.steps)
+    )
+
+
 def _of_step(step: Step, question: Question, chain: str, image: int, part: Part, *, told: bool) -> dict[str, Any]:
     """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
     said = next((one for one in (step.statement, *step.wrong) if one in chain), step.statement)

@@ -12,12 +12,14 @@ from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.criteria import drawn, examined
+from dokimasia.simulation.judging.criteria import drawn, examined, in_mind
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
 from dokimasia.simulation.judging.duels import duel_reply
 from dokimasia.simulation.judging.leaks import telling_passage
+from dokimasia.simulation.judging.methods import PROMPTS as METHOD_PROMPTS
+from dokimasia.simulation.judging.methods import methods_reply
 from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
 from dokimasia.simulation.judging.quality import PROMPT as QUALITY_PROMPT
@@ -99,7 +101,7 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
     choices = read_choices(inputs.get("choices", ""))
     if request.name == "solver":
         return _solution(profile, inputs, choices, view, draws)
-    if request.name in ("criteria", "criteria_published"):
+    if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
         return orjson.dumps(_criteria(profile, request, view, draws)).decode()
     if request.name == "criteria_check":
         return examined(inputs["criteria"], inputs["chain"])
@@ -111,6 +113,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
+    if request.name in METHOD_PROMPTS:
+        return methods_reply(profile, request.name, inputs, view.question if view else None, draws)
     if request.name in TREE_PROMPTS:
         return tree_reply(profile, request.name, inputs, draws)
     if request.name in DUEL_PROMPTS:
@@ -184,13 +188,15 @@ def _centre_in(inner: Box, outer: Box) -> bool:
 
 
 def _criteria(profile: JudgeProfile, request: Recognised, view: View | None, draws: Draws) -> list[dict[str, Any]]:
+    inputs = request.inputs
     if view is None:
-        criteria = foreign.criteria(request.inputs["chain"])
-        return criteria if "count" not in request.inputs else [{**one, "final": False} for one in criteria]
+        chain = inputs.get("chain") or inputs.get("reference_answer") or inputs["question"]
+        criteria = foreign.criteria(chain)
+        return criteria if "count" not in inputs else [{**one, "final": False} for one in criteria]
     mending = request.problem is not None
-    return drawn(
-        profile, view.scene, view.question, request.inputs, draws, image=view.image, part=view.part, mending=mending
-    )
+    if "chain" not in inputs:
+        inputs = {**inputs, "chain": in_mind(profile, view.question, draws)}
+    return drawn(profile, view.scene, view.question, inputs, draws, image=view.image, part=view.part, mending=mending)
 
 
 def _scores(

@@ -1,0 +1,117 @@
+"""The roles of judging methods other than checkpoint scoring: they rate, rank, compare and score responses (ATOM, appendix B)."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from dokimasia.agents import schemas
+from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.asking import Ask
+from dokimasia.agents.evaluation import chain_text, question_inputs
+from dokimasia.agents.rubrics import responses_text
+from dokimasia.domain.criterion import Criterion, ReferenceChain
+from dokimasia.domain.judging.judgements import ComparedCriteria
+from dokimasia.domain.sample import Sample
+from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.judging.replies import (
+    AspectScore,
+    parse_aspect_scores,
+    parse_batch_ranking,
+    parse_compared_criteria,
+)
+from dokimasia.parsing.verdicts import parse_rating
+from dokimasia.prompts import lines_text
+
+RATING = (1.0, 10.0)
+"""The scale of pointwise ratings."""
+
+
+def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[float]:
+    """A judge rates one response as a whole, 1 to 10, without reasons; it sees image, question and response."""
+    return Ask(
+        "pointwise",
+        {**question_inputs(sample), **answer_inputs("response", response)},
+        _seen(sample, shown_as("response", response)),
+        partial(parse_rating, low=RATING[0], high=RATING[1]),
+        images=sample.images,
+        repeat=repeat,
+    )
+
+
+def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, ...]]:
+    """A judge ranks responses that it is shown in this order, without their authors; places in the same order, 1 the best."""
+    return Ask(
+        "batch_ranking",
+        {**question_inputs(sample), "responses": responses_text(responses)},
+        _seen(sample, "responses"),
+        partial(parse_batch_ranking, n=len(responses)),
+        images=sample.images,
+    )
+
+
+def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tuple[str, int], ...]]:
+    """A judge draws weighted criteria from the differences of auxiliary responses, none of which is ever judged."""
+    return Ask(
+        "scan_criteria",
+        {**question_inputs(sample), "responses": responses_text(responses)},
+        _seen(sample, "auxiliary responses"),
+        parse_compared_criteria,
+        images=sample.images,
+    )
+
+
+def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *, repeat: int = 0) -> Ask[list[int]]:
+    """A judge scores one response by criteria that were drawn from others, 1 to 5 each; it sees the image, too."""
+    listed = lines_text(
+        {"n": number, **criterion.model_dump()} for number, criterion in enumerate(criteria.criteria, start=1)
+    )
+    return Ask(
+        "scan_scores",
+        {**question_inputs(sample), "criteria": listed, **answer_inputs("response", response)},
+        _seen(sample, "criteria", shown_as("response", response)),
+        partial(parse_checkpoint_scores, expected=len(criteria.criteria)),
+        images=sample.images,
+        repeat=repeat,
+    )
+
+
+def score_aspects(
+    sample: Sample, chain: ReferenceChain, response: str, *, show_image: bool = False, repeat: int = 0
+) -> Ask[tuple[AspectScore, ...]]:
+    """A judge scores one response beside the chain in aspects of its own choice, 1 to 5 each.
+
+    It is shown what checkpoint scoring is shown, with the whole chain in the place of criteria.
+    """
+    show_image = show_image and bool(sample.images)
+    return Ask(
+        "aspect_scores",
+        {**question_inputs(sample), "chain": chain_text(chain), **answer_inputs("response", response)},
+        ("question", "chain", shown_as("response", response), *(("image",) if show_image else ())),
+        parse_aspect_scores,
+        images=sample.images if show_image else (),
+        repeat=repeat,
+    )
+
+
+def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criterion]]:
+    """The extractor draws atomic criteria with no chain to draw them from; it sees image, question and reference answer.
+
+    Whether the criteria keep the rules is for the caller to check. `count` is how many are wanted, in words.
+    """
+    inputs = {**question_inputs(sample), "count": count}
+    shown = _seen(sample)
+    if sample.reference_text is not None:
+        inputs["reference_answer"] = sample.reference_text
+        shown = (*shown, "reference_answer")
+    return Ask(
+        "criteria_no_chain",
+        inputs,
+        shown,
+        partial(parse_criteria, image_count=len(sample.images)),
+        structured=schemas.criteria(len(sample.images)),
+        images=sample.images,
+    )
+
+
+def _seen(sample: Sample, *more: str) -> tuple[str, ...]:
+    return (*(("image",) if sample.images else ()), "question", *more)

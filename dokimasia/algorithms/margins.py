@@ -1,0 +1,116 @@
+"""The margin within which predicted scores are a tie, fitted on other samples than it is reported on (cross-fitting)."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dokimasia.algorithms.statistics.clusters import number_clusters
+
+FOLDS = 5
+"""Parts into which the clusters are drawn."""
+
+Floats = NDArray[np.float64]
+Sides = NDArray[np.int8]
+_ROUNDING = 1e-12
+_DIGITS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFit:
+    """A three-way comparison whose margin was fitted on other samples.
+
+    Attributes:
+        margins: of each fold, as fitted on all others; 0 where there are no others.
+        predicted: the predicted side of each pair, 1, 0 (a tie) or -1.
+        agreed: whether it is the side that people gave.
+    """
+
+    margins: tuple[float, ...]
+    predicted: Sides
+    agreed: NDArray[np.bool_]
+
+
+def sides(one: Floats, other: Floats, margin: float | Floats = 0.0) -> Sides:
+    """Return which of two scores is the higher one: 1 the first, -1 the second, 0 where they differ by the margin at most.
+
+    As `ranking.pairwise_accuracy` compares, for many pairs at once.
+
+    Examples
+    --------
+    >>> sides(np.array([3.1, 2.0, 1.0]), np.array([3.0, 1.0, 4.0]), 0.1).tolist()
+    [0, 1, -1]
+    """
+    difference = one - other
+    within = np.abs(difference) <= margin + _ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    return np.where(within, 0, np.sign(difference)).astype(np.int8)
+
+
+def best_margin(one: Floats, other: Floats, human: Sides) -> float:
+    """Return the margin under which predicted scores agree most with people's sides; the smallest of several.
+
+    Parameters
+    ----------
+    one, other : array of float
+        The predicted scores of each pair; higher is better.
+    human : array of int
+        People's side of each pair: 1, 0 or -1.
+
+    Returns
+    -------
+    float
+        0, or midway between two differences that occur, or just beyond the largest. 0 without a pair.
+
+    Examples
+    --------
+    >>> scores = np.array([3.0, 3.2, 5.0]), np.array([3.1, 3.0, 1.0])
+    >>> round(best_margin(*scores, np.array([0, 0, 1], dtype=np.int8)), 6)
+    2.1
+    """
+    size = np.round(np.abs(one - other), _DIGITS)
+    order = np.argsort(size, kind="stable")
+    size, tied = size[order], human[order] == 0
+    right = (sides(one, other) == human)[order] & (size > 0)
+    ends = np.flatnonzero(np.diff(size, append=np.inf))
+    hits = (
+        np.concatenate(([0], np.cumsum(tied)))[ends + 1]
+        + right.sum()
+        - np.concatenate(([0], np.cumsum(right)))[ends + 1]
+    )
+    distinct = size[ends]
+    if not len(distinct) or distinct[0] > 0:
+        hits = np.concatenate(([right.sum()], hits))
+        distinct = np.concatenate(([0.0], distinct))
+    best = int(np.argmax(hits))
+    if best == 0:
+        return 0.0
+    after = distinct[best + 1] if best + 1 < len(distinct) else distinct[best] * (1 + 1e-6)
+    return float(distinct[best] + after) / 2
+
+
+def cross_fitted(one: Floats, other: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
+    """Return the sides that predicted scores take when the margin of each fold was fitted on all other folds.
+
+    Parameters
+    ----------
+    one, other, human
+        As for `best_margin`.
+    fold : array of int
+        The fold of each pair, of `fold_of`: one draw for all that is compared, so that a method of which some
+        judgements failed is fitted on the same folds as the others.
+    """
+    margins = np.zeros(int(fold.max(initial=0)) + 1)
+    for number in range(len(margins)):
+        rest = fold != number
+        margins[number] = best_margin(one[rest], other[rest], human[rest])
+    predicted = sides(one, other, margins[fold])
+    return CrossFit(tuple(margins.tolist()), predicted, predicted == human)
+
+
+def fold_of(clusters: Sequence[Hashable], *, seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
+    """Return the fold of each thing, from 0, its cluster drawn into it as a whole, all folds as equal as can be."""
+    number = number_clusters(clusters, len(clusters))
+    count = int(number.max(initial=-1)) + 1
+    place = np.random.default_rng(seed).permutation(count)
+    return (place[number] % max(1, min(folds, count))).astype(np.intp)

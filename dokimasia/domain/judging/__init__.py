@@ -1,0 +1,1 @@
+"""What people and judging methods say of responses."""

@@ -1,0 +1,51 @@
+"""Several responses ranked at once, in the order in which they are shown (ATOM, appendix B).
+
+    rank ─► end
+
+One thread is one order. Straight, so it runs without checkpoints.
+"""
+
+from typing import TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.judging import rank_responses
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.judging.judgements import BatchRanking
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "batch_ranking"
+VERSION = VERSIONS[NAME]
+
+
+class State(Failure, TypedDict, total=False):
+    """The sample and its responses by their ids, in the order in which they are shown; `result` is the ranking's id."""
+
+    sample: str
+    responses: list[str]
+    result: str
+    calls: list[str]
+
+
+async def rank(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge rank the responses."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    texts = [(await context.store.get(Response, id)).text for id in state["responses"]]
+    asked = await context.ask(rank_responses(sample, texts))
+    if asked.value is None or asked.provenance is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    made = BatchRanking(responses=tuple(state["responses"]), ranks=asked.value, provenance=asked.provenance)
+    return {"calls": asked.calls, "result": await context.store.put(made)}
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("rank", rank)
+    graph.add_edge(START, "rank")
+    graph.add_edge("rank", END)
+    return graph

@@ -1,0 +1,79 @@
+"""What responses are judged by where no chain is written: criteria from auxiliary responses, or from the question alone.
+
+    compare ─► end        without_chain ─► end
+
+SCAN compares auxiliary responses; ATOM without the chain draws atomic criteria from question and reference answer, which
+are sent back where they break a rule. There is no second look at these: it holds criteria against a chain. Straight, so it
+runs without checkpoints.
+"""
+
+from typing import Literal, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents import failure
+from dokimasia.agents.judging import compare_responses, extract_without_chain
+from dokimasia.algorithms.criteria import counted
+from dokimasia.domain.criterion import PUBLISHED_COUNT
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.evaluation.drawing import draw_criteria, settled
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "criteria_making"
+VERSION = VERSIONS[NAME]
+
+
+class State(Failure, TypedDict, total=False):
+    """The sample, the ids of its auxiliary responses (none: criteria are drawn without a chain), and the criteria's id."""
+
+    sample: str
+    auxiliary: list[str]
+    result: str
+    calls: list[str]
+
+
+async def first_step(state: State) -> Literal["compare", "without_chain"]:
+    """Auxiliary responses are there to be compared."""
+    return "compare" if state.get("auxiliary") else "without_chain"
+
+
+async def compare(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge draw weighted criteria from the differences of auxiliary responses."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    texts = [(await context.store.get(Response, id)).text for id in state["auxiliary"]]
+    asked = await context.ask(compare_responses(sample, texts))
+    if asked.value is None or asked.provenance is None:
+        return {"calls": asked.calls, **failed_update(asked.failure)}
+    drawn = tuple(ComparedCriterion(criterion=text, weight=weight) for text, weight in asked.value)
+    made = ComparedCriteria(criteria=drawn, provenance=asked.provenance)
+    return {"calls": asked.calls, "result": await context.store.put(made)}
+
+
+async def without_chain(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge draw atomic criteria from question and reference answer."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    count = PUBLISHED_COUNT if context.options.published else context.options.criteria_count
+    what = extract_without_chain(sample, count=counted(count))
+    answer = sample.accepted_texts[0] if sample.accepted else ""
+    drawn = await draw_criteria(what, sample, answer, context, node="extract_criteria")
+    calls = list(drawn.calls)
+    if drawn.criteria is None:
+        return {"calls": calls, **failed_update(drawn.failed or failure("unparsable", "no criteria"))}
+    return {"calls": calls, "result": await context.store.put(settled(drawn.criteria, sample))}
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("compare", compare)
+    graph.add_node("without_chain", without_chain)
+    graph.add_conditional_edges(START, first_step)
+    graph.add_edge("compare", END)
+    graph.add_edge("without_chain", END)
+    return graph

@@ -1,0 +1,1 @@
+"""Parsers of judging methods that are compared with people."""

@@ -1,0 +1,111 @@
+"""A comparison of judging methods as it is drawn: what page, Markdown and terminal say of it, from figures alone."""
+
+import numpy as np
+import pytest
+
+from dokimasia.domain.judging.judgements import HumanRanking
+from dokimasia.methods.judging.blocks import DRAWING, accuracy, cost, gaps, margins, order
+from dokimasia.methods.judging.comparing import comparisons_of
+from dokimasia.methods.judging.figures import judging_figures, order_effect, per_point
+from dokimasia.methods.judging.shape import JudgedMethod
+from dokimasia.report.blocks import Chart, Paragraph, Table, plain
+from dokimasia.report.data import ReportData
+
+IMAGES = 20
+
+
+@pytest.fixture(scope="module")
+def summary():
+    """Figures of two methods, of which one knows what two people say, and one guesses."""
+    rng = np.random.default_rng(4)
+    merit = rng.integers(0, 9, size=(IMAGES, 4))
+    rankings = [
+        HumanRanking(sample=f"s{row}", annotator=who, scores={f"m{at}": float(merit[row, at]) for at in range(4)})
+        for row in range(IMAGES)
+        for who in ("eva", "max")
+    ]
+    places = {f"s{row}": f"i{row}" for row in range(IMAGES)}
+    categories = {name: "read" if number % 2 else "count" for number, name in enumerate(places)}
+    tables = {"atom": merit + 0.0, "pointwise": rng.integers(1, 11, size=merit.shape) + 0.0}
+    scores = {
+        method: {(f"s{row}", f"m{at}"): float(table[row, at]) for row in range(IMAGES) for at in range(4)}
+        for method, table in tables.items()
+    }
+    del scores["pointwise"]["s0", "m0"]
+    comparisons = comparisons_of(rankings, places, categories, seed=0)
+    found = judging_figures(comparisons, {"j": scores}, seed=0)
+    for one in found["results"]["j"].values():
+        used = {"calls": 80, "cost": 0.4, "input_tokens": 1000, "output_tokens": None}
+        points = {name: per_point(used[name], one["accuracy"]) for name in ("calls", "cost")}
+        one |= {**used, "failures": {}, "per_point": points}
+        JudgedMethod.model_validate(one)
+    batch = [[("i0", ["m0", "m1"], [1, 2]), ("i0", ["m1", "m0"], [1, 2])], [("i1", ["m0", "m1"], [1, 1])] * 2]
+    said = {"annotators": 2, "samples": IMAGES, "without": 3, "models": ["m0"], "comparisons": 240, "pairs": 120}
+    return {
+        **found,
+        "judges": ["j"],
+        "methods": ["pointwise", "atom"],
+        "rankings": {**said, "ties": 0.1, "folds": 5},
+        "order": {"j": {"orders": 2, **order_effect(batch, seed=0)}},
+        "calls": 160,
+        "cost": 0.8,
+    }
+
+
+@pytest.fixture
+def data(summary):
+    """What the sections are made from."""
+    made = ReportData.__new__(ReportData)
+    object.__setattr__(made, "summary", summary)
+    return made
+
+
+def rows_of(section, number=0):
+    """The rows of a section's nth table, as texts."""
+    table = [block for block in section.blocks if isinstance(block, Table)][number]
+    return [[plain(cell).replace("\xa0", " ") for cell in row] for row in table.rows]
+
+
+def test_the_table_has_the_form_of_the_paper(data) -> None:
+    """A row a judge and method with each category, the whole with its interval, pairs, coverage and bounds; then people."""
+    rows = rows_of(accuracy(data))
+    assert [row[:2] for row in rows] == [["j", "pointwise"], ["j", "atom"], ["people", "one with another"]]
+    assert rows[1][2:4] == ["100.0", "100.0"]
+    assert rows[1][4].startswith("100.0 [")
+    assert rows[0][5:7] == ["234", "98 %"]
+    assert "–" in rows[0][7]
+    assert any(isinstance(block, Chart) for block in accuracy(data).blocks)
+    said = " ".join(plain(block.text) for block in accuracy(data).blocks if isinstance(block, Paragraph))
+    assert "3 samples of the data were ranked by nobody" in said
+
+
+def test_differences_are_marked_where_they_are_sure(data, summary) -> None:
+    """The gap stands with its interval and adjusted p-value; those by category are folded."""
+    section = gaps(data)
+    (row,) = rows_of(section)
+    assert row[1] == "pointwise − atom"
+    assert row[-1].startswith(("0.0", "< 0.001"))
+    assert {gap["category"] for gap in summary["gaps"]} == {None, "count", "read"}
+    assert all(gap["adjusted"] >= gap["p_value"] for gap in summary["gaps"])
+
+
+def test_margins_order_and_cost_are_shown(data) -> None:
+    """Each fold's margin is printed, what order does to a batch, and what a point of accuracy comes to."""
+    assert rows_of(margins(data))[1][2] == ", ".join(["0.00"] * 5)
+    assert rows_of(order(data)) == [["j", "2", "50.0 [1.3, 98.7]", "100.0 [0.0, 100.0]", "1.000"]]
+    rows = rows_of(cost(data))
+    assert rows[1][2:6] == ["80", "1,000", "unknown", "$0.4000"]
+    assert rows[1][6].startswith("0.80")
+    assert len(DRAWING.sections) == 7
+
+
+def test_a_consistent_batch_prefers_nobody() -> None:
+    """Verdicts that follow the first place alone are found inconsistent, those that follow the models consistent."""
+    models = ["a", "b", "c"]
+    steady = [[(f"i{at}", models, [1, 2, 3]), (f"i{at}", models[::-1], [3, 2, 1])] for at in range(9)]
+    found = order_effect(steady, seed=0)
+    assert (found["consistent"]["share"], found["earlier"]["share"], found["p_value"]) == (1.0, 0.5, 1.0)
+    by_place = [[(f"i{at}", models, [1, 2, 3]), (f"i{at}", models[::-1], [1, 2, 3])] for at in range(9)]
+    found = order_effect(by_place, seed=0)
+    assert (found["consistent"]["share"], found["earlier"]["share"]) == (0.0, 1.0)
+    assert found["p_value"] < 0.01
