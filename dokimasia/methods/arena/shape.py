@@ -9,7 +9,7 @@ from dokimasia.methods.duel import DuelPlaces, Judged
 from dokimasia.runs.shapes import Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
 
 
-class RatedModel(Judged):
+class ArenaModel(Judged):
     """One model's figures over all whom it met; intervals clustered by cases that share an image."""
 
     rating: Interval | None = Field(
@@ -25,7 +25,7 @@ class RatedModel(Judged):
     failures: Failures = Field(description="meetings that failed in any part, by the kind of the first failure")
 
 
-class RatedGroup(Value):
+class ArenaGroup(Value):
     """Models whose ratings can be compared with each other, best first."""
 
     models: tuple[str, ...]
@@ -33,7 +33,7 @@ class RatedGroup(Value):
     tie_rate: float | None = Field(description="percent of ties between two models of equal strength")
 
 
-class RatedPair(Judged):
+class ArenaPair(Judged):
     """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
 
     first: str
@@ -44,7 +44,7 @@ class RatedPair(Judged):
     adjusted: Fraction | None = Field(description="p corrected for all pairs")
 
 
-class Correlation(Value):
+class ArenaCorrelation(Value):
     """A correlation over models."""
 
     value: float = Field(ge=-1, le=1)
@@ -53,23 +53,23 @@ class Correlation(Value):
     no_interval: NoInterval = None
 
 
-class Beside(Value):
+class BesideScores(Value):
     """A figure of this arena beside scores elsewhere, over the models that have both."""
 
-    points: dict[str, tuple[float, float]] = Field(description="by model: the score elsewhere, and the figure")
-    spearman: Correlation | None = Field(
+    points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
+    spearman: ArenaCorrelation | None = Field(
         description="null with fewer than three models, or where one side does not vary"
     )
-    pearson: Correlation | None
+    pearson: ArenaCorrelation | None
     r_squared: Fraction | None = Field(description="Pearson's correlation squared")
 
 
-class Elsewhere(Value):
+class ScoresElsewhere(Value):
     """The models' scores elsewhere, and how this arena's go with them."""
 
     scores: dict[str, float]
-    reward: Beside
-    rating: Beside = Field(description="without correlations where the models are in several groups")
+    reward: BesideScores
+    rating: BesideScores = Field(description="without correlations where the models are in several groups")
 
 
 class ArenaFigures(Used, DataFigures):
@@ -78,14 +78,14 @@ class ArenaFigures(Used, DataFigures):
     samples: Count = Field(description="cases of the run")
     judge: Judge
     draw: Literal["all", "swiss"] = Field(description="whether all pairs meet, or those of rounds")
-    rounds: tuple[tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]], ...] = Field(
-        description="the pairs of each round that was drawn, on each half of the cases"
+    rounds: tuple[tuple[tuple[tuple[str, ...], ...], ...], ...] = Field(
+        description="the pairs of each round that was drawn, on either half of the cases"
     )
     repeats: int = Field(ge=1, description="answers and judgements a case")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge was shown the images")
-    models: dict[str, RatedModel] = Field(description="by name, best first")
-    groups: tuple[RatedGroup, ...] = Field(description="the strongest first, where they met")
-    pairs: tuple[RatedPair, ...] = Field(description="that met, or whose ratings can be compared")
+    models: dict[str, ArenaModel] = Field(description="by name, best first")
+    groups: tuple[ArenaGroup, ...] = Field(description="the strongest first, where they met")
+    pairs: tuple[ArenaPair, ...] = Field(description="that met, or whose ratings can be compared")
     wins: dict[str, dict[str, float]] = Field(description="percent of verdicts that a model wins against another")
     places: DuelPlaces | None = Field(description="over all meetings; null where no pair was judged in both orders")
-    elsewhere: Elsewhere | None = Field(default=None, description="only where scores were given")
+    elsewhere: ScoresElsewhere | None = Field(default=None, description="only where scores were given")
