@@ -27,7 +27,7 @@ def typed(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     kept = {name: value for name, value in os.environ.items() if name in {"HOME", "LANG", "LC_ALL", "TMPDIR", "PATH"}}
     program, *arguments = shlex.split(command)
     assert program == "dokimasia"
-    return run_program(arguments, folder, variables=kept | {"COLUMNS": "100"})
+    return run_program(arguments, folder, variables=kept)
 
 
 def words(text: str) -> str:

@@ -102,7 +102,7 @@ class LengthBias(Value):
     reason: str = Field(description="why there is no test; empty where there is")
 
 
-class Gap(Value):
+class ImageGap(Value):
     """How far an arm without images is from the same model's answers by the images, in one measure."""
 
     n: Count = Field(description="answers that were judged in both")
@@ -111,11 +111,11 @@ class Gap(Value):
     adjusted: Fraction | None = Field(description="p corrected over all arms and both measures")
 
 
-class Gaps(Value):
+class WithoutImages(Value):
     """What the images are worth to a model."""
 
-    reward: Gap
-    factuality: Gap
+    reward: ImageGap
+    factuality: ImageGap
 
 
 class Cases(Value):
@@ -141,7 +141,7 @@ class DuelFigures(Used, DataFigures):
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
     describer: str | None = Field(description="who described the images; null where nobody did")
     descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
-    without_images: dict[str, Gaps] = Field(description="by the name of the arm, NAME#blind or NAME#text")
+    without_images: dict[str, WithoutImages] = Field(description="by the name of the arm, NAME#blind or NAME#text")
     cases: Cases
     models: dict[str, DuelledModel] = Field(
         description="by name; NAME#blind answered without images, NAME#text by a description of them, NAME#again is the "

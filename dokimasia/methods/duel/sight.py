@@ -17,7 +17,7 @@ Judged = Mapping[tuple[str, int], DuelRow]
 
 
 def without_images(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
-    """Return how far the arms without images are from the same models' answers by them, as `shape.Gaps` describes.
+    """Return how far the arms without images are from the same models' answers by them, as `shape.WithoutImages` describes.
 
     Cases and repeats that are judged in both are compared, clustered by cases that share an image; p-values are adjusted
     over all arms and both measures (Creation-MMBench, tables 3 and 6, figure 4).
