@@ -98,7 +98,7 @@ _JUDGES = (
 )
 
 _PARTIAL = (
-    JudgeProfile(name="sim/judge-first", favours_first=0.4),
+    JudgeProfile(name="sim/judge-first-place", favours_first=0.4),
     JudgeProfile(name="sim/judge-longer", favours_longer=0.4),
 )
 """Judges of duels that favour a place, or length."""

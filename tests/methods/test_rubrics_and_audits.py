@@ -311,7 +311,9 @@ def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_
 
 def test_bad_input_is_named(made: Made, settings: Settings, copied: Settings, tmp_path: Path) -> None:
     """No models, the same model twice, no rubrics, another image, another kind of run: what is wrong, and the way out."""
-    with pytest.raises(ConfigError, match="--models names no model"):
+    with pytest.raises(
+        ConfigError, match="name at least one model with --models, or descriptions that exist with --responses FILE"
+    ):
         audited(settings, auditing(made, models=()))
     with pytest.raises(ConfigError, match="twice"):
         audited(settings, auditing(made, models=("sim/weak", "sim/weak")))

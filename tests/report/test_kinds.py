@@ -43,6 +43,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_described(folder / "described.jsonl", 7, 3)
     world, described = str(folder / "world.jsonl"), str(folder / "described.jsonl")
     models = "sim/strong,sim/weak"
+    assert run(["sim", "make", ranked := str(folder / "ranked.jsonl"), "--samples", "5", "--rankings"]) == 0
+    given = [text for name in ("responses", "rankings") for text in (f"--{name}", str(folder / f"ranked.{name}.jsonl"))]
     for verb in (
         ("evaluate", world, "--judge", "sim/judge", "--models", models),
         ("diagnose", "last", "--write", "--judge", "sim/judge"),
@@ -59,6 +61,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty"),
         ("audit", described, "--rubrics", "last", "--models", models, "--judge", "sim/judge"),
         ("duel", world, "--limit", "5", "--models", models, "--baseline", "sim/steady", "--judge", "sim/judge"),
+        ("criteria", "quality", source, "--rater", "sim/judge-noisy", "--per", "2"),
+        ("compare-judging", ranked, *given, "--judges", "sim/judge", "--methods", "pointwise,batch"),
         ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
     ):
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0

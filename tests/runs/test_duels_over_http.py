@@ -17,7 +17,7 @@ from tests.processes import KEY, run_program, start_program
 from tests.runs.test_over_http import MODEL
 
 CASES = 50
-WRITER, BASELINE, JUDGE = "sim/weak", "sim/steady", "sim/judge-first"
+WRITER, BASELINE, JUDGE = "sim/weak", "sim/steady", "sim/judge-first-place"
 
 
 def test_fifty_cases_killed_twice_come_to_the_same_table(tmp_path: Path) -> None:

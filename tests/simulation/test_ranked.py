@@ -18,7 +18,7 @@ from dokimasia.simulation.world import make_world
 
 FAIR = JudgeProfile(name="sim/judge-fair")
 LEANING = JudgeProfile(name="sim/judge-leaning", outcome_bias=1.0)
-FIRST = JudgeProfile(name="sim/judge-first", batch_bias=1.0)
+FIRST = JudgeProfile(name="sim/judge-first-place", batch_bias=1.0)
 KNOWN = {one.name: one for one in (FAIR, LEANING, FIRST)}
 
 
