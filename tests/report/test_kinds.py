@@ -43,7 +43,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_described(folder / "described.jsonl", 7, 3)
     world, described = str(folder / "world.jsonl"), str(folder / "described.jsonl")
     models = "sim/strong,sim/weak"
-    assert run(["sim", "make", ranked := str(folder / "ranked.jsonl"), "--samples", "5", "--rankings"]) == 0
+    ranked = str(folder / "ranked.jsonl")
+    assert run(["sim", "make", ranked, "--samples", "5", "--rankings"]) == 0
     given = [text for name in ("responses", "rankings") for text in (f"--{name}", str(folder / f"ranked.{name}.jsonl"))]
     for verb in (
         ("evaluate", world, "--judge", "sim/judge", "--models", models),
