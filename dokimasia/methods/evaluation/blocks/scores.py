@@ -60,7 +60,7 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             "of decided", meaning="right answers and answers of which it was decided", only="page" if judged else None
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
-        Column("failed", numeric=False, only="terminal"),
+        Column("failed", numeric=False, meaning="answers", only="terminal"),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
@@ -86,7 +86,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         Span(name, "strong"),
         *_right(model["accuracy"], f"{place}/accuracy"),
         *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost(model["cost"], f"{place}/cost"),
     ]
