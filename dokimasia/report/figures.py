@@ -91,6 +91,15 @@ def share(value: float | None, place: str = "") -> Span:
     return Span(text.replace("%", " %"), "", place, value)
 
 
+def spoken(value: float | None, place: str = "") -> Span:
+    """A share of weight spoken to, with the digits that keep what is below `SPEAKING` below it."""
+    if value is None or value >= SPEAKING:
+        return share(value, place)
+    digits = next((many for many in range(3) if round(value, many + 2) < SPEAKING), None)
+    text = f"< {SPEAKING:.0%}" if digits is None else f"{value:.{digits}%}"
+    return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
+
+
 def cost(value: float | None, place: str = "") -> Span:
     """US dollars; unknown is said to be so."""
     if value is None:

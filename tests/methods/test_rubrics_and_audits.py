@@ -237,7 +237,11 @@ def test_audits_are_compared_by_rubrics_on_the_scale_that_is_shown(
     lines[0]["easy_wrong"] = []
     other = tmp_path / "other.jsonl"
     other.write_bytes(b"\n".join(map(orjson.dumps, lines)))
-    asked = [auditing(made), auditing(made, rubrics=made.rubrics, judge="sim/judge-noisy"), auditing(made, rubrics=str(other))]
+    asked = [
+        auditing(made),
+        auditing(made, rubrics=made.rubrics, judge="sim/judge-noisy"),
+        auditing(made, rubrics=str(other)),
+    ]
     done = [audited(copied, one) for one in asked]
     for second, same in ((done[1], len(lines)), (done[2], len(lines) - 1)):
         assert command(["diff", done[0].run, second.run, "--json", "--home", str(copied.home)]) == 0

@@ -202,7 +202,7 @@ def _table(pairs: list[dict[str, Any]]) -> "Table":
 
 def _silence(one: dict[str, Any]) -> str:
     """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
-    from dokimasia.report.figures import SPEAKING, SURE, share
+    from dokimasia.report.figures import SPEAKING, SURE, spoken
 
     stated = one.get("stated")
     if stated is None or (min(stated["first"], stated["second"]) >= SPEAKING and stated["p_value"] > SURE):
@@ -211,8 +211,8 @@ def _silence(one: dict[str, Any]) -> str:
     if names[0] == names[1]:
         names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
     return escape(
-        f"{names[0]} speaks to {share(stated['first']).text} of the criteria's weight and {names[1]} to "
-        f"{share(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
+        f"{names[0]} speaks to {spoken(stated['first']).text} of the criteria's weight and {names[1]} to "
+        f"{spoken(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
         "on the criteria that both speak to"
     )
 
