@@ -1,6 +1,6 @@
 """Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.blocks import Cell, Column, Span, Tone
@@ -115,6 +115,11 @@ def cost_text(value: float | None) -> str:
 def several(count: int, thing: str, things: str = "") -> str:
     """So many things in words; `things` is what several are called, by default with an s."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names in a sentence: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def used(summary: Mapping[str, Any]) -> str:

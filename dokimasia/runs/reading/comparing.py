@@ -46,7 +46,8 @@ def compare_runs(
         seed: of the intervals and the tests; by default that of the first run.
 
     Returns:
-        first and second {run, status, judge}, simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores), differs [{what, first, second}], pairs [{first_model,
+        first and second {run, status, judge}, simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores),
+        differs [{what, first, second}], pairs [{first_model,
         second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a method without scores, n_shared,
         same, different, failed {first, second} and items of other content}], unpaired {first, second}.
 
