@@ -60,7 +60,7 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             "of decided", meaning="right answers and answers of which it was decided", only="page" if judged else None
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
-        Column("failed", numeric=False, only="terminal"),
+        Column("failed", numeric=False, meaning="answers", only="terminal"),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
@@ -75,7 +75,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         figures.bar(score),
         *(_planted(data.planted.get(name), score) if data.planted is not None else ()),
         figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
-        figures.share(model["stated"]["mean"], f"{place}/stated/mean"),
+        figures.spoken(model["stated"]["mean"], f"{place}/stated/mean"),
         figures.measured(
             model["stated_score"] if model["stated_score"]["n"] else None, f"{place}/stated_score", ends=2
         ),
@@ -86,7 +86,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         Span(name, "strong"),
         *_right(model["accuracy"], f"{place}/accuracy"),
         *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost(model["cost"], f"{place}/cost"),
     ]
@@ -146,7 +146,7 @@ def _silence(summary: Mapping[str, Any]) -> str:
     little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < figures.SPEAKING]
     if not little:
         return ""
-    names = ", ".join(f"{name} ({figures.share(models[name]['stated']['mean']).text})" for name in little)
+    names = ", ".join(f"{name} ({figures.spoken(models[name]['stated']['mean']).text})" for name in little)
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
         "fall for what they do not say, right or wrong: compare them by right answers, and on the criteria that both models "
