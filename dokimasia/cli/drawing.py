@@ -100,8 +100,10 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     from dokimasia.report.figures import cost_text
 
     out = console()
+    known = sum(model["cost"] or 0.0 for model in shown["models"].values())
     out.print(
-        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, cost {cost_text(shown['cost'])}",
+        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, "
+        f"cost {cost_text(shown['cost'], known)}",
         style=style,
     )
     for name, model in shown["models"].items():

@@ -46,7 +46,12 @@ class Estimate(Value):
     def cost(self) -> float | None:
         """All money together in US dollars; None where any model's price is unknown."""
         costs = [model.cost for model in self.models.values()]
-        return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
+        return None if any(cost is None for cost in costs) else self.cost_known
+
+    @property
+    def cost_known(self) -> float:
+        """What is known of it: that of the models with a price."""
+        return sum(model.cost or 0.0 for model in self.models.values())
 
 
 class Asking(NamedTuple):

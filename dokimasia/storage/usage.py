@@ -15,7 +15,8 @@ MOST_COST = 1e6
 class Used(NamedTuple):
     """Ledger entries used, each counted once: tokens of those whose usage is known, how many are unknown, US dollars.
 
-    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown.
+    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown,
+    and `known` then what the others come to.
     """
 
     calls: int = 0
@@ -23,6 +24,7 @@ class Used(NamedTuple):
     output_tokens: int | None = 0
     unknown: int = 0
     cost: float | None = 0.0
+    known: float = 0.0
 
 
 class ScoredAnswer(NamedTuple):
@@ -60,7 +62,9 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
         GROUP BY used.kind, used.model, used.arm
     """
     return {
-        (kind, model, arm): Used(calls, sent, received, unknown, None if unpriced else (nano or 0) / NANO)
+        (kind, model, arm): Used(
+            calls, sent, received, unknown, *((None, (nano or 0) / NANO) if unpriced else ((nano or 0) / NANO,))
+        )
         for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.cost import together
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import SCALE, Point, interval_chart
@@ -88,7 +89,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
         figures.failures(model["failures"], f"{place}/failures"),
         figures.count(model["calls"], f"{place}/calls"),
-        figures.cost(model["cost"], f"{place}/cost"),
+        figures.cost_of(model, place),
     ]
 
 
@@ -102,6 +103,7 @@ def _right(accuracy: Mapping[str, Any] | None, place: str) -> list[Cell]:
 
 def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     summary = data.summary
+    used = figures.used(together([summary["preparation"], *summary["models"].values()]))
     right = "Right are final answers that agree with the reference answer, by rule"
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is a failure. "
     if not judged and any(one["failed_answers"].get("undecided") for one in summary["models"].values()):
@@ -116,7 +118,10 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
             "does not speak of says nothing of what the model can do. "
         )
     if not judged:
-        return [Paragraph(right + bare + INTERVALS, "note")]
+        return [
+            Paragraph(right + bare + INTERVALS, "note"),
+            Only("terminal", (Paragraph(f"All together: {used}.", "note"),)),
+        ]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
         "mean over its scored repeats, a model's the mean over its scored samples. What an answer does not speak of "
@@ -125,6 +130,7 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     made = (
         "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
         f"weight that answers speak to. {summary['preparation']['calls']:,} calls of {_made(data)}. "
+        f"They cost {figures.cost_of(summary['preparation']).text}. All together: {used}. "
     )
     return [
         Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
