@@ -106,6 +106,12 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
         f"cost {cost_text(shown['cost'], known)}",
         style=style,
     )
+    if shown.get("status") == "done":
+        out.print(f"run {shown['run']} is finished: the same command prints what came of it and asks nothing", style=style)
+    elif answered := shown.get("answered"):
+        left = max(0, shown["calls"] - answered)
+        said = f"{several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"
+        out.print(said, style=style)
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
         side = shown.get("max_image_side", {}).get(name)

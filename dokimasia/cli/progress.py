@@ -46,12 +46,11 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
         self.run_id = run_id
+        cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
-        asked = (
-            f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost_text(estimate.cost, estimate.cost_known)}"
-            if models
-            else ""
-        )
+        asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        if estimate.answered:
+            asked += f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")

@@ -28,14 +28,21 @@ class ModelEstimate(Value):
 
 
 class Estimate(Value):
-    """What a run will ask of each model. Answers that the ledger already has are not subtracted.
+    """What a run will ask of each model, as a whole. Answers that the ledger already has are not subtracted.
 
-    `notes` say what else should be known before it starts.
+    `answered` counts the calls that its results rest on already, where it is gone on with; `notes` say what else should be
+    known before it starts.
     """
 
     samples: int
     models: dict[str, ModelEstimate]
     notes: tuple[str, ...] = ()
+    answered: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many calls are left at most."""
+        return max(0, self.calls - self.answered)
 
     @property
     def calls(self) -> int:

@@ -87,6 +87,13 @@ def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
             yield ScoredAnswer(*row[1:])
 
 
+def count_calls(home: Home, run_id: str) -> int:
+    """Return how many calls the results of a run rest on, each counted once."""
+    sql = "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ?"
+    [(calls,)] = home.all(sql, (run_id,))
+    return calls
+
+
 def count_items(home: Home, run_id: str) -> tuple[int, int]:
     """Return how many samples a run has, and how many of its items have a result."""
     sql = "SELECT count(*) FROM {} WHERE run_id = ?"

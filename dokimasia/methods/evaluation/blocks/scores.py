@@ -21,6 +21,8 @@ def section(data: ReportData) -> Section:
     models: Mapping[str, Any] = data.summary["models"]
     judged = data.judged
     ranked = data.ranked()
+    if not models:
+        return Section("scores", "Scores" if judged else "Right answers", _nothing_yet(data.summary), menu="Scores")
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
     failing = judged and any(model["answers_scored"] < model["answers"] for model in models.values())
@@ -38,6 +40,16 @@ def section(data: ReportData) -> Section:
     blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
     blocks += _notes(data, judged=judged)
     return Section("scores", "Scores" if judged else "Right answers", blocks, menu="Scores" if judged else "Right")
+
+
+def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
+    """Say that no answer has a result yet, and what is there."""
+    made, samples = summary.get("criteria"), figures.several(summary["samples"], "sample")
+    there = "" if made is None else f" Criteria of {made['sets']:,} of {samples} are there,"
+    there = there or f" Of {samples} none is decided,"
+    used = figures.used(summary["preparation"])
+    said = f"{used}; answers that came are kept in the ledger, and counted once they are scored."
+    return [Paragraph(f"Nothing is scored yet: 0 answers have a result.{there} {said}", "plain")]
 
 
 def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
