@@ -45,11 +45,9 @@ def section(data: ReportData) -> Section:
 def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
     """Say that no answer has a result yet, and what is there."""
     made, samples = summary.get("criteria"), figures.several(summary["samples"], "sample")
-    there = "" if made is None else f" Criteria of {made['sets']:,} of {samples} are there,"
-    there = there or f" Of {samples} none is decided,"
-    used = figures.used(summary["preparation"])
-    said = f"{used}; answers that came are kept in the ledger, and counted once they are scored."
-    return [Paragraph(f"Nothing is scored yet: 0 answers have a result.{there} {said}", "plain")]
+    there = f" to {samples}" if made is None else f"; criteria of {made['sets']:,} of {samples} are there"
+    went = f"dokimasia resume {summary['run']} goes on, and asks for no answer again that the ledger has."
+    return [Paragraph(f"Nothing is scored yet: 0 answers have a result{there}. {went}")]
 
 
 def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
@@ -70,7 +68,7 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
         ),
         Column(
-            "of decided", meaning="right answers and answers of which it was decided", only="page" if judged else None
+            "of decided", meaning="right answers and answers of which it was decided", only="page" if judged and data.facts.status == "done" else None
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
         Column("failed", numeric=False, only="terminal"),
