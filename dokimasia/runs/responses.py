@@ -53,7 +53,8 @@ def read_given(path: Path | None) -> Responses | None:
     if path is None:
         return None
     given = {(answer.sample_id, answer.model, answer.repeat): answer for answer in read_responses(path)}
-    return Responses(path, given, hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32])
+    file = name_and_file(path)[1]
+    return Responses(file, given, hashlib.sha256(file.read_bytes()).hexdigest()[:32])
 
 
 def candidates_of(
@@ -85,7 +86,7 @@ def candidates_of(
             raise DataError(
                 f"{responses.path}: {model} has no answer to {len(missing)} of {several(len(samples), 'sample')} "
                 f"({_some(missing)}); "
-                "add them, choose models with --models, or shorten the data with --limit"
+                f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
                 + (f"\n{_listed(strangers)}" if strangers else "")
             )
     if strangers and request.on_bad_sample == "fail":
@@ -115,7 +116,7 @@ def check_unchanged(path: Path | None, hashed: str | None, run: str) -> None:
     """
     found = read_given(path)
     if found is not None and found.hash != hashed:
-        raise DataError(f"{path} has changed since run {run} was accepted; give the command that began it as a new run")
+        raise DataError(f"{found.path} has changed since run {run} was accepted; give the command that began it as a new run")
 
 
 def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
@@ -124,8 +125,9 @@ def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[s
 
 
 def _listed(lines: list[str]) -> str:
-    more = len(lines) - 20
-    return "\n".join([*lines[:20], *([f"and {more} more"] if more > 0 else [])])
+    more = len(lines) - 3
+    rest = f"and {several(more, 'more answer')} to samples that the data do not have"
+    return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
 
 
 def _some(names: list[str]) -> str:
