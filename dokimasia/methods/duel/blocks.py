@@ -12,6 +12,7 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph,
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
+from dokimasia.runs.reading.lengths import directions, untested
 
 SHOWN = {BLIND: "nothing", TEXT: "a description"}
 """What a model is shown in place of the images, by arm."""
@@ -208,7 +209,7 @@ def lengths(data: ReportData) -> Section | None:
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
     marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
     said = (
-        f"Reward goes with length for {', '.join(marked)}."
+        directions(found, marked, "reward")
         if marked
         else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
     )
@@ -216,6 +217,7 @@ def lengths(data: ReportData) -> Section | None:
     blocks = (
         Paragraph(said, "lead"),
         Table(columns, rows, "Reward and difference of lengths"),
+        *(Paragraph(one, "note") for one in untested(found)),
         Paragraph(note, "note"),
     )
     return Section("lengths", "Length", blocks, menu="Length")
