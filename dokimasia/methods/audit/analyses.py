@@ -132,7 +132,9 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     elif not marked:
         said = f"For none of {len(known)} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     else:
-        said = f"Length goes with the score for {len(marked)} of {len(known)} models. {directions(models, marked, 'it')}"
+        said = (
+            f"Length goes with the score for {len(marked)} of {len(known)} models. {directions(models, marked, 'it')}"
+        )
     return {"models": models, "says": said}
 
 
