@@ -121,7 +121,10 @@ def test_one_of_several_files_that_changed_is_refused(cases: Path, files: list[s
     ("given", "named"),
     [
         (["duel", "x.jsonl", "--judge", "a", "--baseline", "b", "--judge", "c"], "--judge"),
-        (["evaluate", "x.jsonl", "--models", "a", "--limit", "1", "--limit", "2", "--models", "b"], "--models and --limit"),
+        (
+            ["evaluate", "x.jsonl", "--models", "a", "--limit", "1", "--limit", "2", "--models", "b"],
+            "--models and --limit",
+        ),
         (["sim", "make", "x.jsonl", "--seed", "1", "--seed", "2"], "--seed"),
         (["tree", "show", "x", "--home", "a", "--home", "b"], "--home"),
     ],
@@ -136,4 +139,6 @@ def test_an_option_that_may_be_given_once_is_refused_twice(
 
 def _request(cases: Path, files: Sequence[str]) -> DuelRequest:
     named = tuple(map(named_file, files))
-    return DuelRequest.model_validate({"data": cases, "judge": "sim/judge", "baseline": "reference", "responses": named})
+    return DuelRequest.model_validate(
+        {"data": cases, "judge": "sim/judge", "baseline": "reference", "responses": named}
+    )

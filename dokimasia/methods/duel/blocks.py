@@ -12,11 +12,13 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph,
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
+from dokimasia.runs.reading.lengths import directions, untested
 
 SHOWN = {BLIND: "nothing", TEXT: "a description"}
 """What a model is shown in place of the images, by arm."""
 
 REWARDS = (-100.0, 100.0)
+ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
 
 
 def duels(data: ReportData) -> Section:
@@ -64,6 +66,7 @@ def categories(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     for part, title in (("by_category", "category"), ("by_task", "task")):
         names = sorted({name for one in models.values() for name in one[part]})
+        cases = [str(max(one[part][name]["n"] for one in models.values() if name in one[part])) for name in names]
         for measure in ("reward", "factuality") if names else ():
             cells = {(name, model): _part(models, model, part, name, measure) for name in names for model in models}
             if all(cell is figures.NOTHING for cell in cells.values()):
@@ -71,12 +74,23 @@ def categories(data: ReportData) -> Section | None:
             called = "Reward" if measure == "reward" else "Visual factuality score"
             if part == "by_category":
                 columns = [Column("model", numeric=False), *map(Column, names)]
-                rows = [[Span(model, "strong"), *(cells[name, model] for name in names)] for model in models]
+                rows = [
+                    ["cases", *cases],
+                    *([Span(model, "strong"), *(cells[name, model] for name in names)] for model in models),
+                ]
                 blocks.append(Table(columns, rows, f"{called} by {title}"))
             else:
-                columns = [Column(title, numeric=False), *map(Column, models)]
-                rows = [[name, *(cells[name, model] for model in models)] for name in names]
+                columns = [Column(title, numeric=False), Column("cases"), *map(Column, models)]
+                rows = [
+                    [name, n, *(cells[name, model] for model in models)] for name, n in zip(names, cases, strict=True)
+                ]
                 blocks.append(Only("page", (Table(columns, rows, f"{called} by {title}", sortable=True),)))
+    unknown = [
+        f"{none:,} of {figures.several(data.summary['samples'], 'case')} {'has' if none == 1 else 'have'} no {title}."
+        for title in ("category", "task")
+        if (none := data.summary["cases"][f"without_{title}"])
+    ]
+    blocks += [Paragraph(" ".join(unknown), "note")] if blocks and unknown else []
     return Section("categories", "Categories and tasks", blocks, menu="Categories") if blocks else None
 
 
@@ -125,7 +139,7 @@ def places(data: ReportData) -> Section | None:
     ]
     blocks: list[Block] = []
     if every is None:
-        said = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
+        said = ONE_ORDER if summary["orders"] == 1 else "No answer has a verdict in both orders yet."
         blocks.append(Paragraph(said, "warning"))
     else:
         blocks.append(Paragraph(_bias_said(summary["judge"], every), "lead"))
@@ -217,7 +231,7 @@ def lengths(data: ReportData) -> Section | None:
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
     marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
     said = (
-        f"Reward goes with length for {', '.join(marked)}."
+        directions(found, marked, "reward")
         if marked
         else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
     )
@@ -225,6 +239,7 @@ def lengths(data: ReportData) -> Section | None:
     blocks = (
         Paragraph(said, "lead"),
         Table(columns, rows, "Reward and difference of lengths"),
+        *(Paragraph(one, "note") for one in untested(found)),
         Paragraph(note, "note"),
     )
     return Section("lengths", "Length", blocks, menu="Length")
