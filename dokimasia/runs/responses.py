@@ -87,7 +87,7 @@ def read_given(paths: Sequence[Path]) -> Responses | None:
 
 def files_text(paths: Sequence[Path]) -> str:
     """Return what files of answers are called in a message."""
-    return " and ".join(str(path) for path in paths)
+    return " and ".join(str(name_and_file(path)[1]) for path in paths)
 
 
 def candidates_of(
@@ -119,7 +119,7 @@ def candidates_of(
             raise DataError(
                 f"{responses.path}: {model} has no answer to {len(missing)} of {several(len(samples), 'sample')} "
                 f"({_some(missing)}); "
-                "add them, choose models with --models, or shorten the data with --limit"
+                f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
                 + (f"\n{_listed(strangers)}" if strangers else "")
             )
     if strangers and request.on_bad_sample == "fail":
@@ -161,8 +161,9 @@ def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[s
 
 
 def _listed(lines: list[str]) -> str:
-    more = len(lines) - 20
-    return "\n".join([*lines[:20], *([f"and {more} more"] if more > 0 else [])])
+    more = len(lines) - 3
+    rest = f"and {several(more, 'more answer')} to samples that the data do not have"
+    return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
 
 
 def _some(names: list[str]) -> str:

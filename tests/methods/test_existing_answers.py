@@ -13,9 +13,10 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import AuditRequest, audit
 from dokimasia.methods.audit.agreement import two_judges
 from dokimasia.methods.audit.results import audit_rows
-from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.runs.reading.export_formats import Format, encode
 from dokimasia.runs.reading.exporting import export_rows
@@ -89,6 +90,38 @@ async def test_answers_to_unknown_samples_are_named(
     path.write_text("\n".join([json.dumps(stranger), *given[1:]]))
     with pytest.raises(DataError, match=r"has no answer to 1 of 14 samples[^$]*line 1: the data have no sample"):
         await evaluate(request_of(**asked), settings=settings)
+
+
+async def test_a_lacking_answer_names_the_file_and_what_helps(
+    settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path
+) -> None:
+    """The file is named without the model's name before it, one model alone is not to choose among, and of many unknown
+    ids the first few are listed with how many more there are."""
+    first = (await finished(request_of(judge="sim/judge", models=("sim/strong",)))).run
+    path = await exported(settings, first, tmp_path / "answers.jsonl")
+    given = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [row | {"id": f"unknown-{row['id']}"} for row in given[4:]]
+    path.write_text("\n".join(map(json.dumps, [*given[:4], *rows])))
+    asked = request_of(models=(), responses=path.with_name("sim%2Fstrong=answers.jsonl"), on_bad_sample="skip")
+    with pytest.raises(DataError) as raised:
+        await evaluate(asked, settings=settings)
+    said = str(raised.value)
+    assert said.startswith(f"{path}: sim/strong has no answer to 10 of 14 samples")
+    assert "--models" not in said
+    assert said.count("the data have no sample '") == 3
+    assert said.endswith("and 7 more answers to samples that the data do not have")
+
+
+async def test_a_preview_shows_only_what_is_asked(
+    settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path
+) -> None:
+    """Nobody is asked for answers that exist, so their prompt is not shown."""
+    first = (await finished(request_of(judge="sim/judge"))).run
+    path = await exported(settings, first, tmp_path / "answers.jsonl")
+    asked = request_of(models=(), responses=path)
+    shown = await asyncio.to_thread(preview, METHOD, asked, settings=settings)
+    assert "candidate" not in shown["prompts"]
+    assert "checkpoints" in shown["prompts"]
 
 
 class Audited:
