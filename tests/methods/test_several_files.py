@@ -166,7 +166,7 @@ def test_a_dry_run_prints_the_prompts(
     asked = arguments("duel", cases, [], home, "--baseline", "sim/steady", "--models", "sim/weak", *more, *dry)
     assert command_line(asked) == 0
     shown = json.loads(capsys.readouterr().out)["prompts"]
-    assert {"candidate_plain", "observe", "candidate_described", "duel_verdict", "duel_factuality"} <= set(shown)
+    assert {"candidate_plain", "observe", "candidate_described", "duel_verdict"} <= set(shown)
     assert command_line(arguments("arena", cases, files, home, "--models", ",".join(MODELS), *dry)) == 0
     assert set(json.loads(capsys.readouterr().out)["prompts"]) == {"duel_verdict"}
     data = tmp_path / "world.jsonl"
