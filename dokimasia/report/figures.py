@@ -100,16 +100,21 @@ def spoken(value: float | None, place: str = "") -> Span:
     return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
 
 
-def cost(value: float | None, place: str = "") -> Span:
-    """US dollars; unknown is said to be so."""
+def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
+    """US dollars; what is only in part `known` is at least that part, and unknown is said to be so."""
     if value is None:
-        return Span("unknown", "muted")
+        return Span(f"at least {cost(known).text}" if known else "unknown", "muted")
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
-def cost_text(value: float | None) -> str:
+def cost_of(used: Mapping[str, Any], place: str = "") -> Span:
+    """The cost of what `runs.shapes.Used` describes."""
+    return cost(used["cost"], f"{place}/cost" if place else "", known=used.get("cost_known"))
+
+
+def cost_text(value: float | None, known: float | None = None) -> str:
     """US dollars where no value's place is needed."""
-    return cost(value).text
+    return cost(value, known=known).text
 
 
 def several(count: int, thing: str, things: str = "") -> str:
@@ -124,7 +129,7 @@ def in_words(names: Sequence[str]) -> str:
 
 def used(summary: Mapping[str, Any]) -> str:
     """What a run came to: calls and US dollars, in words."""
-    return f"{several(summary['calls'], 'call')}, cost {cost_text(summary['cost'])}"
+    return f"{several(summary['calls'], 'call')}, cost {cost_of(summary).text}"
 
 
 def p_value(value: float | None) -> Span:

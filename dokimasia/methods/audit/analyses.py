@@ -15,7 +15,7 @@ from dokimasia.algorithms.statistics import (
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
 from dokimasia.report.figures import in_words, several
-from dokimasia.runs.reading.lengths import ALPHA, adjust, length_and_score
+from dokimasia.runs.reading.lengths import ALPHA, adjust, directions, length_and_score
 from dokimasia.runs.reading.rates import limits, rounded
 
 NO_VARIATION = "Lengths or scores do not vary, so there is no length bias to measure."
@@ -134,8 +134,9 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     elif not marked:
         said = f"For none of {len(known)} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     else:
-        listed = ", ".join(f"{name} (r {models[name]['r']:+.2f})" for name in marked)
-        said = f"Length goes with the score for {len(marked)} of {len(known)} models: {listed}."
+        said = (
+            f"Length goes with the score for {len(marked)} of {len(known)} models. {directions(models, marked, 'it')}"
+        )
     return {"models": models, "says": said}
 
 

@@ -24,6 +24,7 @@ from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
+from dokimasia.runs.reading.lengths import untested
 
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
@@ -294,7 +295,7 @@ def _length(found: Mapping[str, Any]) -> list[Block]:
     ]
     table = Table(columns, rows, "Correlation of a response's length with its gated score")
     chart = points and interval_chart(points, title="r of length and score", scale=None, zero=True)
-    return _drawn(chart, "Length and score by model", table)
+    return [*_drawn(chart, "Length and score by model", table), *(Paragraph(one, "note") for one in untested(models))]
 
 
 def _judges(found: Mapping[str, Any]) -> list[Block]:

@@ -9,7 +9,7 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.figures import heading, paid, rows_shown, shown_name, summed
+from dokimasia.runs.figures import costs, heading, paid, rows_shown, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
@@ -58,7 +58,7 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         "in_pool": sorted({spec.ref.name for spec in plan.candidates} & set(pool)),
         **figures,
         "calls": sum(one["calls"] for one in models.values()),
-        "cost": summed(one["cost"] for one in models.values()),
+        **costs((one["cost"] for one in models.values()), (one.get("cost_known") for one in models.values())),
     }
 
 

@@ -110,6 +110,14 @@ def _models(rows: Sequence[ResultRow]) -> list[str]:
 
 def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
     ours, theirs = names
+    for run, known in ((first, ours), (second, theirs)):
+        if not known:
+            way = (
+                "it is empty"
+                if run.status == "done"
+                else f"it is {run.status}: dokimasia resume {run.id} goes on with it"
+            )
+            raise InputError(f"run {run.id} has no result to compare yet; {way}")
     if models is None:
         if first.id == second.id:
             raise InputError(
@@ -124,9 +132,7 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         return
     for name, run, known in ((models[0], first, ours), (models[1], second, theirs)):
         if name not in known:
-            raise InputError(
-                f"run {run.id} has no results of {name!r}; it has those of {', '.join(known) or 'no model'}"
-            )
+            raise InputError(f"run {run.id} has no results of {name!r}; it has those of {', '.join(known)}")
     if first.id == second.id and models[0] == models[1]:
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
