@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -22,7 +22,10 @@ from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
+from dokimasia.methods.rubrics.blocks import section
 from dokimasia.prompts import recognise
+from dokimasia.report.blocks import Bullets, Table, plain
+from dokimasia.report.data import ReportData
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.reading.exporting import export_rows
@@ -316,6 +319,24 @@ def test_people_decide_on_captions_and_rubrics(made: Made, copied: Settings) -> 
     assert len(after.rubrics) == len(sample.rubrics) - 1
     assert (after.rubrics[0].statement, after.rubrics[0].polarity) == (text, "negative")
     assert after.checked
+
+
+def test_two_captions_of_one_picture_are_two_samples(made: Made, settings: Settings, tmp_path: Path) -> None:
+    """Sets are counted in samples, with the number of pictures that these are of."""
+    one = read_sets(made.file)[0]
+    shutil.copytree(made.data.parent / "images", tmp_path / "images")
+    row = next(row for row in map(json.loads, made.data.read_text().splitlines()) if row["id"] == one.sample_id)
+    lines = [{**row, "id": name, "caption": one.caption} for name in ("first", "second")]
+    data = tmp_path / "captions.jsonl"
+    data.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+    request = RubricRequest(data=data, judge="sim/judge", pool=POOL)
+    summary = asyncio.run(make_rubrics(request, settings=settings)).summary
+    assert (summary["sets"], summary["images"]) == (2, 1)
+    drawn = section(ReportData(RUBRICS.drawing(), cast("Any", None), summary))
+    table = next(block for block in drawn.blocks if isinstance(block, Table))
+    lines = next(block for block in drawn.blocks if isinstance(block, Bullets)).items
+    assert [column.title for column in table.columns] == ["stream", "rubrics", "per sample"]
+    assert plain(lines[0]).startswith("sets for 2 of 2 samples (1 image), ")
 
 
 def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_path: Path) -> None:

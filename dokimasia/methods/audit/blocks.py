@@ -140,7 +140,7 @@ def _blind(summary: Mapping[str, Any]) -> list[Block]:
     lines: list[Cell] = []
     for name, one in summary.get("blind", {}).items():
         kept = "nothing to compare" if one["share"] is None else f"{one['share']:.0%} of its score survives"
-        lines.append((Span(name, "strong"), f": {kept} without the image ({figures.several(one['n'], 'image')})"))
+        lines.append((Span(name, "strong"), f": {kept} without the image ({figures.several(one['n'], 'sample')})"))
     return [Bullets(lines)] if lines else []
 
 

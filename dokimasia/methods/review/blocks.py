@@ -60,7 +60,8 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         figures.count(accepted["k"], "/accepted/k", tone="strong"),
         " of ",
         figures.count(summary["n"], "/n"),
-        f" images within {summary['cycles']} {'cycle' if summary['cycles'] == 1 else 'cycles'}.",
+        f" {'sample' if summary['n'] == 1 else 'samples'} ({figures.several(summary['images'], 'image')}) within "
+        f"{figures.several(summary['cycles'], 'cycle')}.",
     )
 
 
@@ -81,10 +82,10 @@ def _verdicts(summary: Mapping[str, Any]) -> Table:
     rows.append([Span("incomplete", "strong"), incomplete, figures.NOTHING, figures.NOTHING, figures.NOTHING])
     columns = (
         Column("verdict", numeric=False),
-        Column("images"),
+        Column("samples"),
         Column("share", meaning="of the reviews that were completed"),
         Column("95 % interval"),
-        Column("bounds", meaning="of the share over all images, whatever the incomplete ones would have come to"),
+        Column("bounds", meaning="of the share over all samples, whatever the incomplete ones would have come to"),
     )
     return Table(columns, rows, "How the reviews ended")
 
