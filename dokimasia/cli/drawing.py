@@ -107,7 +107,9 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
         style=style,
     )
     if shown.get("status") == "done":
-        out.print(f"run {shown['run']} is finished: the same command prints what came of it and asks nothing", style=style)
+        out.print(
+            f"run {shown['run']} is finished: the same command prints what came of it and asks nothing", style=style
+        )
     elif answered := shown.get("answered"):
         left = max(0, shown["calls"] - answered)
         said = f"{several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"

@@ -50,7 +50,9 @@ class ProgressLine:
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
-            asked += f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
+            asked += (
+                f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
+            )
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")

@@ -116,7 +116,9 @@ def check_unchanged(path: Path | None, hashed: str | None, run: str) -> None:
     """
     found = read_given(path)
     if found is not None and found.hash != hashed:
-        raise DataError(f"{found.path} has changed since run {run} was accepted; give the command that began it as a new run")
+        raise DataError(
+            f"{found.path} has changed since run {run} was accepted; give the command that began it as a new run"
+        )
 
 
 def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:

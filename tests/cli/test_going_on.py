@@ -74,7 +74,9 @@ def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     assert stopped["models"] == {}
     code, out, _ = verb("show", "last")
     assert code == 0
-    assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(out.split())
+    assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(
+        out.split()
+    )
     assert "95 % interval" not in out
     assert verb("evaluate", "world.jsonl", "--models", "sim/strong")[0] in (0, 3)
     code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")

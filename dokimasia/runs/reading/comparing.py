@@ -105,7 +105,11 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
     ours, theirs = names
     for run, known in ((first, ours), (second, theirs)):
         if not known:
-            way = "it is empty" if run.status == "done" else f"it is {run.status}: dokimasia resume {run.id} goes on with it"
+            way = (
+                "it is empty"
+                if run.status == "done"
+                else f"it is {run.status}: dokimasia resume {run.id} goes on with it"
+            )
             raise InputError(f"run {run.id} has no result to compare yet; {way}")
     if models is None:
         if first.id == second.id:

@@ -68,7 +68,9 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
         ),
         Column(
-            "of decided", meaning="right answers and answers of which it was decided", only="page" if judged and data.facts.status == "done" else None
+            "of decided",
+            meaning="right answers and answers of which it was decided",
+            only="page" if judged and data.facts.status == "done" else None,
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
         Column("failed", numeric=False, only="terminal"),
