@@ -223,18 +223,22 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str) -> N
     for line in lines:
         out.print(line)
     if one["most_changed"]:
+        from dokimasia.report.figures import signed_text
+
         table = grid("changed most")
         for name in ("first", "second", "difference"):
             table.add_column(name, justify="right")
         for sample in one["most_changed"]:
             named = sample["sample"] + (f" ({sample['in_second']})" if "in_second" in sample else "")
-            gap = f"{sample['difference']:+.2f}"
+            gap = signed_text(sample["difference"])
             table.add_row(escape(named), f"{sample['first']:.2f}", f"{sample['second']:.2f}", gap)
         out.print(table)
 
 
 def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
     """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree."""
+    from dokimasia.report.figures import limits_text, share, signed_text
+
     if (right := one.get("right")) is not None and right["lost"]:
         lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
         yield f"left out of right answers: [red]{escape(lost)}[/red]"
@@ -245,7 +249,7 @@ def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
             bounds = one["bounds"]
             yield (
                 f"[dim]whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
-                f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
+                f"{signed_text(bounds['low'])} to {signed_text(bounds['high'])}[/dim]"
             )
     if one["n_paired"]:
         yield (
@@ -254,13 +258,11 @@ def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
         )
     agreement = one["agreement"]
     if agreement is not None:
-        from dokimasia.report.figures import limits_text
-
         exact = agreement["exact"]
-        limits = limits_text(exact, "{:.0%}".format, " – ")
+        limits = limits_text(exact, lambda end: share(end).text, " – ")
         yield (
-            f"{judges} exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
-            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {agreement['within_one']:.0%}"
+            f"{judges} exactly on {share(exact['share']).text} of {agreement['criteria']} criteria scores "
+            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {share(agreement['within_one']).text}"
         )
 
 

@@ -86,7 +86,8 @@ def plan_of(
     """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
 
     Raises:
-        ConfigError: the run has no judge, a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
+        InputError: the run has no judge.
+        ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
     """
     judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
