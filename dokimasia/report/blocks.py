@@ -168,3 +168,11 @@ def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
             yield replace(block, columns=[block.columns[at] for at in kept], rows=rows)
         else:
             yield block
+
+
+def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
+    """Yield the blocks that a place draws, and whether each is a table next to another, which needs its title in sight."""
+    drawn = [None, *drawn_at(place, blocks), None]
+    for before, block, after in zip(drawn, drawn[1:], drawn[2:], strict=False):
+        if block is not None:
+            yield block, isinstance(block, Table) and (isinstance(before, Table) or isinstance(after, Table))

@@ -18,7 +18,7 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
-    drawn_at,
+    captioned,
     spans,
 )
 from dokimasia.report.browser import Clip, failures_of, most_text
@@ -40,7 +40,7 @@ def render_document(data: ReportData) -> str:
         lines += [f"> {SIMULATED_NOTE} ({inline(', '.join(data.simulated))})", ""]
     lines += [f"# Dokimasia: {inline(data.facts.data_name)}", ""]
     for section in sections_of(data):
-        lines += [f"## {inline(section.title)}", "", *_blocks(section.blocks, data)]
+        lines += [f"## {inline(section.title)}", "", *blocks_written(section.blocks, data)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -66,13 +66,15 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{_CONTROL.sub(chr(0xFFFD), text)}\n{fence}"
 
 
-def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
-    for block in drawn_at("page", blocks):
+def blocks_written(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
+    """Yield the lines of blocks, with an empty one after each."""
+    for block, titled in captioned("page", blocks):
         match block:
             case Paragraph(text, kind):
                 yield f"**{_cell(text)}**" if kind == "warning" else opening(_cell(text))
             case Table():
                 shown, notes = noted(block)
+                yield from (f"**{inline(block.about)}**", "") if titled else ()
                 yield _table(shown)
                 yield from (line for note in notes for line in ("", opening(inline(note))))
             case Facts(rows):
@@ -84,7 +86,7 @@ def _blocks(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Fold(title, inner, _):
                 yield f"### {inline(title)}"
                 yield ""
-                yield from _blocks(inner, data)
+                yield from blocks_written(inner, data)
                 continue
             case Image(_, about):
                 yield opening(inline(about))
@@ -133,7 +135,7 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
     if data.drawing.sample is not None:
-        yield from _blocks(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
+        yield from blocks_written(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

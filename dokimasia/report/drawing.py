@@ -19,7 +19,7 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
-    drawn_at,
+    captioned,
     spans,
 )
 from dokimasia.report.footnotes import noted
@@ -90,13 +90,13 @@ def draw_section(section: Section, charts: Charts, *, browser: Callable[[str], s
 
 def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[str], str]) -> Iterator[str]:
     """Yield each block of the page as HTML."""
-    for block in drawn_at("page", blocks):
+    for block, titled in captioned("page", blocks):
         match block:
             case Paragraph(text, kind):
                 yield f'<p class="{kind}">{draw_cell(text)}</p>'
             case Table():
                 shown, notes = noted(block)
-                yield _table(shown)
+                yield _table(shown, titled=titled)
                 yield from (f'<p class="note">{escape(note)}</p>' for note in notes)
             case Facts(rows):
                 lines = "".join(
@@ -127,7 +127,7 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 continue
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, *, titled: bool) -> str:
     head = "".join(_head(column) for column in table.columns)
     rows = "\n".join(
         "<tr>"
@@ -139,9 +139,10 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     kind = ' class="sortable"' if table.sortable else ""
+    unseen = "" if titled else ' class="unseen"'
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.about)}"><table{kind}>'
-        f'<caption class="unseen">{escape(table.about)}</caption>'
+        f"<caption{unseen}>{escape(table.about)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )
 

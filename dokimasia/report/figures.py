@@ -1,6 +1,6 @@
 """Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.blocks import Cell, Column, Span, Tone
@@ -91,6 +91,15 @@ def share(value: float | None, place: str = "") -> Span:
     return Span(text.replace("%", " %"), "", place, value)
 
 
+def spoken(value: float | None, place: str = "") -> Span:
+    """A share of weight spoken to, with the digits that keep what is below `SPEAKING` below it."""
+    if value is None or value >= SPEAKING:
+        return share(value, place)
+    digits = next((many for many in range(3) if round(value, many + 2) < SPEAKING), None)
+    text = f"< {SPEAKING:.0%}" if digits is None else f"{value:.{digits}%}"
+    return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
+
+
 def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
     """US dollars; what is only in part `known` is at least that part, and unknown is said to be so."""
     if value is None:
@@ -111,6 +120,11 @@ def cost_text(value: float | None, known: float | None = None) -> str:
 def several(count: int, thing: str, things: str = "") -> str:
     """So many things in words; `things` is what several are called, by default with an s."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names in a sentence: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def used(summary: Mapping[str, Any]) -> str:

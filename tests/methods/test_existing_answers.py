@@ -109,7 +109,7 @@ async def test_a_lacking_answer_names_the_file_and_what_helps(
     assert said.startswith(f"{path}: sim/strong has no answer to 10 of 14 samples")
     assert "--models" not in said
     assert said.count("the data have no sample '") == 3
-    assert said.endswith("and 7 more answers to samples that the data do not have")
+    assert said.endswith("and 7 more")
 
 
 async def test_a_preview_shows_only_what_is_asked(
@@ -136,7 +136,7 @@ class Audited:
         self.file = asyncio.run(exported(self.settings, self.run, folder / "said.csv", "csv"))
 
     def asking(self, **changes: Any) -> AuditRequest:
-        return self.request.model_copy(update={"models": (), "responses": self.file, **changes})
+        return self.request.model_copy(update={"models": (), "responses": (self.file,), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
     """Another judge judges the same descriptions; where the file has changed since, neither a fork nor a resume goes on."""
     file = tmp_path / "said.csv"
     file.write_bytes(audited.file.read_bytes())
-    request = audited.asking(responses=file, max_calls=2, judge="sim/judge-careless", fresh=True)
+    request = audited.asking(responses=(file,), max_calls=2, judge="sim/judge-careless", fresh=True)
     begun = await audit(request, settings=audited.settings)
     assert not begun.complete
     with Home.open(audited.settings.home, write=False) as home:
@@ -200,6 +200,6 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
 async def test_what_an_audit_of_descriptions_cannot_do(audited: Audited) -> None:
     """Neither models nor descriptions, an arm without the image, and an unknown sample are refused with a way out."""
     with pytest.raises(ConfigError, match="--models, or descriptions that exist with --responses"):
-        await audit(audited.asking(responses=None), settings=audited.settings)
+        await audit(audited.asking(responses=()), settings=audited.settings)
     with pytest.raises(ConfigError, match="--no-image asks the candidates anew"):
         await audit(audited.asking(no_image=True), settings=audited.settings)

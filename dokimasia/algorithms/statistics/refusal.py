@@ -53,7 +53,13 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     middle = float(means[order][np.searchsorted(below, (0.5 - _ROUNDING, 0.5 + _ROUNDING))].mean())
     farther = max(scale[1] - middle, middle - scale[0])
     spread = _spread(np.abs(means - middle), sizes, farther)
-    return "" if spread >= LEAST_SPREAD - _ROUNDING else _told(grouped.number, middle, spread, scale)
+    if spread >= LEAST_SPREAD - _ROUNDING:
+        return ""
+    end = _NEAR * (scale[1] - scale[0])
+    where = (
+        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
+    )
+    return _told(f"{grouped.number} clusters {where}", spread)
 
 
 def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) -> str:
@@ -75,13 +81,17 @@ def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) ->
     Examples
     --------
     >>> too_little_variation(np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]), None)
-    '7 clusters at the ceiling: the effective number that differ from the median is 1.0, at least 1.5 are needed'
+    'one side hardly varies over 7 clusters: the effective number that differ from the median is 1.0, at least 1.5 are needed'
     """
     scale = (float(values.min()), float(values.max()))
     middle = float(np.median(values))
     sums, sizes = grouped = by_cluster(np.abs(values - middle), clusters)
     spread = _spread(sums / sizes, sizes, max(scale[1] - middle, middle - scale[0]))
-    return "" if spread >= LEAST_SPREAD - _ROUNDING else _told(grouped.number, middle, spread, scale)
+    return (
+        ""
+        if spread >= LEAST_SPREAD - _ROUNDING
+        else _told(f"one side hardly varies over {grouped.number} clusters", spread)
+    )
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
@@ -89,13 +99,8 @@ def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
     return effective_number(sizes) * float(apart @ sizes / sizes.sum())
 
 
-def _told(count: int, middle: float, spread: float, scale: tuple[float, float]) -> str:
-    end = _NEAR * (scale[1] - scale[0])
-    where = (
-        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
-    )
+def _told(what: str, spread: float) -> str:
     shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
     return (
-        f"{count} clusters {where}: the effective number that differ from the median is {shown:.1f}, at least "
-        f"{LEAST_SPREAD} are needed"
+        f"{what}: the effective number that differ from the median is {shown:.1f}, at least {LEAST_SPREAD} are needed"
     )

@@ -24,6 +24,7 @@ from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
+from dokimasia.runs.reading.lengths import untested
 
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
@@ -64,9 +65,9 @@ def scores(data: ReportData) -> Section:
     columns = [*heading, *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
     failing = any(one["answers_scored"] < one["answers"] for one in models.values())
     columns += [
-        Column("judged"),
+        Column("judged", meaning="responses that were judged, and all"),
         Column("bounds", only="page"),
-        Column("failed", numeric=False, only=None if failing else "page"),
+        Column("failed", numeric=False, meaning="responses", only=None if failing else "page"),
     ]
     chose: Sequence[str] = data.summary["in_pool"]
     heads: dict[str, list[Cell]] = {
@@ -294,7 +295,7 @@ def _length(found: Mapping[str, Any]) -> list[Block]:
     ]
     table = Table(columns, rows, "Correlation of a response's length with its gated score")
     chart = points and interval_chart(points, title="r of length and score", scale=None, zero=True)
-    return _drawn(chart, "Length and score by model", table)
+    return [*_drawn(chart, "Length and score by model", table), *(Paragraph(one, "note") for one in untested(models))]
 
 
 def _judges(found: Mapping[str, Any]) -> list[Block]:
@@ -367,7 +368,7 @@ def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
         *(figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS),
         figures.scored_of(model, place),
         figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
     ]
 
 

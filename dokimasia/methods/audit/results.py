@@ -97,6 +97,15 @@ def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
     return {sample: found[id] for sample, id in plan.sets.items()}
 
 
+def rubrics_used(home: Home, run: Run) -> dict[str, str]:
+    """Return what tells apart what an audit demanded of descriptions, by the sample's name: streams and statements."""
+    sets = rubric_sets(home, AuditPlan.model_validate(run.options["plan"]))
+    return {
+        sample: digest("rubrics", [[rubric.stream, rubric.statement] for rubric in one.rubrics])
+        for sample, one in sets.items()
+    }
+
+
 def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
     plan = AuditPlan.model_validate(run.options["plan"])

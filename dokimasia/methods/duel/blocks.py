@@ -1,6 +1,6 @@
 """Duels as they are drawn: the table of models, verdicts as bars, categories and tasks, places, lengths."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.agents.candidate import BLIND
@@ -12,11 +12,13 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph,
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
+from dokimasia.runs.reading.lengths import directions, untested
 
 SHOWN = {BLIND: "nothing", TEXT: "a description"}
 """What a model is shown in place of the images, by arm."""
 
 REWARDS = (-100.0, 100.0)
+ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
 
 
 def duels(data: ReportData) -> Section:
@@ -64,6 +66,7 @@ def categories(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     for part, title in (("by_category", "category"), ("by_task", "task")):
         names = sorted({name for one in models.values() for name in one[part]})
+        cases = [str(max(one[part][name]["n"] for one in models.values() if name in one[part])) for name in names]
         for measure in ("reward", "factuality") if names else ():
             cells = {(name, model): _part(models, model, part, name, measure) for name in names for model in models}
             if all(cell is figures.NOTHING for cell in cells.values()):
@@ -71,12 +74,23 @@ def categories(data: ReportData) -> Section | None:
             called = "Reward" if measure == "reward" else "Visual factuality score"
             if part == "by_category":
                 columns = [Column("model", numeric=False), *map(Column, names)]
-                rows = [[Span(model, "strong"), *(cells[name, model] for name in names)] for model in models]
+                rows = [
+                    ["cases", *cases],
+                    *([Span(model, "strong"), *(cells[name, model] for name in names)] for model in models),
+                ]
                 blocks.append(Table(columns, rows, f"{called} by {title}"))
             else:
-                columns = [Column(title, numeric=False), *map(Column, models)]
-                rows = [[name, *(cells[name, model] for model in models)] for name in names]
+                columns = [Column(title, numeric=False), Column("cases"), *map(Column, models)]
+                rows = [
+                    [name, n, *(cells[name, model] for model in models)] for name, n in zip(names, cases, strict=True)
+                ]
                 blocks.append(Only("page", (Table(columns, rows, f"{called} by {title}", sortable=True),)))
+    unknown = [
+        f"{none:,} of {figures.several(data.summary['samples'], 'case')} {'has' if none == 1 else 'have'} no {title}."
+        for title in ("category", "task")
+        if (none := data.summary["cases"][f"without_{title}"])
+    ]
+    blocks += [Paragraph(" ".join(unknown), "note")] if blocks and unknown else []
     return Section("categories", "Categories and tasks", blocks, menu="Categories") if blocks else None
 
 
@@ -125,7 +139,7 @@ def places(data: ReportData) -> Section | None:
     ]
     blocks: list[Block] = []
     if every is None:
-        said = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
+        said = ONE_ORDER if summary["orders"] == 1 else "No answer has a verdict in both orders yet."
         blocks.append(Paragraph(said, "warning"))
     else:
         blocks.append(Paragraph(_bias_said(summary["judge"], every), "lead"))
@@ -141,32 +155,10 @@ def sight(data: ReportData) -> Section | None:
     arms = [name for name in models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
         return None
-    gaps: Mapping[str, Any] = summary["without_images"]
-    rows: list[Sequence[Cell]] = []
-    for name in arms:
-        model, _, arm = name.rpartition("#")
-        place, alone = figures.pointer("without_images", name), {"difference": None, "adjusted": None}
-        found = gaps.get(name, {"reward": alone, "factuality": alone})
-        seeing = models.get(model, {"reward": None, "factuality": None})
-        cells: list[Cell] = []
-        for measure in ("reward", "factuality"):
-            draw = _signed if measure == "reward" else _scored
-            cells += [
-                draw(seeing[measure], figures.pointer("models", model, measure)),
-                draw(models[name][measure], figures.pointer("models", name, measure)),
-                _signed(found[measure]["difference"], f"{place}/{measure}/difference"),
-                figures.p_value(found[measure]["adjusted"]),
-            ]
-        rows.append([Span(model, "strong"), SHOWN[arm], *cells])
-    columns = [Column("model", numeric=False), Column("shown instead", numeric=False)]
-    for measure in ("reward", "VFS"):
-        columns += [
-            Column(f"{measure} by the images", meaning="answers to the same cases with the images shown"),
-            Column(f"{measure} without", meaning="answers without the images"),
-            Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
-            Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over this table"),
-        ]
-    blocks: list[Block] = [Table(columns, rows, "With the images and without")]
+    blocks: list[Block] = [
+        _with_and_without(summary, arms, "reward", "reward", _signed),
+        _with_and_without(summary, arms, "factuality", "VFS", _scored),
+    ]
     if summary["describer"] is not None:
         told = (
             " with an eye to each request" if summary["descriptions"] == "specific" else ", the same for every request"
@@ -176,6 +168,37 @@ def sight(data: ReportData) -> Section | None:
         Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
     )
     return Section("sight", "Without the images", blocks, menu="Images")
+
+
+def _with_and_without(
+    summary: Mapping[str, Any], arms: Sequence[str], measure: str, head: str, draw: Callable[[Any, str], Cell]
+) -> Table:
+    """Return one measure by the images and in the arms without them, and how far these are apart."""
+    models: Mapping[str, Any] = summary["models"]
+    rows: list[Sequence[Cell]] = []
+    for name in arms:
+        model, _, arm = name.rpartition("#")
+        found = summary["without_images"].get(name, {}).get(measure, {"difference": None, "adjusted": None})
+        place = figures.pointer("without_images", name, measure, "difference")
+        rows.append(
+            [
+                Span(model, "strong"),
+                SHOWN[arm],
+                draw(models.get(model, {measure: None})[measure], figures.pointer("models", model, measure)),
+                draw(models[name][measure], figures.pointer("models", name, measure)),
+                _signed(found["difference"], place),
+                figures.p_value(found["adjusted"]),
+            ]
+        )
+    columns = [
+        Column("model", numeric=False),
+        Column("shown instead", numeric=False),
+        Column(f"{head} by the images", meaning="answers to the same cases with the images shown"),
+        Column(f"{head} without", meaning="answers without the images"),
+        Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
+        Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
+    ]
+    return Table(columns, rows, f"{head.capitalize() if head != 'VFS' else head} with the images and without")
 
 
 def _scored(one: Mapping[str, Any] | None, place: str) -> Cell:
@@ -208,7 +231,7 @@ def lengths(data: ReportData) -> Section | None:
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
     marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
     said = (
-        f"Reward goes with length for {', '.join(marked)}."
+        directions(found, marked, "reward")
         if marked
         else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
     )
@@ -216,6 +239,7 @@ def lengths(data: ReportData) -> Section | None:
     blocks = (
         Paragraph(said, "lead"),
         Table(columns, rows, "Reward and difference of lengths"),
+        *(Paragraph(one, "note") for one in untested(found)),
         Paragraph(note, "note"),
     )
     return Section("lengths", "Length", blocks, menu="Length")

@@ -70,6 +70,8 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
             "factuality_criteria": sum(bool(one.factuality) for one in criteria.values()),
             "ground_truth": sum(bool(ground_truth_of(one)) for one in samples.values()),
             "several_images": sum(len(one.images) > 1 for one in samples.values()),
+            "without_category": sum(not one.category for one in samples.values()),
+            "without_task": sum(not task_of(one) for one in samples.values()),
         },
         **figures,
         **paid(home, rows),

@@ -127,6 +127,8 @@ class Cases(Value):
     factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
     ground_truth: Count = Field(description="cases with a ground truth")
     several_images: Count = Field(description="cases with more than one image")
+    without_category: Count = Field(description="cases that name no category")
+    without_task: Count = Field(description="cases that name no task")
 
 
 class DuelFigures(Used, DataFigures):

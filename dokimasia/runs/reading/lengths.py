@@ -1,11 +1,12 @@
 """Whether longer answers are scored otherwise: each model's correlation of a length with a score, tested and adjusted."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from dokimasia.algorithms.statistics import adjusted, correlation_interval, pearson
 from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
+from dokimasia.report.figures import signed_text
 from dokimasia.runs.reading.rates import limits, rounded
 
 ALPHA = 0.05
@@ -54,3 +55,22 @@ def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list
     for one, q_value in zip(known.values(), adjusted([one["p"] for one in known.values()]), strict=True):
         one["adjusted"] = None if q_value is None else rounded(q_value)
     return [name for name, one in known.items() if one["adjusted"] <= ALPHA]
+
+
+def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], score: str) -> str:
+    """Say for the named models, at least one, which way a score goes with longer answers."""
+    ways = {
+        way: [f"{name} (r {signed_text(models[name]['r'])})" for name in names if (models[name]["r"] > 0) is rises]
+        for way, rises in (("rises", True), ("falls", False))
+    }
+    said = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
+    return f"With longer answers {score} {said}."
+
+
+def untested(models: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for name, one in models.items():
+        if one["r"] is not None and one["reason"]:
+            reasons.setdefault(one["reason"], []).append(name)
+    yield from (f"{', '.join(names)}: {reason}." for reason, names in reasons.items())

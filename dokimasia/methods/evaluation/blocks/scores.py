@@ -73,7 +73,7 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             only="page" if judged and data.facts.status == "done" else None,
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
-        Column("failed", numeric=False, only="terminal"),
+        Column("failed", numeric=False, meaning="answers", only="terminal"),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
@@ -88,7 +88,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         figures.bar(score),
         *(_planted(data.planted.get(name), score) if data.planted is not None else ()),
         figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
-        figures.share(model["stated"]["mean"], f"{place}/stated/mean"),
+        figures.spoken(model["stated"]["mean"], f"{place}/stated/mean"),
         figures.measured(
             model["stated_score"] if model["stated_score"]["n"] else None, f"{place}/stated_score", ends=2
         ),
@@ -99,7 +99,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         Span(name, "strong"),
         *_right(model["accuracy"], f"{place}/accuracy"),
         *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost_of(model, place),
     ]
@@ -164,7 +164,7 @@ def _silence(summary: Mapping[str, Any]) -> str:
     little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < figures.SPEAKING]
     if not little:
         return ""
-    names = ", ".join(f"{name} ({figures.share(models[name]['stated']['mean']).text})" for name in little)
+    names = ", ".join(f"{name} ({figures.spoken(models[name]['stated']['mean']).text})" for name in little)
     both = (
         ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
         if len(models) > 1
