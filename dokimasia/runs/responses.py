@@ -171,7 +171,7 @@ def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[s
 
 def _listed(lines: list[str]) -> str:
     more = len(lines) - 3
-    rest = f"and {several(more, 'more answer')} to samples that the data do not have"
+    rest = f"and {more:,} more"
     return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
 
 

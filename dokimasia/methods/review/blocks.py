@@ -110,11 +110,9 @@ def _members(summary: Mapping[str, Any]) -> Table:
         Column("member", numeric=False),
         Column("own text", meaning="share of its votes that went to the text it wrote itself"),
         Column("others give it", meaning="share of the other members' votes that went to that text"),
-        Column("self-preference"),
-        Column("95 % interval"),
-        Column("vain votes"),
-        Column("95 % interval"),
-        Column("first place", meaning="how often it chooses what it is shown first, of what chance gives"),
+        Column("self-preference", meaning="with its 95 % interval"),
+        Column("vain votes", meaning="with its 95 % interval"),
+        Column("first place", meaning="how often it chooses what it is shown first, and how often chance would"),
         Column("golden", meaning="golden captions that it wrote last"),
         Column("sentences", meaning="sentences of golden captions that stand in its draft"),
     )
@@ -126,14 +124,17 @@ def _member(
 ) -> list[Cell]:
     first: Cell = figures.NOTHING
     if places:
-        first = (figures.share(places[0]["chosen"]), " of ", figures.share(places[0]["expected"]))
+        first = (
+            figures.share(places[0]["chosen"]),
+            Span(f" (chance {figures.share(places[0]['expected']).text})", "muted"),
+        )
     vain = one.get("own_votes")
     return [
         Span(name, "strong"),
         figures.share(one["own"], f"{place}/own"),
         figures.share(one["others"], f"{place}/others"),
-        *_signed(one, "difference", place),
-        *(_signed(vain, "share", f"{place}/own_votes") if vain else (figures.NOTHING, figures.NOTHING)),
+        _signed(one, "difference", place),
+        _signed(vain, "share", f"{place}/own_votes") if vain else figures.NOTHING,
         first,
         figures.count(golden),
         figures.count(sentences),
@@ -259,11 +260,12 @@ def _shares(one: Mapping[str, float], place: str) -> Cell:
     return (figures.share(one["low"], f"{place}/low"), " – ", figures.share(one["high"], f"{place}/high"))
 
 
-def _signed(one: Mapping[str, Any], name: str, place: str) -> list[Cell]:
+def _signed(one: Mapping[str, Any], name: str, place: str) -> Cell:
+    """A rate with its sign and its interval."""
     if one[name] is None:
-        return [figures.NOTHING, figures.NOTHING]
+        return figures.NOTHING
     value = Span(figures.signed_text(one[name]), "strong", f"{place}/{name}", one[name])
-    return [value, figures.interval(one, place, signed=True)]
+    return (value, Span(figures.bracketed(one, figures.signed_text), "muted"))
 
 
 DRAWING = Drawing(
