@@ -85,6 +85,8 @@ def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str,
         images: what was found in the image columns, in order.
     """
     faults: list[tuple[str, str]] = []
+    if images:
+        values = {name: value for name, value in values.items() if name != "image_path"}
     choices = _choices(values, columns, faults)
     fields: dict[str, Any] = {
         "id": values.get(columns.id or ""),

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from dokimasia.datasets.creative_tasks import category_of
 from dokimasia.datasets.lines import Fault
+from dokimasia.domain.duel import criteria_in, ground_truth_in, task_in
+from dokimasia.errors import DataError
 
 REFERENCE = "reference_answer_by_gpt4o"
 COLUMNS = ("question", "task_name", "criteria", REFERENCE)
@@ -55,6 +57,21 @@ def as_case(meta: Mapping[str, Any], where: str) -> Case:
     return Case(read, category_of(task) if isinstance(task, str) else None, reference or None)
 
 
+def check_case(meta: Mapping[str, Any], where: str) -> None:
+    """Check what is read of a case that has criteria, as they stand in `meta`: these, its task, and what is true of it.
+
+    Raises:
+        Fault: one of them cannot be used; the message begins with `where`.
+    """
+    if meta.get("criteria") is None:
+        return
+    for read in (criteria_in, task_in, ground_truth_in):
+        try:
+            read(meta)
+        except DataError as problem:
+            raise Fault("criteria" if read is criteria_in else "field", f"{where}: {problem}") from None
+
+
 def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
     """Return criteria as `subjective` and `factuality`; what is blank, or holds no letter or digit, is left out."""
     found = _literal(value.strip(), where) if isinstance(value, str) else value
@@ -96,6 +113,7 @@ def _python_literal(text: str, where: str) -> Any:
             return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         if text.startswith("{"):
-            wrong = f"begins as an object and is no literal of texts ({str(error).splitlines()[0][:80] or type(error).__name__})"
+            said = error.msg if isinstance(error, SyntaxError) else str(error)
+            wrong = f"begins as an object and is no literal of texts ({said.partition(chr(10))[0][:80] or type(error).__name__})"
             raise Fault("criteria", f"{where}: the field 'criteria' {wrong}") from error
         return text

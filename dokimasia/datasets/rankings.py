@@ -1,15 +1,15 @@
 """Rankings of responses by people, read from a JSONL file: by one or several annotators, with ties and gaps."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from dokimasia.datasets.lines import Problem, place, read_rows
 from dokimasia.errors import DataError
 
-ONE_ANNOTATOR = "a1"
-"""What the annotator of a line is called that names none."""
+UNNAMED = ""
+"""What the annotator of a line is called that names none; nobody can be called so."""
 
 _FORMS = 'write "ranking": [["best"], ["second", "as good as second"]], or "scores": {"model": number}'
 
@@ -23,12 +23,16 @@ class GivenRanking(NamedTuple):
     line: int
 
 
-def read_rankings(path: Path) -> list[GivenRanking]:
+def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]] | None = None) -> list[GivenRanking]:
     """Return the rankings of a file in its order.
 
-    A line is an object with `id`, `annotator` (without one all lines are of the same person), and either `ranking`, a
-    list of groups of models, the best first, those of a group equally good, or `scores`, a finite number a model, higher
-    is better. A model that a line does not name was not ranked there. Other fields are overlooked.
+    A line is an object with `id`, `annotator` (all lines without one are of one person, who is nobody that is named), and
+    either `ranking`, a list of groups of models, the best first, those of a group equally good, or `scores`, a finite
+    number a model, higher is better. A model that a line does not name was not ranked there. Other fields are overlooked.
+
+    Args:
+        path: the file.
+        unknown: says what of a ranking is not known, see `unknown_in`.
 
     Raises:
         NotFound: there is no such file.
@@ -49,7 +53,11 @@ def read_rankings(path: Path) -> list[GivenRanking]:
             continue
         first = lines.setdefault((one.sample_id, one.annotator), row.line)
         if first != row.line:
-            faults.append(f"{where}: {one.annotator} ranks sample {one.sample_id!r} on line {first} already")
+            who = one.annotator or "the annotator without a name"
+            more = "" if one.annotator else "; say with 'annotator' who ranked, where there are several"
+            faults.append(f"{where}: {who} ranks sample {one.sample_id!r} on line {first} already{more}")
+        if unknown is not None:
+            faults += [f"{where}: {wrong}" for wrong in unknown(one)]
         found.append(one)
     if not found and not faults:
         raise DataError(f"{path}: no ranking in it; {_FORMS}")
@@ -57,33 +65,25 @@ def read_rankings(path: Path) -> list[GivenRanking]:
     return found
 
 
-def check_ranked(
-    path: Path, rankings: Collection[GivenRanking], answered: Mapping[str, Collection[str]], *, responses: str
-) -> None:
-    """Check that what was ranked is there.
+def unknown_in(
+    one: GivenRanking, answered: Mapping[str, Collection[str]], models: Collection[str], *, responses: str
+) -> Iterator[str]:
+    """Yield what a ranking names and is not there.
 
     Args:
-        path: the file of the rankings.
-        rankings: what it holds.
+        one: the ranking.
         answered: by the id of each sample of the data, the models that have a response to it.
+        models: all that have a response to any.
         responses: what the files of these are called.
-
-    Raises:
-        DataError: naming file and line of samples and models that are not known, at most ten.
     """
-    models = {model for one in answered.values() for model in one}
-    faults: list[str] = []
-    for one in rankings:
-        where = place(path, one.line)
-        if one.sample_id not in answered:
-            faults.append(f"{where}: the data have no sample {one.sample_id!r}")
-            continue
-        for model in one.scores:
-            if model not in models:
-                faults.append(f"{where}: {responses} has no response of a model {model!r}")
-            elif model not in answered[one.sample_id]:
-                faults.append(f"{where}: {responses} has no response of {model} to sample {one.sample_id!r}")
-    _refuse(faults)
+    if one.sample_id not in answered:
+        yield f"the data have no sample {one.sample_id!r}"
+        return
+    for model in one.scores:
+        if model not in models:
+            yield f"{responses} has no response of a model {model!r}"
+        elif model not in answered[one.sample_id]:
+            yield f"{responses} has no response of {model} to sample {one.sample_id!r}"
 
 
 def _refuse(faults: list[str], most: int = 10) -> None:
@@ -93,12 +93,12 @@ def _refuse(faults: list[str], most: int = 10) -> None:
 
 
 def _ranking(fields: Mapping[str, Any], line: int) -> GivenRanking:
-    id, annotator = fields.get("id"), fields.get("annotator", ONE_ANNOTATOR)
+    id, annotator = fields.get("id"), fields.get("annotator", UNNAMED)
     id = str(id) if type(id) is int else id
     if not isinstance(id, str) or not id.strip():
         raise ValueError("the field 'id' is missing, empty, or no text")
     annotator = str(annotator) if type(annotator) is int else annotator
-    if not isinstance(annotator, str) or not annotator.strip():
+    if not isinstance(annotator, str) or ("annotator" in fields and not annotator.strip()):
         raise ValueError("the field 'annotator' is empty or no text")
     if ("ranking" in fields) == ("scores" in fields):
         several = "both a ranking and scores" if "scores" in fields else "neither a ranking nor scores"

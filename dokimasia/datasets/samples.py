@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
-from dokimasia.datasets.creation import Case, as_case
+from dokimasia.datasets.creation import Case, as_case, check_case
 from dokimasia.datasets.images import MAX_PIXELS
 from dokimasia.datasets.lines import Fault, Problem, Row, kind_of, place
 from dokimasia.datasets.sources import Earlier, Embedded, Image, ImageSource, OnDisk
@@ -124,6 +124,7 @@ class _Maker:
         category = take(lambda: fields.text("category"), None)
         meta = take(fields.meta, {})
         case = take(lambda: as_case(meta, where), Case(meta))
+        take(lambda: check_case(case.meta, where), None)
         images: list[ImageRef] = []
         before = len(faults)
         for value in take(fields.images, []):
@@ -228,13 +229,15 @@ class _Fields:
         return tuple(dict.fromkeys(texts))
 
     def meta(self) -> dict[str, Any]:
-        """Return `meta` and every field that the format does not know."""
+        """Return `meta` and every field that the format does not know; beside images `image_path` only says their names."""
         meta = self.row.fields.get("meta")
         if meta is None:
             meta = {}
         if not isinstance(meta, dict):
             raise Fault("field", f"{self.shown('meta')} is not an object")
-        others = {name: value for name, value in self.row.fields.items() if name not in FIELDS}
+        images = self.row.fields.get("image") or self.row.fields.get("images")
+        known = FIELDS | {"image_path"} if images else FIELDS
+        others = {name: value for name, value in self.row.fields.items() if name not in known}
         if twice := sorted(meta.keys() & others.keys()):
             raise Fault("field", f"{self._where}: {twice[0]!r} stands both in 'meta' and beside it; keep one")
         return {**meta, **others}
@@ -255,6 +258,11 @@ class _Fields:
                 "field",
                 f"{self._where}: 'image' is a string and 'images' a list of strings: a path, a data URI or base64",
             )
-        if not all(value.strip() for value in many if isinstance(value, str)):
-            raise Fault("image-missing", f"{self._where}: an image is an empty string")
+        texts = [value.text if isinstance(value, Earlier) else value for value in many]
+        empty = [number for number, value in enumerate(texts, 1) if isinstance(value, str) and not value.strip()]
+        if empty:
+            which = "an image" if len(many) == 1 else f"image {' and '.join(map(str, empty))} of {len(many)}"
+            raise Fault(
+                "image-missing", f"{self._where}: {which} is {'an empty string' if len(many) == 1 else 'empty'}"
+            )
         return many

@@ -1,7 +1,7 @@
 """A duel's values: what a case is judged by, and what a judge says of two responses in one order of places (Creation-MMBench)."""
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Self, TypeVar
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -10,6 +10,8 @@ from dokimasia.domain.judgement import FailureKind, Provenance
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
+
+T = TypeVar("T")
 
 Place = Literal["first", "second"]
 """Where the evaluated model's response was shown: before the baseline's, or after it."""
@@ -117,42 +119,77 @@ class DuelOptions(GraphOptions):
 
 
 def criteria_of(sample: Sample) -> CaseCriteria:
-    """Return what a case is judged by, from `meta["criteria"]`: a text (subjective), or `subjective` and `factuality`.
+    """Return what a case is judged by, see `criteria_in`.
 
     Raises:
         DataError: they are there and are nothing of that kind.
     """
-    found = sample.meta.get("criteria")
-    if found is None:
-        return CaseCriteria(subjective=GENERAL, general=True)
-    if not isinstance(found, dict):
-        found = {"subjective": found}
-    unknown = sorted(found.keys() - {"subjective", "factuality"})
-    if unknown:
-        raise DataError(
-            f"sample {sample.id!r}: meta.criteria has {', '.join(map(repr, unknown))}; it holds 'subjective' and "
-            "'factuality', each a text or a list of texts"
-        )
-    subjective, factuality = (_text(sample, name, found.get(name)) for name in ("subjective", "factuality"))
-    return CaseCriteria(subjective=subjective or GENERAL, factuality=factuality, general=not subjective)
+    return _of(sample, criteria_in)
 
 
 def task_of(sample: Sample) -> str | None:
     """Return the task that a case belongs to; None where the data name none."""
-    return _text(sample, "task_name", sample.meta.get("task_name"), what="meta.task_name") or None
+    return _of(sample, task_in)
 
 
 def ground_truth_of(sample: Sample) -> str:
     """Return what is known to be true of a case's images; empty where the data say nothing."""
-    return _text(sample, "ground_truth", sample.meta.get("ground_truth"), what="meta.ground_truth")
+    return _of(sample, ground_truth_in)
 
 
-def _text(sample: Sample, name: str, value: JsonValue, *, what: str = "") -> str:
+def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:
+    """Return what `meta["criteria"]` says: a text (subjective) or a list of them, or `subjective` and `factuality`.
+
+    Raises:
+        DataError: they are there and are nothing of that kind.
+    """
+    found = meta.get("criteria")
+    if found is None:
+        return CaseCriteria(subjective=GENERAL, general=True)
+    if not isinstance(found, dict):
+        subjective = _text(
+            found, "meta.criteria", "a text, nor a list of texts, nor an object of 'subjective' and 'factuality'"
+        )
+        return CaseCriteria(subjective=subjective or GENERAL, general=not subjective)
+    unknown = sorted(found.keys() - {"subjective", "factuality"})
+    if unknown:
+        raise DataError(
+            f"meta.criteria has {', '.join(map(repr, unknown))}; it holds 'subjective' and 'factuality', each a text or a "
+            "list of texts"
+        )
+    subjective, factuality = (_text(found.get(name), f"meta.criteria.{name}") for name in ("subjective", "factuality"))
+    return CaseCriteria(subjective=subjective or GENERAL, factuality=factuality, general=not subjective)
+
+
+def task_in(meta: Mapping[str, JsonValue]) -> str | None:
+    """Return the task that `meta` names.
+
+    Raises:
+        DataError: it is no text.
+    """
+    return _text(meta.get("task_name"), "meta.task_name") or None
+
+
+def ground_truth_in(meta: Mapping[str, JsonValue]) -> str:
+    """Return what `meta` says is true of a case's images.
+
+    Raises:
+        DataError: it is no text.
+    """
+    return _text(meta.get("ground_truth"), "meta.ground_truth")
+
+
+def _of(sample: Sample, read: Callable[[Mapping[str, JsonValue]], T]) -> T:
+    try:
+        return read(sample.meta)
+    except DataError as problem:
+        raise DataError(f"sample {sample.id!r}: {problem}") from None
+
+
+def _text(value: JsonValue, what: str, wanted: str = "a text nor a list of texts") -> str:
     if value is None:
         return ""
     lines: Sequence[JsonValue] = value if isinstance(value, list) else [value]
     if not all(isinstance(line, str) for line in lines):
-        raise DataError(
-            f"sample {sample.id!r}: {what or f'meta.criteria.{name}'} is neither a text nor a list of texts"
-        )
+        raise DataError(f"{what} is neither {wanted}")
     return "\n".join(map(str, lines)).strip()

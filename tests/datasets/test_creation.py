@@ -147,7 +147,7 @@ def test_images_stand_with_their_case(tmp_path: Path) -> None:
     ("change", "reason"),
     [
         ({"image": "", "image_path": "['there.png', 'nowhere.png']"}, "no image file 'nowhere.png'"),
-        ({"image": str([BASE64[0], ""])}, "no image file ''"),
+        ({"image": str([BASE64[0], ""])}, "image 2 of 2 is empty"),
         ({"image": str(BASE64[:1])}, "'image' holds 1 and 'image_path' names 2"),
         ({"image": str([BASE64[0], BASE64[1][:90]])}, "damaged"),
     ],
@@ -198,3 +198,29 @@ def test_other_data_keep_their_criteria(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text(json.dumps({"id": "1", "prompt": "?", "criteria": "f(x)"}))
     assert read(path)[0].meta == {"criteria": "f(x)"}
+
+
+@pytest.mark.parametrize("name", ["criteria", "task_name", "ground_truth"])
+def test_what_duels_read_is_checked_with_the_data(tmp_path: Path, name: str) -> None:
+    """Criteria, a task or a ground truth that are no texts are a problem with file and line, where the data are read."""
+    rows = [{"id": str(n), "prompt": "?", "meta": {"criteria": "Be brief."}} for n in (1, 2)]
+    rows[1]["meta"] = {"criteria": "Be brief.", name: 7}
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    problems = check(path).problems
+    assert [(one.line, one.id) for one in problems] == [(2, "2")]
+    assert f"own.jsonl, line 2 (id '2'): meta.{name} is neither a text" in problems[0].message
+
+
+def test_a_fault_of_criteria_names_no_line_of_its_own(tmp_path: Path) -> None:
+    """What is wrong with the literal of a cell is said without a file or a line that nobody wrote."""
+    problems = check(table(tmp_path / "c.tsv", CASE | {"criteria": "{'subjective': 'a"})).problems
+    assert "is no literal of texts (" in problems[0].message
+    assert "<unknown>" not in problems[0].message
+
+
+def test_an_empty_image_of_several_is_named_by_its_number(tmp_path: Path) -> None:
+    """Of a list of images the one that is empty is named by its number."""
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps({"id": "1", "prompt": "?", "images": ["a.png", "", "b.png"]}))
+    assert "image 2 of 3 is empty" in check(path).problems[0].message

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.datasets.rankings import GivenRanking, check_ranked, read_rankings
+from dokimasia.datasets.rankings import UNNAMED, GivenRanking, read_rankings, unknown_in
 from dokimasia.errors import DataError
 
 
@@ -23,7 +23,7 @@ def test_both_forms_are_read(tmp_path: Path) -> None:
     )
     assert read_rankings(path) == [
         GivenRanking("s1", "eva", {"m1": 0.0, "m2": -1.0, "m3": -1.0}, 1),
-        GivenRanking("7", "a1", {"m1": 4.0, "m2": 2.5}, 2),
+        GivenRanking("7", UNNAMED, {"m1": 4.0, "m2": 2.5}, 2),
     ]
 
 
@@ -78,10 +78,37 @@ def test_unknown_samples_and_models_are_named(tmp_path: Path) -> None:
         GivenRanking("s1", "b", {"m1": 1.0, "nobody": 0.0}, 3),
         GivenRanking("s2", "b", {"m2": 1.0}, 4),
     ]
-    path, responses = tmp_path / "r.jsonl", tmp_path / "answers.jsonl"
+    answered = {"s1": ["m1", "m2"], "s2": ["m1"]}
+    said = [list(unknown_in(one, answered, {"m1", "m2"}, responses="answers.jsonl")) for one in rankings]
+    assert said == [
+        [],
+        ["the data have no sample 's9'"],
+        ["answers.jsonl has no response of a model 'nobody'"],
+        ["answers.jsonl has no response of m2 to sample 's2'"],
+    ]
+
+
+def test_what_is_unknown_is_named_beside_other_faults(tmp_path: Path) -> None:
+    """An unknown sample is named in the same message as lines that cannot be read, in the order of the lines."""
+    path = write(
+        tmp_path / "r.jsonl",
+        '{"id": "s9", "annotator": "eva", "ranking": [["m1"], ["m2"]]}',
+        '{"id": "s1", "annotator": "eva", "ranking": []}',
+    )
     with pytest.raises(DataError) as refused:
-        check_ranked(path, rankings, {"s1": ["m1", "m2"], "s2": ["m1"]}, responses=responses)
-    first, second, third, _ = str(refused.value).splitlines()
-    assert first == f"{path}, line 2: the data have no sample 's9'"
-    assert second == f"{path}, line 3: {responses} has no response of a model 'nobody'"
-    assert third == f"{path}, line 4: {responses} has no response of m2 to sample 's2'"
+        read_rankings(path, unknown=lambda one: unknown_in(one, {"s1": ["m1"]}, {"m1", "m2"}, responses="a.jsonl"))
+    first, second, *_ = str(refused.value).splitlines()
+    assert first == f"{path}, line 1: the data have no sample 's9'"
+    assert second.startswith(f"{path}, line 2: 'ranking' is no list")
+
+
+def test_an_unnamed_annotator_is_nobody_that_is_named(tmp_path: Path) -> None:
+    """Lines without an annotator are of one more person than those who are named, whatever these are called."""
+    line = '{"id": "s", WHO"ranking": [["m1"], ["m2"]]}'
+    named = [line.replace("WHO", f'"annotator": "{who}", ') for who in ("a1", "a2")]
+    unnamed = line.replace("WHO", "")
+    assert len({one.annotator for one in read_rankings(write(tmp_path / "r.jsonl", *named, unnamed))}) == 3
+    with pytest.raises(
+        DataError, match="line 2: the annotator without a name ranks sample 's' on line 1 already; say with"
+    ):
+        read_rankings(write(tmp_path / "r.jsonl", unnamed, unnamed))

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dokimasia.datasets import check, open_dataset
+from dokimasia.datasets import check, open_dataset, read_jsonl
 from dokimasia.datasets.lines import Problem
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 
@@ -105,7 +107,16 @@ def test_images_of_every_kind(tsv: Write, blobs: Blobs) -> None:
         (png,),
     ]
     assert set(blobs.kept) == {png.sha256, jpeg.sha256, file.sha256}
-    assert found[0].meta == {"image_path": "kept.png"}
+    assert found[0].meta == {}
+
+
+def test_image_path_is_no_part_of_a_sample(tsv: Write, tmp_path: Path) -> None:
+    """Where `image` is used, `image_path` changes nothing: the row is the same sample as a line of JSON with the image."""
+    table = tsv(("index", "question", "image", "image_path"), ("10", "?", PNG, "kept.png"))
+    lines = tmp_path / "same.jsonl"
+    lines.write_text(json.dumps({"id": "10", "prompt": "?", "image": PNG}))
+    first, second = samples(table), list(read_jsonl(lines))
+    assert value_id(first[0]) == value_id(second[0])
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

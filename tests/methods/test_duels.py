@@ -224,7 +224,8 @@ def test_what_makes_no_sense_is_refused(cases: Path, settings: Settings, changes
     [
         ({"subjective": 3}, r"creative-1-0000.*meta.criteria.subjective is neither a text nor a list of texts"),
         ({"style": "good"}, r"creative-1-0000.*meta.criteria has 'style'"),
-        ([["nested"]], r"creative-1-0000.*meta.criteria.subjective"),
+        ([["nested"]], r"creative-1-0000.*meta.criteria is neither a text, nor a list of texts, nor an object"),
+        (7, r"line 1 \(id 'creative-1-0000'\): meta.criteria is neither"),
     ],
 )
 def test_bad_criteria_are_named(cases: Path, settings: Settings, criteria: Any, problem: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.datasets.rankings import check_ranked, read_rankings
+from dokimasia.datasets.rankings import GivenRanking, read_rankings, unknown_in
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judging.judgements import HumanRanking, HumanRankings
@@ -117,11 +117,14 @@ def texts_of(paths: Sequence[Path]) -> Texts:
 
 def _rankings(request: JudgingRequest, found: Entries, responses: Texts) -> HumanRankings:
     """Return what people said of the samples that are judged; with --limit, rankings of later samples are passed over."""
-    given = read_rankings(request.rankings)
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in found.places}
-    if request.limit is not None:
-        given = [one for one in given if one.sample_id in samples]
-    check_ranked(request.rankings, given, samples, responses=files_text(request.responses))
+    models = {model for one in samples.values() for model in one}
+
+    def unknown(one: GivenRanking) -> Iterator[str]:
+        if request.limit is None or one.sample_id in samples:
+            yield from unknown_in(one, samples, models, responses=files_text(request.responses))
+
+    given = [one for one in read_rankings(request.rankings, unknown=unknown) if one.sample_id in samples]
     return HumanRankings(
         rankings=tuple(
             HumanRanking(sample=one.sample_id, annotator=one.annotator, scores=dict(one.scores)) for one in given
