@@ -145,6 +145,32 @@ def counts(counted: Mapping[str, int], before: str = "") -> str:
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 
 
+def kinds_of_failures(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
+    """Return a sentence with the kinds of failures of each model, what is open for want of budget apart; empty without any."""
+    failed = {
+        name: {kind: n for kind, n in one["failures"].items() if kind != "budget"} for name, one in models.items()
+    }
+    waiting = {name: n for name, one in models.items() if (n := one["failures"].get("budget"))}
+    listed = "; ".join(f"{name} {counts(kinds)}" for name, kinds in failed.items() if kinds)
+    said = [f"Failed {things}: {listed}."] if listed else []
+    left = "; ".join(f"{name} {n:,}" for name, n in waiting.items())
+    said += (
+        [f"Open {things}, which the budget did not reach: {left}. A resume with a larger one asks for them."]
+        if left
+        else []
+    )
+    return " ".join(said)
+
+
+def count_missing(verdicts: Mapping[str, int], place: str) -> tuple[Span, Span]:
+    """Counts of verdicts that failed and of those that are open for want of budget."""
+    failed = verdicts["failed"] - verdicts["open"]
+    return (
+        count(failed, "" if verdicts["open"] else f"{place}/verdicts/failed", tone="bad" if failed else ""),
+        count(verdicts["open"], f"{place}/verdicts/open"),
+    )
+
+
 def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
     """A mean with its interval in brackets, which has `ends` digits behind the point."""
     if one is None:

@@ -87,7 +87,11 @@ def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) ->
     middle = float(np.median(values))
     sums, sizes = grouped = by_cluster(np.abs(values - middle), clusters)
     spread = _spread(sums / sizes, sizes, max(scale[1] - middle, middle - scale[0]))
-    return "" if spread >= LEAST_SPREAD - _ROUNDING else _told(f"one side hardly varies over {grouped.number} clusters", spread)
+    return (
+        ""
+        if spread >= LEAST_SPREAD - _ROUNDING
+        else _told(f"one side hardly varies over {grouped.number} clusters", spread)
+    )
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
@@ -97,4 +101,6 @@ def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
 
 def _told(what: str, spread: float) -> str:
     shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
-    return f"{what}: the effective number that differ from the median is {shown:.1f}, at least {LEAST_SPREAD} are needed"
+    return (
+        f"{what}: the effective number that differ from the median is {shown:.1f}, at least {LEAST_SPREAD} are needed"
+    )
