@@ -124,6 +124,15 @@ def test_criteria_with_planted_faults(place: Path, judged: Path, capsys: pytest.
     ask = ["criteria", "quality", "last", "--rater", "sim/judge", "--per", "6", "--seed", "2", *home]
     assert run([*ask, "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
+    assert run(["show", figures["run"], *home]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{figures['n']} criteria · judge sim/judge" in shown
+    assert ("sim/judge rates criteria that it drew itself" in shown) is figures["own_criteria"]
+    assert run([*ask, "--dry-run"]) == 0
+    assert f"note: {figures['n']} criteria of " in " ".join(capsys.readouterr().out.split())
+    own = [*ask[:4], "sim/judge-inventive", *ask[5:]]
+    assert run([*own, "--dry-run"]) == 0
+    assert "sim/judge-inventive rates criteria that it drew itself" in " ".join(capsys.readouterr().out.split())
     pairs = {question.text: (scene, question) for scene, question in make_world(21, 5)}
     forms = place / "forms"
     draw = ["annotate", "draw", figures["source"], "--criteria", "--per", "6", "--seed", "2", "--annotators", NAMES]

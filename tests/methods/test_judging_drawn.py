@@ -109,3 +109,15 @@ def test_a_consistent_batch_prefers_nobody() -> None:
     found = order_effect(by_place, seed=0)
     assert (found["consistent"]["share"], found["earlier"]["share"]) == (0.0, 1.0)
     assert found["p_value"] < 0.01
+
+
+def test_calls_that_methods_share_are_accounted_for(data, summary) -> None:
+    """Where methods' calls add up to more than all together, the note says by how many, and why."""
+
+    def said() -> str:
+        return " ".join(plain(block.text) for block in cost(data).blocks if isinstance(block, Paragraph))
+
+    assert "add up" not in said()
+    object.__setattr__(data, "summary", {**summary, "calls": 130})
+    assert "All together: 130 calls" in said()
+    assert "The methods' calls add up to 30 more: a call that several methods rest on" in said()

@@ -160,6 +160,11 @@ def cost(data: ReportData) -> Section:
         "Each method is charged with all that it rests on, such as the chain that several share. "
         f"All together: {figures.used(said)}."
     )
+    if several := sum(one["calls"] for _, _, one in _each(said)) - said["calls"]:
+        text += (
+            f" The methods' calls add up to {several:,} more: a call that several methods rest on is charged to each of "
+            "them, and was made once."
+        )
     table = Table(columns, rows, "What each method used", sortable=True)
     return Section("cost", "Cost", (*blocks, table, Paragraph(text, "note")), menu="Cost")
 
