@@ -61,7 +61,7 @@ def limits_text(one: Mapping[str, Any], write: Callable[[float], str], between: 
     """The ends of an interval as text, as `0.20–0.41`, or why there are none."""
     if one["low"] is None or one["high"] is None:
         return no_interval(one).text
-    return f"{write(one['low'])}{between}{write(one['high'])}"
+    return f"{write(one['low']).replace('-', MINUS)}{between}{write(one['high']).replace('-', MINUS)}"
 
 
 def bracketed(one: Mapping[str, Any], write: Callable[[float], str]) -> str:

@@ -21,6 +21,7 @@ from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import blocks_written
 from dokimasia.report.drawing import Charts, draw_section
+from dokimasia.report.figures import bracketed
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.registry import method_of
 from dokimasia.settings import Settings
@@ -171,3 +172,8 @@ def test_groups_of_an_interrupted_arena_are_laid_to_the_interruption(status: str
     section = ratings(data(**summary, calls=1, cost=0.0))
     assert said in paragraphs(section.blocks)[0]
     assert ("More cases" in paragraphs(section.blocks)[0]) is (status == "done")
+
+
+def test_a_negative_end_has_the_minus_of_every_difference() -> None:
+    """The ends of an interval are written with the same sign as the differences beside them."""
+    assert bracketed({"low": -0.12, "high": 0.3}, "{:.2f}".format) == " [\N{MINUS SIGN}0.12, 0.30]"

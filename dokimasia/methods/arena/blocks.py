@@ -207,7 +207,10 @@ def _signed(one: Mapping[str, Any] | None, place: str, *, digits: int = 2) -> Ce
 def _correlation(one: Mapping[str, Any] | None) -> Cell:
     if one is None:
         return figures.NOTHING
-    return (f"{one['value']:.3f}", Span(figures.bracketed(one, lambda end: f"{end:.2f}"), "muted"))
+    return (
+        f"{one['value']:.3f}".replace("-", figures.MINUS),
+        Span(figures.bracketed(one, lambda end: f"{end:.2f}"), "muted"),
+    )
 
 
 def _groups_said(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -297,8 +297,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
         without = summary["samples"] - cases["factuality_criteria"]
         by = "texts alone" if summary["factuality"] == "text" else "texts and images"
         yield (
-            f"Visual factuality is judged by {by}; it does not apply to {without:,} cases without criteria of it, which are no "
-            "failures."
+            f"Visual factuality is judged by {by}; it does not apply to {figures.several(without, 'case')} "
+            "without criteria of it, which are no failures."
         )
     name = f"{summary['baseline']}#{AGAIN}"
     if name in summary["models"]:
