@@ -375,7 +375,10 @@ def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
 def _correlation(one: Mapping[str, float] | None) -> Cell:
     if one is None:
         return figures.NOTHING
-    return (Span(f"{one['value']:.3f}", "strong"), Span(figures.bracketed(one, "{:.2f}".format), "muted"))
+    return (
+        Span(f"{one['value']:.3f}".replace("-", figures.MINUS), "strong"),
+        Span(figures.bracketed(one, "{:.2f}".format), "muted"),
+    )
 
 
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:
