@@ -1,6 +1,7 @@
 """The command group: verbs are found by name and imported only when they are called."""
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,9 @@ from dokimasia.cli.guarding import guarded
 from dokimasia.cli.once import check_once
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
+
+BROKEN_PIPE = 128 + 13
+"""The exit code where nobody reads what is printed any more, as after `| head`: that of a program ended by SIGPIPE."""
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
@@ -100,7 +104,17 @@ def group() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; errors are one line on standard error."""
     with guarded():
-        return _run(arguments)
+        stdout = sys.stdout
+        try:
+            code = _run(arguments)
+            stdout.flush()
+        except (BrokenPipeError, SystemExit) as stop:
+            closed = any(isinstance(one, BrokenPipeError) for one in (stop, stop.__context__))
+            if not closed and sys.stdout is stdout:  # click puts another stream there where it meets a closed pipe
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # what is left is written nowhere
+            return BROKEN_PIPE
+        return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -127,8 +141,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_error(str(problem))
         return problem.exit_code
     except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+        raise
     except Exception as problem:  # the last stop: whatever it is, it leaves as one redacted line
         from dokimasia.cli.shared import crash_report
 

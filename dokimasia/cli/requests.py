@@ -88,6 +88,9 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         flag = flags_of(name, fields[name])[0]
         if first["input"] is None and fields[name].is_required():
             raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
+        if first["type"] == "string_pattern_mismatch":
+            wanted = " or ".join((option_of(fields[name]).metavar or "another form").split("|"))
+            raise click.UsageError(f"{flag}: {first['input']!r} cannot be read; write {wanted}") from None
         raise click.UsageError(f"{flag}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
@@ -123,6 +126,8 @@ def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
     }
     if kind in (int, float):
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
+        if low is None and high is None:
+            return kind
         range_type = click.IntRange if kind is int else click.FloatRange
         return range_type(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
     return str

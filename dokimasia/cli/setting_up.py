@@ -41,6 +41,11 @@ def schema(method: str | None) -> None:
     from dokimasia.runs.shapes import described, published
 
     if method is not None:
+        near = next((one.name for one in described() if method in (one.drawing().name, one.title)), None)
+        if near is not None and near != method:
+            raise ConfigError(
+                f"no method {method!r}, which is what runs of {near!r} are called: `dokimasia schema {near}`"
+            )
         print_json(published(method_named(method)))
         return
     for one in described():

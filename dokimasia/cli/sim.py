@@ -1,5 +1,6 @@
 """`dokimasia sim`: make data of the planted world, and serve its simulated models over HTTP."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -33,29 +34,74 @@ def command() -> None:
 @click.option(
     "--rankings", is_flag=True, help="Also responses, auxiliary responses and human rankings, in files beside FILE."
 )
-def make(file: Path, samples: int, described: bool, creative: bool, disputed: float, seed: int, rankings: bool) -> None:
+@click.option("--force", is_flag=True, help="Replace files with other content that are already there.")
+def make(
+    file: Path,
+    samples: int,
+    described: bool,
+    creative: bool,
+    disputed: float,
+    seed: int,
+    rankings: bool,
+    force: bool,
+) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    from dokimasia.simulation.judging.ranked import write_ranked
-    from dokimasia.simulation.world import write_creative, write_described, write_world
-
     if described and creative:
         raise click.UsageError("--described and --creative make different data; leave one of them out")
     if rankings and (described or creative):
         raise click.UsageError("--rankings are of answers to questions; leave out --described and --creative")
+
+    def write(to: Path) -> list[str]:
+        return _written(
+            to, samples, described=described, creative=creative, disputed=disputed, seed=seed, rankings=rankings
+        )
+
+    if not force:
+        _check_free(file, write, rankings=rankings)
+    for line in write(file):
+        click.echo(f"wrote {line}")
+
+
+def _written(
+    file: Path, samples: int, *, described: bool, creative: bool, disputed: float, seed: int, rankings: bool
+) -> list[str]:
+    """Write the files and return what was written, each in words."""
+    from dokimasia.simulation.judging.ranked import write_ranked
+    from dokimasia.simulation.world import write_creative, write_described, write_world
+
     if creative:
-        click.echo(f"wrote {samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}")
-        return
+        return [f"{samples} creative cases on {write_creative(file, samples, seed)} pictures: {file}"]
     if described:
         open_facts = write_described(file, samples, seed, disputed=disputed)
-        click.echo(
-            f"wrote {several(samples, 'scene')} to be described, {open_facts} of them with a disputed fact: {file}"
-        )
-        return
+        return [f"{several(samples, 'scene')} to be described, {open_facts} of them with a disputed fact: {file}"]
     pictures = write_world(file, samples, seed)
-    click.echo(f"wrote {several(samples, 'question')} on {several(pictures, 'picture')}: {file}")
+    lines = [f"{several(samples, 'question')} on {several(pictures, 'picture')}: {file}"]
     if rankings:
-        for name, path in write_ranked(file, samples, seed).items():
-            click.echo(f"wrote {name}: {path}")
+        lines += [f"{name}: {path}" for name, path in write_ranked(file, samples, seed).items()]
+    return lines
+
+
+def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) -> None:
+    """Refuse to replace a file by another content.
+
+    Raises:
+        InputError: a file is there and is not what would be written.
+    """
+    from tempfile import TemporaryDirectory
+
+    from dokimasia.errors import InputError
+
+    beside = file.parent.glob(f"{file.stem}.*{file.suffix}") if rankings else ()
+    if not file.exists() and not any(beside):
+        return
+    with TemporaryDirectory() as folder:
+        write(Path(folder) / file.name)
+        for made in sorted(path for path in Path(folder).iterdir() if path.is_file()):
+            there = file.with_name(made.name)
+            if there.exists() and there.read_bytes() != made.read_bytes():
+                raise InputError(
+                    f"{there} is already there with another content; name another file, or replace it with --force"
+                )
 
 
 @command.command()

@@ -11,7 +11,7 @@ from dokimasia.datasets.parquet import read_columns
 from dokimasia.datasets.predictions import EXTENSIONS, as_response, name_and_file, read_predictions
 from dokimasia.errors import DataError
 
-FIELDS = ("id", "model", "response", "repeat", "arm", "outcome")
+FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
 """What is read of a row; everything else is overlooked."""
 
 
@@ -19,7 +19,8 @@ FIELDS = ("id", "model", "response", "repeat", "arm", "outcome")
 class GivenResponse:
     """One answer: the sample's id, the model's name, the text as it stands (it may be empty), the repeat from 0.
 
-    `place` is the file and the line that it stands on, for messages.
+    `place` is the file and the line that it stands on, for messages; `simulated` says that the file marks it as an export
+    marks what simulated models made.
     """
 
     sample_id: str
@@ -27,6 +28,7 @@ class GivenResponse:
     text: str
     repeat: int
     place: str = field(default="", compare=False)
+    simulated: bool = field(default=False, compare=False)
 
 
 def _csv_rows(path: Path) -> Iterator[Row | Problem]:
@@ -97,7 +99,7 @@ def _response(fields: Mapping[str, Any], where: str) -> GivenResponse:
     repeat = 0 if repeat is None else repeat
     if type(repeat) is not int or repeat < 0:
         raise DataError(f"{where}: the field 'repeat' is not a whole number from 0")
-    return GivenResponse(id, model, text, repeat, where)
+    return GivenResponse(id, model, text, repeat, where, fields.get("simulated") in (True, 1, "1", "true", "True"))
 
 
 def _passed_over(fields: Mapping[str, object]) -> bool:

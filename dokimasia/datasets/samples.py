@@ -172,6 +172,10 @@ def _id(row: Row, where: str) -> str:
     value = row.fields.get("id")
     if type(value) is int:
         return str(value)
+    if isinstance(value, float):
+        raise Fault(
+            "id", f"{where}: the field '{row.names.get('id', 'id')}' is {value}, neither text nor a whole number"
+        )
     if not isinstance(value, str) or not value.strip():
         raise Fault("id", f"{where}: the field '{row.names.get('id', 'id')}' is missing, empty, or no text")
     return value

@@ -111,6 +111,20 @@ def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
     return f"the endpoint returned something that is not JSON: {text[:80]}"
 
 
+def cut(text: str, most: int) -> str:
+    """Return a message of at most so many characters, cut off between words where there is a space to cut at.
+
+    Examples:
+        >>> cut("one two three", 10), cut("one two", 10)
+        ('one two…', 'one two')
+    """
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    space = head.rfind(" ")
+    return f"{head[:space] if space > most // 2 else head}…".replace(",…", ", …")
+
+
 def retry_after(headers: Any, *, now: float | None = None) -> float | None:
     """Return the seconds that a response's headers ask to wait: `Retry-After` in seconds or as a date, or the
     `retry-after-ms` that some endpoints send; None if they ask nothing readable."""

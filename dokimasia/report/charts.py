@@ -9,6 +9,7 @@ PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8
 
 GREY = "#8a8f98"
 WITH_INTERVAL = "<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
+WITHOUT_INTERVAL = "<br><b>%{x:.2f}</b>  no interval"
 BAR_HEIGHT = 34
 FRAME = 84
 SCALE = [1.0, 5.0]
@@ -42,6 +43,8 @@ def label(text: str, most: int = 40) -> str:
 def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float] | None, zero: bool = False) -> Figure:
     """Return one row a point: the mean as a dot, its interval as a bar, the bounds of the failures as a thin line.
 
+    What has no interval is a hollow dot without a bar.
+
     Args:
         points: from top to bottom.
         title: of the axis, with its unit.
@@ -54,19 +57,21 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
         for name, point in zip(names, points, strict=True)
         if point.bounds is not None
     ]
-    marker = {
-        "size": 11,
-        "color": PALETTE[0],
-        "symbol": ["circle-open" if point.hollow else "circle" for point in points],
-        "line": {"width": 2, "color": PALETTE[0]},
-    }
-    trace = {
-        **_measured(points, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
-        "y": names,
-        "marker": marker,
-        "hovertemplate": f"%{{y}}{WITH_INTERVAL}<extra></extra>",
-    }
-    return {"data": [trace], "layout": _layout(names, title, scale, shapes=lines, zero=zero)}
+    traces = [
+        {
+            **_measured(kept, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
+            "y": [label(point.label) for point in kept],
+            "marker": {
+                "size": 11,
+                "color": PALETTE[0],
+                "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in kept],
+                "line": {"width": 2, "color": PALETTE[0]},
+            },
+            "hovertemplate": f"%{{y}}{hover}<extra></extra>",
+        }
+        for kept, hover in _by_interval(points)
+    ]
+    return {"data": traces, "layout": _layout(names, title, scale, shapes=lines, zero=zero)}
 
 
 def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence[str], *, title: str) -> Figure:
@@ -230,8 +235,18 @@ def _layout(
     }
 
 
+def _by_interval(points: Sequence[Point]) -> list[tuple[list[Point], str]]:
+    """Return points with an interval and those without, each with what is shown under the mouse; none of no points."""
+    groups = [([], WITH_INTERVAL), ([], WITHOUT_INTERVAL)]
+    for point in points:
+        groups[point.low is None or point.high is None][0].append(point)
+    return [group for group in groups if group[0]]
+
+
 def _measured(points: Sequence[Point], bars: Figure) -> Figure:
     """Return of a trace of dots what says how sure each is: means, and intervals as bars that look so."""
+    if all(point.low is None or point.high is None for point in points):
+        return {"type": "scatter", "mode": "markers", "x": [point.mean for point in points]}
     return {
         "type": "scatter",
         "mode": "markers",

@@ -61,7 +61,7 @@ def limits_text(one: Mapping[str, Any], write: Callable[[float], str], between: 
     """The ends of an interval as text, as `0.20–0.41`, or why there are none."""
     if one["low"] is None or one["high"] is None:
         return no_interval(one).text
-    return f"{write(one['low'])}{between}{write(one['high'])}"
+    return f"{write(one['low']).replace('-', MINUS)}{between}{write(one['high']).replace('-', MINUS)}"
 
 
 def bracketed(one: Mapping[str, Any], write: Callable[[float], str]) -> str:
@@ -162,6 +162,32 @@ def failures(kinds: Mapping[str, int], place: str) -> Cell:
 def counts(counted: Mapping[str, int], before: str = "") -> str:
     """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
+
+
+def kinds_of_failures(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
+    """Return a sentence with the kinds of failures of each model, what is open for want of budget apart; empty without any."""
+    failed = {
+        name: {kind: n for kind, n in one["failures"].items() if kind != "budget"} for name, one in models.items()
+    }
+    waiting = {name: n for name, one in models.items() if (n := one["failures"].get("budget"))}
+    listed = "; ".join(f"{name} {counts(kinds)}" for name, kinds in failed.items() if kinds)
+    said = [f"Failed {things}: {listed}."] if listed else []
+    left = "; ".join(f"{name} {n:,}" for name, n in waiting.items())
+    said += (
+        [f"Open {things}, which the budget did not reach: {left}. A resume with a larger one asks for them."]
+        if left
+        else []
+    )
+    return " ".join(said)
+
+
+def count_missing(verdicts: Mapping[str, int], place: str) -> tuple[Span, Span]:
+    """Counts of verdicts that failed and of those that are open for want of budget."""
+    failed = verdicts["failed"] - verdicts["open"]
+    return (
+        count(failed, "" if verdicts["open"] else f"{place}/verdicts/failed", tone="bad" if failed else ""),
+        count(verdicts["open"], f"{place}/verdicts/open"),
+    )
 
 
 def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:

@@ -41,7 +41,7 @@ class Accepted(Generic[P]):
         places: its samples, which lie in the home already; or
         samples: its samples, which are still to be kept.
         values: what is kept with the run.
-        skipped: problems of the data whose samples were left out.
+        skipped: what of the data was left out and why, a text each.
         notes: what the figures need to know beside the plan; stored as it is, by name.
         needs: ids of other runs that it cannot go on without until it is finished.
         keep: what else is kept once the run is accepted.

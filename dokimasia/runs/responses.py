@@ -15,6 +15,7 @@ from dokimasia.domain.ports import RunStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
+from dokimasia.runs.figures import is_simulated
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
@@ -131,8 +132,16 @@ def candidates_of(
             f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
-    specs = tuple(ModelSpec(ref=ModelRef(name=model, model=model, endpoint="file")) for model in wanted)
-    return Candidates(specs, strangers)
+    return Candidates(specs_of(wanted, given.values()), strangers)
+
+
+def specs_of(models: Iterable[str], given: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
+    """Return models whose answers exist; those whose answers are marked as simulated are of `sim/`, whatever their names."""
+    fake = {one.model for one in given if one.simulated and not is_simulated(one.model)}
+    return tuple(
+        ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint="file"))
+        for model in models
+    )
 
 
 def check_no_blind_arm(no_image: bool) -> None:
@@ -166,7 +175,7 @@ def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[s
 
 def _listed(lines: list[str]) -> str:
     more = len(lines) - 3
-    rest = f"and {several(more, 'more answer')} to samples that the data do not have"
+    rest = f"and {more:,} more"
     return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
 
 

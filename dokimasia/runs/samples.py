@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def read_data(
     request: DataRequest, blobs: BlobStore, take: Callable[[Sample], None], *, need_prompt: bool = True
-) -> tuple[Problem, ...]:
-    """Read a request's whole data file once, hand on each sample, and return what had to be skipped.
+) -> tuple[str, ...]:
+    """Read a request's whole data file once, hand on each sample, and return what had to be skipped: a text a line.
 
     Raises:
         DataError: naming all that is wrong, by file and line.
@@ -46,7 +46,10 @@ def read_data(
     if problems and (request.on_bad_sample == "fail" or not count):
         hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
-    return tuple(problems)
+    lines: dict[int, list[str]] = {}
+    for problem in problems:
+        lines.setdefault(problem.line, []).append(problem.message)
+    return tuple("; ".join(messages) for messages in lines.values())
 
 
 def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:

@@ -185,7 +185,7 @@ class Session:
             else:
                 asked = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
-                found.skipped = [one.message for one in read_data(asked, blobs, take, need_prompt=needs)]
+                found.skipped = list(read_data(asked, blobs, take, need_prompt=needs))
             flush()
         if images:
             _drop_blind(found, request)
@@ -201,8 +201,7 @@ class Session:
             return list(load_samples(self.opened, self.forked.id)), left_out(self.forked)
         samples: list[Sample] = []
         blobs: BlobStore = MemoryBlobs() if self.dry else self.opened.blobs
-        problems = read_data(request, blobs, samples.append, need_prompt=need_prompt)
-        return samples, [problem.message for problem in problems]
+        return samples, list(read_data(request, blobs, samples.append, need_prompt=need_prompt))
 
 
 def left_out(run: Run) -> list[str]:
@@ -221,9 +220,9 @@ def _drop_blind(found: Entries, request: DataRequest) -> None:
     blind = [one.place.sample_id for one in found.known if not one.seen]
     if not blind:
         return
-    listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
-    message = f"{request.data}: without an image there is nothing to look at: {listed}"
+    message = f"{request.data}: without an image there is nothing to look at: "
     if request.on_bad_sample == "fail" or len(blind) == len(found.known):
-        raise DataError(f"{message}\n(--on-bad-sample skip leaves such samples out)")
-    found.skipped.append(message)
+        listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
+        raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
+    found.skipped += [f"{message}{name}" for name in blind]
     found.known = [one for one in found.known if one.seen]

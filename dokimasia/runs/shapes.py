@@ -22,7 +22,9 @@ Counts = dict[str, Count]
 
 Seed = Annotated[int, Field(ge=0, description="of draws and intervals")]
 Judge = Annotated[str, Field(description="the judge's name")]
-Skipped = Annotated[tuple[str, ...], Field(description="problems of the data whose samples were left out")]
+Skipped = Annotated[
+    tuple[str, ...], Field(description="samples and answers that were left out, each with its problems")
+]
 OpenItems = Annotated[Count, Field(description="items without a result yet; 0 for a finished run")]
 Calls = Annotated[Count, Field(description="calls of models that the results rest on, each counted once")]
 Cost = Annotated[

@@ -114,7 +114,12 @@ def test_pairs_of_duels_from_the_draw_to_the_agreement(place: Path, capsys: pyte
     assert set(found["by_category"]) == {row["category"] for row in kept}
     assert run(["annotate", "agreement", all_file, "--run", "duels", *home]) == 0
     told = capsys.readouterr().out
-    for words in ("simulated: sim/judge", "Krippendorff's alpha, ordinal", "each with the mean", "one order"):
+    for words in (
+        "Simulated models: these figures",
+        "Krippendorff's alpha, ordinal",
+        "each with the mean",
+        "one order",
+    ):
         assert words in " ".join(told.split())
 
 
@@ -124,6 +129,15 @@ def test_criteria_with_planted_faults(place: Path, judged: Path, capsys: pytest.
     ask = ["criteria", "quality", "last", "--rater", "sim/judge", "--per", "6", "--seed", "2", *home]
     assert run([*ask, "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
+    assert run(["show", figures["run"], *home]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"{figures['n']} criteria · judge sim/judge" in shown
+    assert ("sim/judge rates criteria that it drew itself" in shown) is figures["own_criteria"]
+    assert run([*ask, "--dry-run"]) == 0
+    assert f"note: {figures['n']} criteria of " in " ".join(capsys.readouterr().out.split())
+    own = [*ask[:4], "sim/judge-inventive", *ask[5:]]
+    assert run([*own, "--dry-run"]) == 0
+    assert "sim/judge-inventive rates criteria that it drew itself" in " ".join(capsys.readouterr().out.split())
     pairs = {question.text: (scene, question) for scene, question in make_world(21, 5)}
     forms = place / "forms"
     draw = ["annotate", "draw", figures["source"], "--criteria", "--per", "6", "--seed", "2", "--annotators", NAMES]
@@ -211,6 +225,13 @@ def test_misuse(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert run(arguments) == 2, arguments
         assert told in " ".join(capsys.readouterr().err.split()), arguments
+    line = "creative-3-{:04},sim/nobody,sim/steady,anna,1\n"
+    unknown.write_text("id,model,baseline,annotator,value\n" + "".join(line.format(at) for at in range(30)))
+    capsys.readouterr()
+    assert run(["annotate", "agreement", str(unknown), "--run", "duels", *home]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("what they are held") == 1
+    assert "it is so of all 30 annotations: is it the wrong run" in said
 
 
 def test_criteria_are_drawn_over_a_tree(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

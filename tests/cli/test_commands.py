@@ -248,6 +248,20 @@ def test_sim_make_is_reproducible(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "9 questions" in capsys.readouterr().out
 
 
+def test_sim_make_replaces_nothing_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file with another content stays unless --force says otherwise; an equal one may be written again."""
+    file = tmp_path / "w.jsonl"
+    asked = ["sim", "make", str(file), "--samples", "3"]
+    assert run(asked) == 0
+    assert run([*asked, "--rankings"]) == 0
+    kept = file.read_bytes()
+    assert run([*asked, "--seed", "1"]) == 2
+    assert f"{file} is already there with another content" in capsys.readouterr().err
+    assert file.read_bytes() == kept
+    assert run([*asked, "--seed", "1", "--force"]) == 0
+    assert file.read_bytes() != kept
+
+
 def test_sim_serve_speaks_openai(tmp_path: Path) -> None:
     """The server says where it is, lists its models, and stops on Ctrl-C."""
     import signal

@@ -121,6 +121,17 @@ def test_verify_ends_with_1_when_something_is_damaged(verb: Verb, evaluated: str
     assert json.loads(out)["runs"] == [evaluated]
 
 
+def test_verify_says_once_what_many_have(verb: Verb, evaluated: str, tmp_path: Path) -> None:
+    """Of many things that are wrong alike one is told whole, with how many more there are and which the first are."""
+    images = list((tmp_path / "home" / "blobs").glob("??/*"))
+    for image in images:
+        image.unlink()
+    code, out, _ = verb("verify")
+    assert (code, len(images) > 1) == (1, True)
+    assert out.count("and it is missing") == 1
+    assert f"so are {len(images) - 1} more" in " ".join(out.split())
+
+
 def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     """Listing stays as it was; deleting needs a yes, and a run that is not there is exit code 2."""
     assert evaluated in verb("runs")[1]

@@ -339,3 +339,21 @@ def test_a_home_that_goes_away_stops_the_run(tmp_path: Path, world: Path, *, mov
     assert took < 5
     assert len(log.read_text().splitlines()) < 40
     assert not home.exists()
+
+
+def test_a_reader_that_goes_away_ends_the_program_as_sigpipe_does(verb: Verb, world: Path, tmp_path: Path) -> None:
+    """`show | head` and `show --json | head` end with 141 and say nothing, whether little or much was still to be written."""
+    assert verb("evaluate", world, "--judge", "sim/judge", "--models", "sim/weak")[0] == 0
+    for more in ([], ["--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        words = [sys.executable, "-m", "dokimasia", "show", "last", *more, "--home", str(tmp_path / "home")]
+        done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False)
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_the_name_that_runs_shows_leads_to_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """`schema duels` is refused with the method's own name."""
+    assert run(["schema", "duels"]) == 2
+    assert "`dokimasia schema duel`" in " ".join(capsys.readouterr().err.split())

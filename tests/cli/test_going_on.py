@@ -82,3 +82,12 @@ def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
     code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")
     assert code == 2
     assert f"run {stopped['run']} has no result to compare yet; it is interrupted: dokimasia resume" in err
+
+
+def test_what_is_said_in_passing(verb: Verb) -> None:
+    """A threshold that cannot be read, a tag that no run has and an option without bounds are said in plain words."""
+    code, _, err = verb(*ASKED, "--max-failures", "lots")
+    assert (code, "--max-failures: 'lots' cannot be read; write N or N%" in err) == (2, True)
+    assert verb(*ASKED)[0] == 0
+    assert "no runs with the tag nonsense in" in verb("runs", "--tag", "nonsense")[1]
+    assert "x<=None" not in verb("evaluate", "--help")[1]

@@ -95,3 +95,22 @@ def test_bad_input_is_one_line(home: Path, capsys: pytest.CaptureFixture[str], t
     assert "--withhold" in said(capsys, "refine", "last", "--withhold", "1", "--home", home, code=2)[1]
     assert "--rounds" in said(capsys, "refine", "last", "--rounds", "9", "--home", home, code=2)[1]
     said(capsys, "refine", "last", "--home", tmp_path / "none", code=2)
+
+
+def test_a_run_by_rules_alone_needs_a_judge_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With one model and no judge what is missing first is the judge: no strategy is recommended that would be refused."""
+    write_world(tmp_path / "w.jsonl", 8, 5)
+    assert run(["evaluate", str(tmp_path / "w.jsonl"), "--models", "sim/weak", "--home", str(tmp_path / "home")]) in (
+        0,
+        3,
+    )
+    _, err = said(capsys, "refine", "last", "--home", tmp_path / "home", code=2)
+    assert "evaluate the same data with --judge" in err
+    assert "--strategy self" not in err
+
+
+def test_nothing_is_folded_away_on_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What only the page can unfold has no empty title on a terminal."""
+    out, _ = said(capsys, "refine", "last", "--home", home)
+    assert "By category" not in out
+    assert "a gain in bold" in " ".join(out.split())

@@ -79,6 +79,7 @@ def test_whole_numbers_serve_as_text(write) -> None:
 
 
 BAD = [
+    ('{"id": 3.5, "prompt": "What?"}', "'id' is 3.5, neither text nor a whole number"),
     ("{", "broken JSON at character 2"),
     ("[" + line() + "]", "not a JSON object; one object a line"),
     ("[", "broken JSON.*one object a line"),

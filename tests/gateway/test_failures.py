@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.gateway.failures import kind_of_body, retry_after, scrub, verdict_of_code, verdict_of_status
+from dokimasia.gateway.failures import cut, kind_of_body, retry_after, scrub, verdict_of_code, verdict_of_status
 
 NOON = 1_767_182_400.0  # Wed, 31 Dec 2025 12:00:00 GMT
 
@@ -93,3 +93,10 @@ def test_status_and_words_are_judged_together() -> None:
 def test_unreadable_body_is_empty_cut_or_something_else(body: str, kind: str) -> None:
     """A body that is no JSON object tells by its beginning what became of it."""
     assert kind_of_body(body) == kind
+
+
+def test_a_long_message_is_cut_between_words() -> None:
+    """No word is cut in the middle; what has no space is cut where it has to be."""
+    assert cut("there is no model sim/nobody; near: sim/judge-vague", 45) == "there is no model sim/nobody; near:…"
+    assert cut("x" * 50, 10) == f"{'x' * 9}…"
+    assert cut("short", 10) == "short"

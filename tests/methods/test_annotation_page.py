@@ -27,6 +27,8 @@ def test_people_answer_and_save(tmp_path: Path, width: int) -> None:
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert HOSTILE.partition(" ")[0] in (page.locator("#item").text_content() or "")
+        titles = page.locator("#item h2").all_text_contents()
+        assert titles[0] == "The request"
         page.get_by_label("Left much better").check()
         page.get_by_role("button", name="Next").click()
         page.get_by_label("Equal").check()

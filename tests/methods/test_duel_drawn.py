@@ -1,15 +1,34 @@
 """Duels as they are drawn: which way rewards go with length, what is missing and why, captions, one case whole."""
 
+import asyncio
+import io
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+from rich.console import Console
+
+from dokimasia.methods.arena import ArenaRequest, arena
+from dokimasia.methods.arena.blocks import ratings
+from dokimasia.methods.arena.figures import Meeting, arena_figures
 from dokimasia.methods.audit.analyses import length_bias
-from dokimasia.methods.duel.blocks import ONE_ORDER, categories, lengths, places
+from dokimasia.methods.duel import DuelRequest, duel
+from dokimasia.methods.duel.blocks import ONE_ORDER, categories, duels, lengths, places
 from dokimasia.methods.duel.figures import duel_figures
 from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import blocks_written
 from dokimasia.report.drawing import Charts, draw_section
+from dokimasia.report.figures import bracketed
+from dokimasia.report.terminal import draw_blocks
+from dokimasia.runs.registry import method_of
+from dokimasia.settings import Settings
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.world import write_creative
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run
 from tests.methods.test_audit_analyses import rows_of
 from tests.methods.test_duel_figures import row
 
@@ -73,3 +92,88 @@ def test_tables_next_to_each_other_have_captions_and_their_cases() -> None:
     tables = [one for one in drawn_at("page", section.blocks) if isinstance(one, Table)]
     assert [list(map(plain, one.rows[0]))[:2] for one in tables[::2]] == [["cases", "4"], ["poem", "3"]]
     assert paragraphs(section.blocks) == ["2 of 6 cases have no category."]
+
+
+@pytest.fixture(scope="module")
+def creative(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three creative cases."""
+    path = tmp_path_factory.mktemp("drawn") / "cases.jsonl"
+    write_creative(path, 3, 1)
+    return path
+
+
+def drawn_case(make: Any, request: Any, settings: Settings) -> tuple[str, str]:
+    """Run a method and return its first case as a terminal draws it, 300 wide, and the method's name for it."""
+    done = asyncio.run(make(request, settings=settings, transports={"sim": SimTransport()}))
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, done.run)
+        method = method_of(run)
+        views = list(method.items(home, run, "creative-1-0000")) if method.items else []
+    draw = method.drawing().sample
+    assert draw is not None
+    out = io.StringIO()
+    draw_blocks(Console(file=out, width=300, highlight=False), list(draw(views, str)))
+    return out.getvalue(), views[0]["criteria"]
+
+
+def test_a_case_shows_the_judges_reasoning_and_each_text_once(creative: Path, settings: Settings) -> None:
+    """Each order's verdict stands by name over what the judge said; the baseline's text stands once, line breaks stay."""
+    request = DuelRequest(data=creative, judge="sim/judge", models=("sim/strong", "sim/weak"), baseline="sim/steady")
+    said, criteria = drawn_case(duel, request, settings)
+    assert said.count("sim/steady (the baseline)\n") == 1
+    for place, other in (("first", "second"), ("second", "first")):
+        title = f"sim/weak shown {place}, sim/steady {other}: sim/weak is "
+        assert re.search(rf"\n\n{re.escape(title)}(much )?(better|worse|equal)\n\S", said)
+    assert f"\n{criteria}\n" in said
+    assert re.search(r"image 1 +\d+ × \d+, [0-9a-f]{64}", said)
+
+
+def test_no_model_of_an_arena_is_a_baseline(creative: Path, settings: Settings) -> None:
+    """In an arena each answer stands once under its model's name, whomever it meets."""
+    names = ("sim/strong", "sim/weak", "sim/steady")
+    said, _ = drawn_case(arena, ArenaRequest(data=creative, judge="sim/judge", models=names), settings)
+    assert "baseline" not in said
+    for name in names:
+        assert said.count(f"\n{name}\n") == 1
+
+
+def test_what_is_open_is_not_called_failed() -> None:
+    """Verdicts that the budget did not reach have a column of their own, and the kinds of failures stand under the table."""
+    rows = [row(case, 1, 0) for case in range(3)]
+    rows += [
+        row(3, None, None, failure="unparsable"),
+        row(4, None, None, failure="budget"),
+        row(5, 1, None, failure="budget"),
+    ]
+    found = duel_figures(rows, seed=0)["models"]
+    assert (found["m"]["verdicts"]["failed"], found["m"]["verdicts"]["open"]) == (5, 3)
+    summary = {"models": found, "baseline": "b", "judge_sees": "image", "factuality": "none", "samples": 6, "calls": 1}
+    section = duels(data(**summary, cost=0.0, cases={"general_criteria": 0}))
+    table = next(one for one in drawn_at("terminal", section.blocks) if isinstance(one, Table))
+    cells = dict(zip((one.title for one in table.columns), map(plain, table.rows[0]), strict=True))
+    assert (cells["failed"], cells["open"]) == ("2", "3")
+    assert (
+        "Failed answers: m 1 unparsable. Open answers, which the budget did not reach: m 2. "
+        "A resume with a larger one asks for them."
+    ) in paragraphs(section.blocks)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("interrupted", "the run is interrupted"), ("done", "one side always won")]
+)
+def test_groups_of_an_interrupted_arena_are_laid_to_the_interruption(status: str, said: str) -> None:
+    """Models that have not met yet, since the run was stopped, are not said to always win or to need more cases."""
+    meetings = [Meeting(row(case, one, one, model="a"), "b") for case, one in enumerate((1, -1, 0, 1))]
+    summary = arena_figures(meetings, ("a", "b", "c"), seed=0) | {
+        "status": status,
+        "judge_sees": "image",
+        "draw": "all",
+    }
+    section = ratings(data(**summary, calls=1, cost=0.0))
+    assert said in paragraphs(section.blocks)[0]
+    assert ("More cases" in paragraphs(section.blocks)[0]) is (status == "done")
+
+
+def test_a_negative_end_has_the_minus_of_every_difference() -> None:
+    """The ends of an interval are written with the same sign as the differences beside them."""
+    assert bracketed({"low": -0.12, "high": 0.3}, "{:.2f}".format) == " [\N{MINUS SIGN}0.12, 0.30]"

@@ -38,7 +38,7 @@ def test_counts_give_rewards_and_win_rates() -> None:
     one = found["models"]["m"]
     assert one["reward"]["mean"] == pytest.approx(50 * 0 / 8)
     assert one["win_rate"]["mean"] == pytest.approx(100 * 3 / 8)
-    wanted = {"much_better": 1, "better": 2, "tie": 2, "worse": 2, "much_worse": 1, "failed": 0, "valid": 8}
+    wanted = {"much_better": 1, "better": 2, "tie": 2, "worse": 2, "much_worse": 1, "failed": 0, "valid": 8, "open": 0}
     assert one["verdicts"] == wanted
     DuelledModel.model_validate({**one, "calls": 0, "cost": None})
     DuelPlaces.model_validate(found["places"])

@@ -13,10 +13,12 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.report.document import render_document
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.reading.inspection import sample_of_run
+from dokimasia.runs.reading.reporting import report_data
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
@@ -145,23 +147,40 @@ async def test_broken_criteria_are_named_by_line(settings: Settings, request_of:
 async def test_bad_samples_stop_the_run_before_it_pays(
     settings: Settings, request_of: Requests, world: Path, tmp_path: Path
 ) -> None:
-    """Every bad line is named at once, nothing is sent and no run is made; skipping says what was left out."""
+    """Every bad line is named at once, nothing is sent and no run is made; skipping says what was left out, a line each."""
     lines = world.read_text().splitlines()
     images = world.parent / "images"
     path = tmp_path / "data.jsonl"
     good = [line.replace('"images/', f'"{images}/') for line in lines[:3]]
-    path.write_text("\n".join([good[0], "{broken", good[1], '{"id": "x", "prompt": " "}', good[2], good[0]]))
+    path.write_text(
+        "\n".join(
+            [
+                good[0],
+                "{broken",
+                good[1],
+                '{"id": "x", "prompt": " "}',
+                good[2],
+                good[0],
+                '{"id": "y", "prompt": " ", "image": "no.png"}',
+            ]
+        )
+    )
     transport = counting()
     with pytest.raises(DataError) as caught:
         await evaluate(request_of(data=path, allow_outside=True), settings=settings, transports={"sim": transport})
     message = str(caught.value)
-    assert all(f"line {number}" in message for number in (2, 4, 6))
+    assert all(f"line {number}" in message for number in (2, 4, 6, 7))
     assert transport.sent == []
     with Home.open(settings.home, write=False) as home:
         assert list_runs(home) == []
     result = await evaluate(request_of(data=path, on_bad_sample="skip", allow_outside=True), settings=settings)
     assert result.summary["samples"] == 3
-    assert len(result.summary["skipped"]) == 3
+    skipped = result.summary["skipped"]
+    assert len(skipped) == 4, "a line with two problems is one that was left out"
+    assert skipped[-1].count("line 7") == 2
+    with Home.open(settings.home, write=False) as home:
+        data = await report_data(home, get_run(home, result.run), samples=0)
+    assert "4 entries of the data (samples or answers) could not be used and were left out" in render_document(data)
 
 
 async def test_a_limit_on_cost_needs_every_price(settings: Settings, request_of: Requests) -> None:

@@ -55,6 +55,22 @@ async def test_an_export_fed_back_has_the_same_answers(
         assert pair["same_criteria"] < pair["n_paired"] or pair["agreement"]["answers"] == pair["n_paired"]
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+async def test_answers_marked_as_simulated_are_of_simulated_models(
+    settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path, format: Format
+) -> None:
+    """Whatever a simulated model was called behind a server: what its export is marked by, the next run's figures say."""
+    first = (await finished(request_of(judge="sim/judge"))).run
+    with Home.open(settings.home, write=False) as home:
+        export = await export_rows(home, get_run(home, first))
+    for marked, named in ((True, ["A"]), (False, [])):
+        rows = [row | {"model": "A", "simulated": marked} for row in export.rows if row["model"] == "sim/strong"]
+        path = tmp_path / f"answers-{marked}.{format}"
+        path.write_bytes(encode(export._replace(rows=rows), format))
+        again = await evaluate(request_of(judge=None, models=(), responses=path), settings=settings)
+        assert again.summary["simulated"] == named
+
+
 async def test_other_texts_are_other_answers(
     settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path
 ) -> None:
@@ -109,7 +125,7 @@ async def test_a_lacking_answer_names_the_file_and_what_helps(
     assert said.startswith(f"{path}: sim/strong has no answer to 10 of 14 samples")
     assert "--models" not in said
     assert said.count("the data have no sample '") == 3
-    assert said.endswith("and 7 more answers to samples that the data do not have")
+    assert said.endswith("and 7 more")
 
 
 async def test_a_preview_shows_only_what_is_asked(

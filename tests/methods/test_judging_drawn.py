@@ -109,3 +109,27 @@ def test_a_consistent_batch_prefers_nobody() -> None:
     found = order_effect(by_place, seed=0)
     assert (found["consistent"]["share"], found["earlier"]["share"]) == (0.0, 1.0)
     assert found["p_value"] < 0.01
+
+
+def test_calls_that_methods_share_are_accounted_for(data, summary) -> None:
+    """Where methods' calls add up to more than all together, the note says by how many, and why."""
+
+    def said() -> str:
+        return " ".join(plain(block.text) for block in cost(data).blocks if isinstance(block, Paragraph))
+
+    assert "add up" not in said()
+    object.__setattr__(data, "summary", {**summary, "calls": 130})
+    assert "All together: 130 calls" in said()
+    assert "The methods' calls add up to 30 more: a call that several methods rest on" in said()
+
+
+def test_little_costs_are_no_zeros_and_shares_are_written_alike(data, summary) -> None:
+    """What a point costs has digits that say something, and the share of ties is written as percentages are elsewhere."""
+    ratio = {"mean": 0.0000123, "low": 0.0000101, "high": 0.000015}
+    changed = {
+        name: {**one, "per_point": {"calls": None, "cost": ratio}} for name, one in summary["results"]["j"].items()
+    }
+    object.__setattr__(data, "summary", {**summary, "results": {"j": changed}})
+    assert rows_of(cost(data))[0][-1] == "0.000012 [0.000010, 0.000015]"
+    notes = " ".join(plain(block.text) for block in accuracy(data).blocks if isinstance(block, Paragraph))
+    assert "10 % are ties" in notes

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -14,7 +14,10 @@ from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.review import Candidate, LostTurn, PeerReview, PeerVote
 from dokimasia.errors import ConfigError, DataError, Interrupted, TransportError
 from dokimasia.methods.review import METHOD, ReviewRequest, items
+from dokimasia.methods.review.blocks import section
 from dokimasia.prompts import recognise
+from dokimasia.report.blocks import Paragraph, Table, plain
+from dokimasia.report.data import ReportData
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.reading.reporting import Format, write_report
 from dokimasia.runs.services import Stop
@@ -543,6 +546,19 @@ def test_sixty_megapixels_and_no_image(tmp_path: Path, settings: Settings) -> No
     assert result.summary["n"] == 2
     assert any("text" in one for one in result.summary["skipped"])
     assert any("huge" in one for one in result.summary["skipped"])
+
+
+def test_several_questions_to_one_picture_are_samples_of_it(tmp_path: Path, settings: Settings) -> None:
+    """Six samples of three pictures are said to be that, and no six images."""
+    data = write_images(tmp_path, 3)
+    rows = [{"id": f"q{at}", "image": f"{at}.png", "prompt": "What colour is it?"} for at in range(3)]
+    data.write_bytes(data.read_bytes() + b"\n".join(map(orjson.dumps, rows)) + b"\n")
+    summary = review(settings, data, Panel(each_for(agreeable))).summary
+    assert (summary["n"], summary["images"]) == (6, 3)
+    blocks = section(ReportData(METHOD.drawing(), cast("Any", None), summary)).blocks
+    assert plain(cast("Paragraph", blocks[0]).text) == "The panel agreed on 6 of 6 samples (3 images) within 2 cycles."
+    table = next(block for block in blocks if isinstance(block, Table))
+    assert [column.title for column in table.columns][:2] == ["verdict", "samples"]
 
 
 def test_golden_captions_are_there_for_others(tmp_path: Path, settings: Settings) -> None:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -22,7 +22,10 @@ from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
+from dokimasia.methods.rubrics.blocks import section
 from dokimasia.prompts import recognise
+from dokimasia.report.blocks import Bullets, Table, plain
+from dokimasia.report.data import ReportData
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.reading.exporting import export_rows
@@ -318,6 +321,24 @@ def test_people_decide_on_captions_and_rubrics(made: Made, copied: Settings) -> 
     assert after.checked
 
 
+def test_two_captions_of_one_picture_are_two_samples(made: Made, settings: Settings, tmp_path: Path) -> None:
+    """Sets are counted in samples, with the number of pictures that these are of."""
+    one = read_sets(made.file)[0]
+    shutil.copytree(made.data.parent / "images", tmp_path / "images")
+    row = next(row for row in map(json.loads, made.data.read_text().splitlines()) if row["id"] == one.sample_id)
+    lines = [{**row, "id": name, "caption": one.caption} for name in ("first", "second")]
+    data = tmp_path / "captions.jsonl"
+    data.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
+    request = RubricRequest(data=data, judge="sim/judge", pool=POOL)
+    summary = asyncio.run(make_rubrics(request, settings=settings)).summary
+    assert (summary["sets"], summary["images"]) == (2, 1)
+    drawn = section(ReportData(RUBRICS.drawing(), cast("Any", None), summary))
+    table = next(block for block in drawn.blocks if isinstance(block, Table))
+    lines = next(block for block in drawn.blocks if isinstance(block, Bullets)).items
+    assert [column.title for column in table.columns] == ["stream", "rubrics", "per sample"]
+    assert plain(lines[0]).startswith("sets for 2 of 2 samples (1 image), ")
+
+
 def test_a_file_of_captions_needs_no_review(made: Made, settings: Settings, tmp_path: Path) -> None:
     """Captions that came with the data make rubrics too; without a review there is no panel unless one is named."""
     sets = read_sets(made.file)[:3]
@@ -366,6 +387,16 @@ def test_bad_input_is_named(made: Made, settings: Settings, copied: Settings, tm
         audited(settings, auditing(made, rubrics=str(other)))
     other.write_text(json.dumps({**lines[0], "id": "renamed"}) + "\n")
     assert audited(settings, auditing(made, rubrics=str(other), models=("sim/weak",))).summary["samples"] == 1
+
+
+def test_a_caption_of_one_word_is_named(made: Made, settings: Settings, tmp_path: Path) -> None:
+    """No rubric can be made from one word, and asking again does not help: it is said before anything is asked."""
+    line = json.loads(made.data.read_text().splitlines()[0])
+    data = tmp_path / "short.jsonl"
+    image = str(made.data.parent / line["image"])
+    data.write_text(json.dumps({"id": "s1", "image": image, "caption": " Tomatoes "}) + "\n")
+    with pytest.raises(DataError, match="sample 's1' has a caption of one word, 'Tomatoes'"):
+        asyncio.run(make_rubrics(made.request(data=data), settings=settings))
 
 
 @pytest.mark.parametrize(

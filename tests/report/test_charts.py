@@ -56,6 +56,19 @@ def test_an_interval_never_reaches_backwards() -> None:
     assert bars["arrayminus"] == [0.8]
 
 
+def test_what_has_no_interval_has_no_bar() -> None:
+    """A mean without an interval is a hollow dot of its own trace, and no bar of width zero stands for what is not known."""
+    points = [Point("a", 5.0, None, None), Point("b", 3.0, 2.0, 4.0), Point("c", 1.0, None, None)]
+    figure = interval_chart(points, title="gain", scale=None, zero=True)
+    known, unknown = figure["data"]
+    assert (known["y"], known["marker"]["symbol"]) == (["b"], ["circle"])
+    assert known["error_x"]["array"] == [1.0]
+    assert (unknown["y"], unknown["marker"]["symbol"]) == (["a", "c"], ["circle-open"] * 2)
+    assert "error_x" not in unknown
+    assert "no interval" in unknown["hovertemplate"]
+    assert figure["layout"]["yaxis"]["categoryarray"] == ["a", "b", "c"]
+
+
 def test_equal_points_of_the_cost_chart_are_labelled_together() -> None:
     """Models of one cost and score have one label of a line each, and every dot says on hovering whose it is."""
     points = {"a": (0.001, 3.0), "b": (0.001, 3.0), "c": (0.002, 4.0), "d": (0.00201, 4.01), "e": (0.0001, 2.0)}

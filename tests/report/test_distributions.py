@@ -1,4 +1,4 @@
-"""Distributions are drawn as they are: captions by length, images by number of rubrics, models by how far draws move them."""
+"""Distributions are drawn as they are: captions by length, samples by number of rubrics, models by how far draws move them."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -24,7 +24,7 @@ def data_of(*sets: RubricSet) -> ReportData:
 
 
 def test_captions_and_rubrics_are_drawn_by_number() -> None:
-    """Captions stand in steps of a hundred words, images by number of rubrics, with the empty steps between."""
+    """Captions stand in steps of a hundred words, samples by number of rubrics, with the empty steps between."""
     drawn = section(data_of(made(120, 3, 2), made(180, 3, 5), made(340, 4, 5)))
     assert drawn is not None
     charts = [block for block in drawn.blocks if isinstance(block, Chart)]
@@ -38,6 +38,7 @@ def test_captions_and_rubrics_are_drawn_by_number() -> None:
     assert [row[:2] for row in bars] == [["100 – 199", "2"], ["200 – 299", "0"], ["300 – 399", "1"]]
     assert [len(row[2]) for row in bars] == [24, 0, 12]
     assert tables[0].columns[2].only == "terminal"
+    assert [table.columns[1].title for table in tables[1:]] == ["samples"] * 3
     assert section(data_of()) is None
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.methods.people import Subject
@@ -86,7 +87,8 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
             run, subjects = _of_run(home, str(source), asked)
             drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
     click.echo(
-        f"drew {drawn.cases} cases, {drawn.items} items for each of {len(asked['annotators'])} annotators: "
+        f"drew {several(drawn.cases, 'case')}, {several(drawn.items, 'item')} for "
+        f"{'each of ' if len(asked['annotators']) > 1 else ''}{several(len(asked['annotators']), 'annotator')}: "
         f"{asked['output']}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )

@@ -7,7 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
-from dokimasia.report.figures import bracketed
+from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.figures import MINUS, bracketed, several
 
 NOTHING = "–"
 COEFFICIENTS = {
@@ -21,13 +22,13 @@ COEFFICIENTS = {
 def tables(figures: Mapping[str, Any]) -> Iterator[Table | str]:
     """Yield what is printed of figures of agreement, measure by measure."""
     if figures["simulated"]:
-        yield f"[yellow]simulated: {escape(', '.join(figures['simulated']))}[/yellow]"
+        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures['simulated']))})[/yellow]"
     for measure, found in figures["measures"].items():
         low, high = found["scale"]
         adjudicated = f", {found['adjudicated']} adjudicated" if found["adjudicated"] else ""
         yield (
             f"[bold]{measure}[/bold], {low} to {high}: {found['annotations']} annotations of {found['n']} by "
-            f"{len(figures['annotators'])} people (coverage {percent(found['coverage'])}){adjudicated}"
+            f"{several(len(figures['annotators']), 'person', 'people')} (coverage {percent(found['coverage'])}){adjudicated}"
         )
         yield _held_against(found)
         if found["absent"]:
@@ -84,7 +85,7 @@ def coefficient(one: Mapping[str, Any]) -> str:
     """Return a coefficient with its interval, or why it has no value."""
     if one["value"] is None:
         return f"[dim]none: {escape(one['no_value'])}[/dim]"
-    return f"{one['value']:.2f}{_ends(one)}"
+    return f"{one['value']:.2f}{_ends(one)}".replace("-", MINUS)
 
 
 def percent(value: float | None) -> str:

@@ -224,12 +224,14 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str, by: 
     for line in lines:
         out.print(line)
     if one["most_changed"]:
+        from dokimasia.report.figures import signed_text
+
         table = grid("changed most")
         for name in ("first", "second", "difference"):
             table.add_column(name, justify="right")
         for sample in one["most_changed"]:
             named = sample["sample"] + (f" ({sample['in_second']})" if "in_second" in sample else "")
-            gap = f"{sample['difference']:+.2f}"
+            gap = signed_text(sample["difference"])
             table.add_row(escape(named), f"{sample['first']:.2f}", f"{sample['second']:.2f}", gap)
         out.print(table)
 
@@ -239,6 +241,8 @@ def _said(one: dict[str, Any], *, judges: str, by: str) -> Iterator[str]:
 
     `by` says what answers were scored by.
     """
+    from dokimasia.report.figures import limits_text, share, signed_text
+
     if (right := one.get("right")) is not None and right["lost"]:
         lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
         yield f"left out of right answers: [red]{escape(lost)}[/red]"
@@ -249,7 +253,7 @@ def _said(one: dict[str, Any], *, judges: str, by: str) -> Iterator[str]:
             bounds = one["bounds"]
             yield (
                 f"[dim]whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
-                f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
+                f"{signed_text(bounds['low'])} to {signed_text(bounds['high'])}[/dim]"
             )
     if one["n_paired"]:
         of, answers = f"of {one['n_paired']} samples", f"the same answers in {one['same_answers']}"
@@ -259,13 +263,11 @@ def _said(one: dict[str, Any], *, judges: str, by: str) -> Iterator[str]:
             yield f"[dim]the same {by} on both sides in {one['same_criteria']} {of}, {answers}[/dim]"
     agreement = one["agreement"]
     if agreement is not None:
-        from dokimasia.report.figures import limits_text
-
         exact = agreement["exact"]
-        limits = limits_text(exact, "{:.0%}".format, " – ")
+        limits = limits_text(exact, lambda end: share(end).text, " – ")
         yield (
-            f"{judges} exactly on {exact['share']:.0%} of {agreement['criteria']} criteria scores "
-            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {agreement['within_one']:.0%}"
+            f"{judges} exactly on {share(exact['share']).text} of {agreement['criteria']} criteria scores "
+            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on {share(agreement['within_one']).text}"
         )
 
 

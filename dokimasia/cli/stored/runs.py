@@ -52,7 +52,9 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}
         started = run.created_at[:19].replace("T", " ")
         table.add_row(run.id, *(labelled[name] for name in named), status, started, escape(run.command))
-    console().print(table if runs else f"no runs{' with ' + ' and '.join(tags) if tags else ' yet'} in {settings.home}")
+    console().print(
+        table if runs else f"no runs{' with the tag ' + ' and '.join(tags) if tags else ' yet'} in {settings.home}"
+    )
 
 
 @command.command("name")

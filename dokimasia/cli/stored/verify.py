@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dokimasia.runs.reading.verifying import Verification
     from dokimasia.settings import Settings
 
-SHOWN = 20
+SHOWN, FEW = 20, 3
 
 
 @click.command()
@@ -49,11 +49,19 @@ def _print(found: "Verification", out: Any) -> None:
         out.print("[dim]not checked: rows taken away that nothing else names, steps of unfinished items[/dim]")
         return
     for part in found.parts:
-        for one in part.wrong[:SHOWN]:
+        alike: dict[tuple[object, ...], list[str]] = {}
+        for one in part.wrong:
+            alike.setdefault((one.where, one.what.replace(one.key, "…"), one.runs, one.way_out), []).append(one.key)
+        first = {one.key: one for one in reversed(part.wrong)}
+        for keys in list(alike.values())[:SHOWN]:
+            one = first[keys[0]]
             out.print(f"[bold red]{escape(one.where)} {escape(one.key)}[/bold red]: {escape(one.what)}")
+            if len(keys) > 1:
+                some = escape(", ".join(keys[1:FEW]))
+                out.print(f"  so are {len(keys) - 1} more: {some}{', …' if len(keys) > FEW else ''} (--json lists all)")
             out.print(f"  runs: {', '.join(one.runs) or 'none'}")
             out.print(f"  way out: {escape(one.way_out)}")
-        if len(part.wrong) > SHOWN:
-            out.print(f"[red]… and {len(part.wrong) - SHOWN} more in {part.name} (--json lists all)[/red]")
+        if len(alike) > SHOWN:
+            out.print(f"[red]… and {len(alike) - SHOWN} more kinds in {part.name} (--json lists all)[/red]")
     runs = ", ".join(found.runs) or "none"
     out.print(f"[bold red]damaged.[/bold red] Runs that it touches: {runs}. Other runs can be used as they are.")

@@ -10,6 +10,7 @@ from dokimasia.gateway.direct.replies import read_object
 from dokimasia.gateway.failures import (
     LONGEST_MESSAGE,
     LONGEST_SAID,
+    cut,
     kind_of_body,
     message_of_body,
     retry_after,
@@ -29,7 +30,7 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str,
     if kind == "not_found" and "/v1/" not in urlsplit(url).path:
         message = f"{message} (asked at {url}; is /v1 missing in api_base?)"
     wait = retry_after(headers)
-    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
+    return TransportError(kind, cut(message, LONGEST_MESSAGE), retryable=retryable, status=status, retry_after=wait)
 
 
 def of_error_inside(
@@ -41,7 +42,7 @@ def of_error_inside(
     kind, retryable = verdict_of_code(code, text[:LONGEST_SAID])
     message = f"the endpoint answered {status} with an error inside: {_words(text, body, api_key)}"
     wait = retry_after(headers)
-    return TransportError(kind, message[:LONGEST_MESSAGE], retryable=retryable, status=status, retry_after=wait)
+    return TransportError(kind, cut(message, LONGEST_MESSAGE), retryable=retryable, status=status, retry_after=wait)
 
 
 def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
@@ -77,7 +78,7 @@ def _redirect(status: int, headers: Mapping[str, str]) -> TransportError:
     message = (
         f"the endpoint answered {status}: it redirects to {place}, where no call goes; set api_base to what answers"
     )
-    return TransportError("unsupported", message[:LONGEST_MESSAGE], retryable=False, status=status)
+    return TransportError("unsupported", cut(message, LONGEST_MESSAGE), retryable=False, status=status)
 
 
 def _words(text: str, body: bytes, api_key: str | None) -> str:

@@ -17,6 +17,7 @@ from dokimasia.gateway.failures import (
     LONGEST_MESSAGE,
     LONGEST_SAID,
     Verdict,
+    cut,
     retry_after,
     scrub,
     verdict_of_status,
@@ -125,4 +126,4 @@ def _message(chain: list[BaseException], kind: AttemptKind, api_key: str | None)
         return BODY_MESSAGES[kind]
     text = scrub(str(chain[0]), api_key)
     line = " ".join(text.split("Traceback (most recent call last)")[0].split())
-    return _LITELLM_PREFIX.sub("", line)[:LONGEST_MESSAGE] or type(chain[0]).__name__
+    return cut(_LITELLM_PREFIX.sub("", line), LONGEST_MESSAGE) or type(chain[0]).__name__

@@ -18,7 +18,7 @@ def ratings(data: ReportData) -> Section:
     summary = data.summary
     models: Mapping[str, Any] = summary["models"]
     groups: Sequence[Mapping[str, Any]] = summary["groups"]
-    blocks: list[Block] = [Paragraph(text, "warning") for text in _groups_said(groups)]
+    blocks: list[Block] = [Paragraph(text, "warning") for text in _groups_said(summary)]
     points = [
         Point(name, one["mean"], one["low"], one["high"])
         for name, model in models.items()
@@ -28,6 +28,7 @@ def ratings(data: ReportData) -> Section:
         chart = interval_chart(points, title="rating", scale=None)
         blocks.append(Chart(chart, "Rating of each model with its 95 % interval, best first"))
     failing = any(one["verdicts"]["failed"] for one in models.values())
+    waiting = any(one["verdicts"]["open"] for one in models.values())
     columns = [
         Column("model", numeric=False),
         *([Column("group", meaning="ratings of different groups cannot be compared")] if len(groups) > 1 else []),
@@ -37,6 +38,7 @@ def ratings(data: ReportData) -> Section:
         Column("met", meaning="models that it met"),
         Column("verdicts", meaning="valid ones, both orders"),
         Column("failed", meaning="verdicts that failed", only=None if failing else "page"),
+        Column("open", meaning="verdicts that the budget did not reach", only=None if waiting else "page"),
         Column(
             "reward if", meaning="every failed verdict were the worst, or the best", only=None if failing else "page"
         ),
@@ -142,7 +144,7 @@ def elsewhere(data: ReportData) -> Section | None:
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
     """Yield one case whole: each pair of answers, and what the judge said in each order."""
-    yield from case_blocks(views, cut)
+    yield from case_blocks(views, cut, baseline=False)
 
 
 _PAIR = [
@@ -154,9 +156,12 @@ _PAIR = [
     Column("difference", meaning="of their ratings, with its 95 % interval"),
     Column("p"),
     Column("adjusted p", meaning="Benjamini and Hochberg, over all pairs"),
-    *(Column(title, only="page") for title in ("much better", "better", "equal", "worse", "much worse", "failed")),
+    *(
+        Column(title, only="page")
+        for title in ("much better", "better", "equal", "worse", "much worse", "failed", "open")
+    ),
 ]
-_COUNTS = ("much_better", "better", "tie", "worse", "much_worse", "failed")
+_COUNTS = ("much_better", "better", "tie", "worse", "much_worse")
 
 
 def _pair(one: Mapping[str, Any], place: str) -> list[Cell]:
@@ -170,6 +175,7 @@ def _pair(one: Mapping[str, Any], place: str) -> list[Cell]:
         figures.p_value(one["p"]),
         figures.p_value(one["adjusted"]),
         *(figures.count(one["verdicts"][key], f"{place}/verdicts/{key}") for key in _COUNTS),
+        *figures.count_missing(one["verdicts"], place),
     ]
 
 
@@ -183,7 +189,7 @@ def _row(name: str, one: Mapping[str, Any], *, several: bool) -> list[Cell]:
         figures.measured(one["win_rate"], f"{place}/win_rate", digits=1, ends=1),
         str(len(one["met"])),
         figures.count(verdicts["valid"], f"{place}/verdicts/valid"),
-        figures.count(verdicts["failed"], f"{place}/verdicts/failed", tone="bad" if verdicts["failed"] else ""),
+        *figures.count_missing(verdicts, place),
         figures.interval(
             (one["bounds"] or {"reward": None})["reward"], f"{place}/bounds/reward", signed=True, digits=1
         ),
@@ -201,17 +207,27 @@ def _signed(one: Mapping[str, Any] | None, place: str, *, digits: int = 2) -> Ce
 def _correlation(one: Mapping[str, Any] | None) -> Cell:
     if one is None:
         return figures.NOTHING
-    return (f"{one['value']:.3f}", Span(figures.bracketed(one, lambda end: f"{end:.2f}"), "muted"))
+    return (
+        f"{one['value']:.3f}".replace("-", figures.MINUS),
+        Span(figures.bracketed(one, lambda end: f"{end:.2f}"), "muted"),
+    )
 
 
-def _groups_said(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if len(groups) > 1:
+def _groups_said(summary: Mapping[str, Any]) -> Iterator[str]:
+    groups: Sequence[Mapping[str, Any]] = summary["groups"]
+    done = summary["status"] == "done"
+    if len(groups) > 1 and not done:
+        yield (
+            f"So far the models fall into {len(groups)} groups, whose ratings cannot be compared: the run is "
+            f"{summary['status']}, and the meetings that are still open may join them."
+        )
+    elif len(groups) > 1:
         yield (
             f"The models fall into {len(groups)} groups, whose ratings cannot be compared: between them one side always won, or "
             "they never met, and no number says by how much they differ. More cases, or more rounds, may join them."
         )
     for group in groups:
-        if group["reason"]:
+        if group["reason"] and (done or len(group["models"]) > 1):
             yield f"{', '.join(group['models'])}: no finite rating, {group['reason']}."
 
 
@@ -235,6 +251,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"Swiss draw of {len(summary['rounds'])} rounds: models of like results meet, each half of the cases drawn by the "
             "results of the other half. Rewards and win rates depend on whom a model met; ratings take that into account."
         )
+    if missing := figures.kinds_of_failures(summary["models"], "meetings"):
+        yield missing
     yield f"{figures.used(summary)}."
 
 

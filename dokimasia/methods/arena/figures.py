@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.pairwise import Comparison, Group, rate_models
 from dokimasia.algorithms.statistics import Interval, adjusted
 from dokimasia.methods.arena.request import Pair
-from dokimasia.methods.duel import DuelRow, places, verdict_figures
+from dokimasia.methods.duel import DuelRow, places, unasked, verdict_figures
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.correlations import correlations
 from dokimasia.runs.reading.rates import limits, mean, rounded
@@ -102,7 +102,7 @@ def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> dict[str,
         for one in meetings
         for verdict in one.row.verdicts.values()
     ]
-    return verdict_figures(found, seed=seed)
+    return verdict_figures(found, seed=seed, unasked=unasked(one.row for one in meetings))
 
 
 def _words(name: str, meeting: Meeting) -> int | None:

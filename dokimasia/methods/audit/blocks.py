@@ -140,7 +140,7 @@ def _blind(summary: Mapping[str, Any]) -> list[Block]:
     lines: list[Cell] = []
     for name, one in summary.get("blind", {}).items():
         kept = "nothing to compare" if one["share"] is None else f"{one['share']:.0%} of its score survives"
-        lines.append((Span(name, "strong"), f": {kept} without the image ({figures.several(one['n'], 'image')})"))
+        lines.append((Span(name, "strong"), f": {kept} without the image ({figures.several(one['n'], 'sample')})"))
     return [Bullets(lines)] if lines else []
 
 
@@ -375,7 +375,10 @@ def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
 def _correlation(one: Mapping[str, float] | None) -> Cell:
     if one is None:
         return figures.NOTHING
-    return (Span(f"{one['value']:.3f}", "strong"), Span(figures.bracketed(one, "{:.2f}".format), "muted"))
+    return (
+        Span(f"{one['value']:.3f}".replace("-", figures.MINUS), "strong"),
+        Span(figures.bracketed(one, "{:.2f}".format), "muted"),
+    )
 
 
 def _open_ends(model: Mapping[str, Any]) -> tuple[float, float] | None:

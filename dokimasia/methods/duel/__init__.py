@@ -4,7 +4,7 @@ from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.duel.accepting import ANSWER_TOKENS, JUDGED_TOKENS, accept
-from dokimasia.methods.duel.figures import DuelRow, places, verdict_figures
+from dokimasia.methods.duel.figures import DuelRow, places, unasked, verdict_figures
 from dokimasia.methods.duel.people import judged, pairs
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
 from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
@@ -69,6 +69,7 @@ __all__ = [
     "hold_against",
     "judgements",
     "places",
+    "unasked",
     "verdict_chart",
     "verdict_figures",
     "with_cases",

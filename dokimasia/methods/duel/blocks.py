@@ -27,6 +27,7 @@ def duels(data: ReportData) -> Section:
     models: Mapping[str, Any] = summary["models"]
     ranked = sorted(models, key=lambda name: (-(models[name]["reward"] or {"mean": -101})["mean"], name))
     failing = any(one["verdicts"]["failed"] for one in models.values())
+    waiting = any(one["verdicts"]["open"] for one in models.values())
     columns = [
         Column("model", numeric=False),
         Column("VFS", meaning="visual factuality score of the model, 0 to 10, with its 95 % interval"),
@@ -35,6 +36,7 @@ def duels(data: ReportData) -> Section:
         Column("win rate", meaning="percent of valid verdicts that are better or much better"),
         *(Column(title, meaning=f"verdicts in both orders: {title}") for title in VERDICTS.values()),
         Column("failed", meaning="verdicts that failed", only=None if failing else "page"),
+        Column("open", meaning="verdicts that the budget did not reach", only=None if waiting else "page"),
         Column(
             "reward if", meaning="every failed verdict were the worst, or the best", only=None if failing else "page"
         ),
@@ -251,7 +253,7 @@ def _row(name: str, one: Mapping[str, Any], place: str) -> list[Cell]:
         Span(name, "strong"),
         *_measures(one, place),
         *(figures.count(verdicts[key], f"{place}/verdicts/{key}") for key in VERDICTS),
-        figures.count(verdicts["failed"], f"{place}/verdicts/failed", tone="bad" if verdicts["failed"] else ""),
+        *figures.count_missing(verdicts, place),
         figures.interval(
             (one["bounds"] or {"reward": None})["reward"], f"{place}/bounds/reward", signed=True, digits=1
         ),
@@ -304,8 +306,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
         without = summary["samples"] - cases["factuality_criteria"]
         by = "texts alone" if summary["factuality"] == "text" else "texts and images"
         yield (
-            f"Visual factuality is judged by {by}; it does not apply to {without:,} cases without criteria of it, which are no "
-            "failures."
+            f"Visual factuality is judged by {by}; it does not apply to {figures.several(without, 'case')} "
+            "without criteria of it, which are no failures."
         )
     name = f"{summary['baseline']}#{AGAIN}"
     if name in summary["models"]:
@@ -314,6 +316,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{name} is the noise floor: a second answer of the baseline against its first"
             + (f"; {same:,} of them are the same text." if same else ".")
         )
+    if missing := figures.kinds_of_failures(summary["models"], "answers"):
+        yield missing
     yield f"{figures.used(summary)}."
 
 

@@ -101,13 +101,23 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
     """Return the figures of a model over some cases: reward, win rate, the verdicts' counts, visual factuality."""
     return {
         "n": len({row.sample_id for row in rows}),
-        **verdict_figures([(one, row.cluster) for row in rows for one in row.verdicts.values()], seed=seed),
+        **verdict_figures(
+            [(one, row.cluster) for row in rows for one in row.verdicts.values()], seed=seed, unasked=unasked(rows)
+        ),
         "factuality": _factuality(rows, seed=seed),
     }
 
 
-def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int) -> dict[str, Any]:
-    """Return reward and win rate with intervals, the counts, and what failures leave open, of verdicts with their clusters."""
+def unasked(rows: Iterable[DuelRow]) -> int:
+    """Return how many verdicts are missing for want of budget: a resume asks for them."""
+    return sum(one is None for row in rows if row.failure == "budget" for one in row.verdicts.values())
+
+
+def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int, unasked: int = 0) -> dict[str, Any]:
+    """Return reward and win rate with intervals, the counts, and what failures leave open, of verdicts with their clusters.
+
+    `unasked` of those that are missing were not asked for, for want of budget.
+    """
     valid = [(one, cluster) for one, cluster in verdicts if one is not None]
     values, clusters = [one for one, _ in valid], [cluster for _, cluster in valid]
     found = count_verdicts(values, failed=len(verdicts) - len(valid))
@@ -120,7 +130,7 @@ def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int) ->
     ends = {"reward": found.reward_bounds, "win_rate": found.win_rate_bounds}
     return {
         **known,
-        "verdicts": {**found._asdict(), "valid": found.n_valid},
+        "verdicts": {**found._asdict(), "valid": found.n_valid, "open": unasked},
         "bounds": {name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()}
         if verdicts
         else None,
@@ -157,7 +167,8 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
 def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> dict[str, Any] | None:
     """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
     verdicts = [(row.verdicts[place], row.cluster) for row in rows if place in row.verdicts]
-    return verdict_figures(verdicts, seed=seed) if verdicts else None
+    open_ = sum(row.verdicts[place] is None for row in rows if place in row.verdicts and row.failure == "budget")
+    return verdict_figures(verdicts, seed=seed, unasked=open_) if verdicts else None
 
 
 def _by(named: Sequence[tuple[str, DuelRow]], *, seed: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.agents.candidate import BLIND
+from dokimasia.domain.call import ChatReply
 from dokimasia.domain.duel import (
     TEXT,
     CaseCriteria,
@@ -128,7 +129,11 @@ def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
 
 
 def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each finished duel whole: the case, both answers, and what the judge said in each order."""
+    """Yield each finished duel whole: the case, both answers, and what the judge said in each order.
+
+    With a sample, of that one alone, and each judgement with the judge's reply as it was read (`said`).
+    """
+    ledger = SqliteLedger(home)
     rows = exported(method_of(run), rows_shown(home, run, sample))
     plan = _plan(run)
     judged = judgements(home, rows)
@@ -156,6 +161,7 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
                     mode="json",
                     include={"asked", "place", "verdict", "score", "baseline_score", "failure", "reason"},
                 )
+                | ({} if sample is None else {"said": _reply(ledger, one)})
                 for one in said
             ],
         }
@@ -213,7 +219,7 @@ def _case(sample: Sample) -> dict[str, Any]:
     criteria = criteria_of(sample)
     return {
         "prompt": sample.prompt,
-        "images": len(sample.images),
+        "images": [one.model_dump(mode="json") for one in sample.images],
         "category": sample.category,
         "task": task_of(sample),
         "criteria": criteria.subjective,
@@ -238,6 +244,14 @@ def _tokens(home: Home, texts: Mapping[str, Response]) -> dict[str, int]:
     keys = {id: one.provenance.call for id, one in texts.items() if one.provenance is not None}
     calls = SqliteLedger(home).calls_for(keys.values())
     return {id: used for id, key in keys.items() if key in calls and (used := calls[key].output_tokens) is not None}
+
+
+def _reply(ledger: SqliteLedger, one: DuelJudgement) -> str | None:
+    """Return the reply that a judgement was read from; None of a failed one."""
+    if one.provenance is None:
+        return None
+    reply = ledger.rebuild(one.provenance.call)[1]
+    return reply.text if isinstance(reply, ChatReply) else None
 
 
 def _words(text: str) -> int:

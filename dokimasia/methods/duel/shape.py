@@ -19,6 +19,7 @@ class Verdicts(Value):
     much_worse: Count
     failed: Count = Field(description="without a valid verdict; they leave the denominators")
     valid: Count = Field(description="all but the failed ones")
+    open: Count = Field(description="of the failed ones, those not asked for want of budget: a resume asks for them")
 
 
 class RewardBounds(Value):

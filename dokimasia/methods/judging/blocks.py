@@ -1,6 +1,7 @@
 """A comparison of judging methods, drawn: accuracy by judge and method as heat map and table, gaps, order, cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import floor, log10
 from typing import Any
 
 from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy
@@ -53,8 +54,8 @@ def accuracy(data: ReportData) -> Section:
         Paragraph(
             f"Win, tie or loss of {rankings['comparisons']:,} comparisons ({rankings['pairs']:,} pairs of responses to "
             f"{rankings['samples']:,} samples, {rankings['annotators']} {'person' if rankings['annotators'] == 1 else 'people'}; "
-            f"{rankings['ties']:.0%} are ties). A pair that several people ranked counts once for each of them. Intervals "
-            "know that the pairs of a sample, and the samples of an image, belong together.",
+            f"{figures.share(rankings['ties']).text} are ties). A pair that several people ranked counts once for each of "
+            "them. Intervals know that the pairs of a sample, and the samples of an image, belong together.",
             "note",
         ),
         Paragraph(_people_text(said), "note"),
@@ -160,6 +161,11 @@ def cost(data: ReportData) -> Section:
         "Each method is charged with all that it rests on, such as the chain that several share. "
         f"All together: {figures.used(said)}."
     )
+    if several := sum(one["calls"] for _, _, one in _each(said)) - said["calls"]:
+        text += (
+            f" The methods' calls add up to {several:,} more: a call that several methods rest on is charged to each of "
+            "them, and was made once."
+        )
     table = Table(columns, rows, "What each method used", sortable=True)
     return Section("cost", "Cost", (*blocks, table, Paragraph(text, "note")), menu="Cost")
 
@@ -223,9 +229,13 @@ def _gap(at: int, gap: Mapping[str, Any]) -> list[Cell]:
 
 
 def _per_point(one: Mapping[str, Any] | None, place: str) -> Cell:
-    return figures.measured(
-        one, place, digits=4 if one and one["mean"] < 1 else 2, ends=4 if one and one["mean"] < 1 else 2
-    )
+    if one is None:
+        return figures.NOTHING
+    digits = 2 if one["mean"] >= 1 else 4
+    least = next((value for value in (one["mean"], one["low"]) if value), 0)
+    if 0 < least < 1e-4:  # so little that four digits would show nothing
+        digits = 1 - floor(log10(least))
+    return figures.measured(one, place, digits=digits, ends=digits)
 
 
 def _people_text(said: Mapping[str, Any]) -> str:

@@ -36,10 +36,10 @@
       });
       parts.push(images);
     }
-    parts.push(...titled("The question", item.question), ...titled("The options", item.choices));
+    parts.push(...titled(form.kind === "criterion" ? "The question" : "The request", item.question), ...titled("The options", item.choices));
     if (item.aid) {
       const aid = make("details");
-      aid.append(make("summary", "What a good response gets right"), make("pre", item.aid, { class: "text" }));
+      aid.append(make("summary", form.kind === "pair" ? "The criteria" : "What a good response gets right"), make("pre", item.aid, { class: "text" }));
       parts.push(aid);
     }
     if (form.kind === "pair") {

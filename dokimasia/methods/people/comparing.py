@@ -104,6 +104,11 @@ def _check_known(
         return
     known = known_units([*units, *(Unit(id, "") for id in places)], "what they are held against")
     wrong = [f"{path}, line {one.line}: {said}" for one in annotations if (said := known(one.unit)) is not None]
+    if wrong and len(wrong) == len(annotations):
+        raise DataError(
+            f"{wrong[0]}; it is so of all {len(wrong):,} annotations: is it the wrong run, or the wrong file? `annotate draw` "
+            "has said what they were drawn from"
+        )
     if wrong:
         more = [f"and {len(wrong) - 20} more"] if len(wrong) > 20 else []
         raise DataError("\n".join([*wrong[:20], *more]))

@@ -6,7 +6,9 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.quality import DrawnCriteria, DrawnCriterion
 from dokimasia.methods.people import criteria_of, draw_subjects, groups_of
 from dokimasia.methods.quality.request import QualityPlan, QualityRequest
+from dokimasia.methods.quality.results import OWN_CRITERIA, drawn_by
 from dokimasia.methods.tree import evaluation_of
+from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
@@ -50,10 +52,15 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
         Asking(judge, 1, INSTRUCTION_TOKENS + size.text + size.images_for(judge), RATING_TOKENS)
         for size in (sizes[one.unit.id] for one in chosen)
     )
+    notes = [
+        f"{several(len(chosen), 'criterion', 'criteria')} of {several(len(sizes), 'sample')} are rated, a call each"
+    ]
+    if judge.ref.model == drawn_by(run):
+        notes.append(OWN_CRITERIA.format(judge=judge.ref.name))
     places = [one for one in run_samples(home, run.id) if one.sample_id in sizes]
     return Accepted(
         plan=plan,
-        estimate=added_up(asked, len(places)),
+        estimate=added_up(asked, len(places)).model_copy(update={"notes": tuple(notes)}),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=[place._replace(position=position) for position, place in enumerate(places)],

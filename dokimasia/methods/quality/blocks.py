@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.quality.results import OWN_CRITERIA
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
@@ -33,7 +34,8 @@ def section(data: ReportData) -> Section:
         "that was drawn counts alike, however many its category has."
     )
     table = Table(COLUMNS, [*rows, _row("all", summary, "")], "Accuracy and necessity of criteria")
-    return Section("quality", "Quality of the criteria", (table, Paragraph(note, "note")))
+    own = [Paragraph(f"{OWN_CRITERIA.format(judge=summary['judge'])}.", "warning")] if summary["own_criteria"] else []
+    return Section("quality", "Quality of the criteria", (*own, table, Paragraph(note, "note")))
 
 
 def criteria(data: ReportData) -> Section | None:
@@ -69,4 +71,5 @@ DRAWING = Drawing(
     "quality of criteria",
     (section, criteria, provenance.section),
     sample=lambda views, cut: sample(*views),
+    counts=("criterion", "criteria"),
 )

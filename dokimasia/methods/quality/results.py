@@ -6,6 +6,7 @@ from typing import Any
 from dokimasia.domain.annotation import ACCURACY, NECESSITY, Unit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.quality import HIGHEST, LOWEST, CriterionRating, DrawnCriteria, DrawnCriterion
+from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.quality.request import QualityPlan
 from dokimasia.runs.figures import failures, paid, rows_shown, simulated
 from dokimasia.runs.reading.exporting import ColumnType
@@ -13,9 +14,13 @@ from dokimasia.runs.reading.rates import bounds, mean_interval, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, get_run, run_samples
 
 MEASURES = (ACCURACY, NECESSITY)
+
+OWN_CRITERIA = (
+    "{judge} rates criteria that it drew itself, and a model is no judge of its own work: name another --rater"
+)
 
 COLUMNS: dict[str, ColumnType] = {
     "criterion": "integer",
@@ -32,6 +37,12 @@ COLUMNS: dict[str, ColumnType] = {
 def drawn_of(home: Home, plan: QualityPlan) -> DrawnCriteria:
     """Return the criteria that a run rates."""
     return find_values(home, DrawnCriteria, [plan.drawn])[plan.drawn]
+
+
+def drawn_by(source: Run) -> str | None:
+    """Return the model that drew the criteria of an evaluation; None where they came from a file."""
+    plan = EvaluationPlan.model_validate(source.options["plan"])
+    return None if plan.criteria is not None else plan.judge_of("criteria").ref.model
 
 
 def item_of(one: DrawnCriterion) -> str:
@@ -59,6 +70,7 @@ def quality_figures(home: Home, run: Run) -> dict[str, Any]:
         "simulated": simulated(plan.models.values()),
         "judge": plan.judge_name,
         "source": plan.source,
+        "own_criteria": plan.judge.ref.model == drawn_by(get_run(home, plan.source)),
         "open_items": len(drawn.criteria) - len(rows),
         "failures": failures(rows),
         **_measured(drawn.criteria, ratings, clusters),

@@ -30,6 +30,7 @@ class QualityFigures(Rated, Used, Heading):
     seed: Seed
     judge: Judge
     source: str = Field(description="the evaluation whose criteria are rated")
+    own_criteria: bool = Field(description="whether the rater drew the criteria itself")
     open_items: OpenItems
     failures: Failures
     groups: dict[str, RatedGroup] = Field(description="by what they were drawn evenly over")

@@ -86,8 +86,10 @@ def plan_of(
     """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
 
     Raises:
+        InputError: the run has no judge.
         ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
     """
+    judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
     known = {spec.ref.name: spec for spec in source.candidates}
     models = _among(request.models, known, "--models", run)
@@ -110,7 +112,7 @@ def plan_of(
     return RefinementPlan(
         source=run,
         taken=taken,
-        judge=source.judge_of("score"),
+        judge=judge,
         candidates=tuple(map(reached, models)),
         peers=tuple(map(reached, peers)),
         arms=arms,

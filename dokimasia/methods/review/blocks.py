@@ -60,7 +60,8 @@ def _lead(summary: Mapping[str, Any]) -> Cell:
         figures.count(accepted["k"], "/accepted/k", tone="strong"),
         " of ",
         figures.count(summary["n"], "/n"),
-        f" images within {summary['cycles']} {'cycle' if summary['cycles'] == 1 else 'cycles'}.",
+        f" {'sample' if summary['n'] == 1 else 'samples'} ({figures.several(summary['images'], 'image')}) within "
+        f"{figures.several(summary['cycles'], 'cycle')}.",
     )
 
 
@@ -81,10 +82,10 @@ def _verdicts(summary: Mapping[str, Any]) -> Table:
     rows.append([Span("incomplete", "strong"), incomplete, figures.NOTHING, figures.NOTHING, figures.NOTHING])
     columns = (
         Column("verdict", numeric=False),
-        Column("images"),
+        Column("samples"),
         Column("share", meaning="of the reviews that were completed"),
         Column("95 % interval"),
-        Column("bounds", meaning="of the share over all images, whatever the incomplete ones would have come to"),
+        Column("bounds", meaning="of the share over all samples, whatever the incomplete ones would have come to"),
     )
     return Table(columns, rows, "How the reviews ended")
 
@@ -109,11 +110,9 @@ def _members(summary: Mapping[str, Any]) -> Table:
         Column("member", numeric=False),
         Column("own text", meaning="share of its votes that went to the text it wrote itself"),
         Column("others give it", meaning="share of the other members' votes that went to that text"),
-        Column("self-preference"),
-        Column("95 % interval"),
-        Column("vain votes"),
-        Column("95 % interval"),
-        Column("first place", meaning="how often it chooses what it is shown first, of what chance gives"),
+        Column("self-preference", meaning="with its 95 % interval"),
+        Column("vain votes", meaning="with its 95 % interval"),
+        Column("first place", meaning="how often it chooses what it is shown first, and how often chance would"),
         Column("golden", meaning="golden captions that it wrote last"),
         Column("sentences", meaning="sentences of golden captions that stand in its draft"),
     )
@@ -125,14 +124,17 @@ def _member(
 ) -> list[Cell]:
     first: Cell = figures.NOTHING
     if places:
-        first = (figures.share(places[0]["chosen"]), " of ", figures.share(places[0]["expected"]))
+        first = (
+            figures.share(places[0]["chosen"]),
+            Span(f" (chance {figures.share(places[0]['expected']).text})", "muted"),
+        )
     vain = one.get("own_votes")
     return [
         Span(name, "strong"),
         figures.share(one["own"], f"{place}/own"),
         figures.share(one["others"], f"{place}/others"),
-        *_signed(one, "difference", place),
-        *(_signed(vain, "share", f"{place}/own_votes") if vain else (figures.NOTHING, figures.NOTHING)),
+        _signed(one, "difference", place),
+        _signed(vain, "share", f"{place}/own_votes") if vain else figures.NOTHING,
         first,
         figures.count(golden),
         figures.count(sentences),
@@ -258,11 +260,12 @@ def _shares(one: Mapping[str, float], place: str) -> Cell:
     return (figures.share(one["low"], f"{place}/low"), " – ", figures.share(one["high"], f"{place}/high"))
 
 
-def _signed(one: Mapping[str, Any], name: str, place: str) -> list[Cell]:
+def _signed(one: Mapping[str, Any], name: str, place: str) -> Cell:
+    """A rate with its sign and its interval."""
     if one[name] is None:
-        return [figures.NOTHING, figures.NOTHING]
+        return figures.NOTHING
     value = Span(figures.signed_text(one[name]), "strong", f"{place}/{name}", one[name])
-    return [value, figures.interval(one, place, signed=True)]
+    return (value, Span(figures.bracketed(one, figures.signed_text), "muted"))
 
 
 DRAWING = Drawing(

@@ -32,7 +32,7 @@ from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import Made, golden_captions, made_values
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, load_samples, run_samples
 
 
 def review_figures(home: Home, run: Run) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
     records = made_values(home, run_id, ReviewRecord)
     verdicts = Counter(record.verdict for _, record in records)
     complete = [(made, record) for made, record in records if record.verdict != "incomplete"]
-    by_image = [clusters[made.sample_id] for made, _ in complete]
+    shared = [clusters[made.sample_id] for made, _ in complete]
     unknown = len(places) - len(complete)
     failed = [record for _, record in records if record.verdict == "incomplete"]
     golden = [row.caption for row in golden_captions(home, run_id)]
@@ -58,12 +58,13 @@ def review_figures(home: Home, run: Run) -> dict[str, Any]:
         "request": plan.request,
         "protocol": plan.protocol,
         "n": len(places),
+        "images": len({image.sha256 for sample in load_samples(home, run_id) for image in sample.images}),
         "n_complete": len(complete),
         "open_items": len(places) - len(records),
         "coverage": rounded(len(complete) / len(places)) if places else None,
         "verdicts": {name: verdicts[name] for name in ("accepted", "discarded", "incomplete")},
-        "accepted": share([record.verdict == "accepted" for _, record in complete], by_image, unknown=unknown),
-        "discarded": share([record.verdict == "discarded" for _, record in complete], by_image, unknown=unknown),
+        "accepted": share([record.verdict == "accepted" for _, record in complete], shared, unknown=unknown),
+        "discarded": share([record.verdict == "discarded" for _, record in complete], shared, unknown=unknown),
         "agreement": counted(one.agreement for one in golden),
         "accepted_by_cycle": counted(one.cycle for one in golden),
         "failures": counted(one.failure for one in failed if one.failure),

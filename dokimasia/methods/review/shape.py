@@ -127,6 +127,7 @@ class ReviewFigures(Used, DataFigures):
     request: str = Field(description="what a description was asked for")
     protocol: Protocol = Field(description="ours, or as in the paper")
     n: Count = Field(description="samples")
+    images: Count = Field(description="their different images")
     n_complete: Count = Field(description="samples whose review was accepted or discarded")
     coverage: Coverage
     verdicts: dict[Verdict, Count] = Field(description="samples by how their review ended")

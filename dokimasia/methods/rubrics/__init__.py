@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricSet
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, NotFound
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks
 from dokimasia.methods.rubrics.figures import set_figures
@@ -26,7 +28,7 @@ from dokimasia.runs.session import Session, hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run, get_run, run_samples
 
 INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_000, 900, 500, 200, 400
 
@@ -82,7 +84,16 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         values=found.sources,
         skipped=found.skipped,
         request=request.model_copy(update={"data": found.source, "panel": names}),
+        data_name=_data_name(session, found.source),
     )
+
+
+def _data_name(session: Session, source: Path) -> str:
+    """Return what the data of a review are called; empty where captions are from a file, which is called as it is."""
+    if not source.exists():
+        with suppress(NotFound):
+            return get_run(session.opened, source.name).data_name
+    return ""
 
 
 def expected(plan: RubricPlan, found: Captions) -> Estimate:

@@ -1,4 +1,4 @@
-"""What came of the making of rubrics: how many, what was dropped and why, and each image's set."""
+"""What came of the making of rubrics: how many, what was dropped and why, and each sample's set."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,18 +15,19 @@ STREAMS = (("must_right", "must-right"), ("easy_wrong", "easy-wrong"), ("rubrics
 
 
 def section(data: ReportData) -> Section:
-    """Return how many rubrics there are, an image and together, and what was dropped on the way."""
+    """Return how many rubrics there are, a sample and together, and what was dropped on the way."""
     summary = data.summary
     rows: list[list[Cell]] = []
     for name, title in STREAMS:
-        mean = summary["per_image"][name]
-        each = figures.NOTHING if mean is None else Span(f"{mean:.2f}", "", f"/per_image/{name}", mean)
+        mean = summary["per_sample"][name]
+        each = figures.NOTHING if mean is None else Span(f"{mean:.2f}", "", f"/per_sample/{name}", mean)
         rows.append([Span(title, "strong"), figures.count(summary[name], f"/{name}"), each])
-    columns = (Column("stream", numeric=False), Column("rubrics"), Column("per image"))
+    columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
     dropped: Mapping[str, int] = summary["dropped"]
     panel = ", ".join(summary["panel"]) or "none: nobody cross-checked"
     lines: list[Cell] = [
-        f"{summary['sets']:,} images of {summary['samples']:,}, {summary['verified']:,} captions verified, "
+        f"sets for {summary['sets']:,} of {figures.several(summary['samples'], 'sample')} "
+        f"({figures.several(summary['images'], 'image')}), {summary['verified']:,} captions verified, "
         f"{summary['checked']:,} sets checked by a person",
         f"pool {', '.join(summary['pool'])}; panel {panel}",
         f"dropped: {dropped['rules']:,} by the rules, {dropped['trial']:,} by the trial, {dropped['panel']:,} by the panel; "
@@ -38,7 +39,7 @@ def section(data: ReportData) -> Section:
         lines.append(Span(f"failed: {figures.counts(summary['failures'])}", "bad"))
     blocks = (
         *_warnings(summary),
-        Table(columns, rows, "Rubrics, together and an image"),
+        Table(columns, rows, "Rubrics, together and a sample"),
         Bullets(lines),
         Paragraph(f"{figures.used(summary)[0].upper()}{figures.used(summary)[1:]}", "note"),
     )
@@ -48,7 +49,7 @@ def section(data: ReportData) -> Section:
 def _warnings(summary: Mapping[str, Any]) -> Iterator[Block]:
     if summary["weak"]:
         yield Paragraph(
-            f"Easy-wrong rubrics of {summary['weak']:,} of {summary['sets']:,} images are weak: they were mined from fewer than "
+            f"Easy-wrong rubrics of {summary['weak']:,} of {summary['sets']:,} samples are weak: they were mined from fewer than "
             f"{WEAK_POOL} responses, and what one or two models got wrong is no habit of models. Name more with --pool.",
             "warning",
         )
@@ -93,7 +94,7 @@ def power(data: ReportData) -> Section | None:
 
 
 def sets(data: ReportData) -> Section | None:
-    """Return the sets of the images that are shown; None where none is."""
+    """Return the sets of the samples that are shown; None where none is."""
     if not data.samples:
         return None
     folds = [Fold(_title(item), tuple(sample(item))) for item in data.samples]
@@ -102,7 +103,7 @@ def sets(data: ReportData) -> Section | None:
         printed += [Paragraph(Span(_title(item), "strong" if item["set"] else "bad")), *_rubrics(item)]
     printed.append(Paragraph("One whole, with what was dropped: `dokimasia show RUN --sample ID`.", "note"))
     note = Paragraph(data.selection.text, "note")
-    return Section("sets", "Rubrics by image", (Only("page", (note, *folds)), Only("terminal", printed)))
+    return Section("sets", "Rubrics by sample", (Only("page", (note, *folds)), Only("terminal", printed)))
 
 
 def sample(item: Mapping[str, Any]) -> Iterator[Block]:

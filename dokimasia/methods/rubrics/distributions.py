@@ -1,4 +1,4 @@
-"""How long golden captions are and how many rubrics images have, as charts and bars (PerceptionRubrics, Figures 5 and 11)."""
+"""How long golden captions are and how many rubrics samples have, as charts and bars (PerceptionRubrics, Figures 5 and 11)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -27,10 +27,10 @@ def section(data: ReportData) -> Section | None:
         blocks.append(Table(_columns("words", "captions"), list(_bars(named)), said))
     counted = {title: _filled(summary["distribution"][name]) for name, title in STREAMS.items()}
     blocks.append(
-        Chart(histogram(counted, x="rubrics of an image"), "Images by number of rubrics, of each stream and in all")
+        Chart(histogram(counted, x="rubrics of a sample"), "Samples by number of rubrics, of each stream and in all")
     )
     for title, counts in counted.items():
-        blocks.append(Table(_columns(title, "images"), list(_bars(counts)), f"Images by number of rubrics: {title}"))
+        blocks.append(Table(_columns(title, "samples"), list(_bars(counts)), f"Samples by number of rubrics: {title}"))
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
 
 

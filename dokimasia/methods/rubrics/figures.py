@@ -29,8 +29,9 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
     supported = [len(rubric.support) for rubric in rubrics if rubric.support]
     return {
         "sets": len(sets),
+        "images": len({image for one in sets for image in one.images}),
         **{name: sum(counts) for name, counts in streams.items()},
-        "per_image": {name: mean(counts) for name, counts in streams.items()},
+        "per_sample": {name: mean(counts) for name, counts in streams.items()},
         "distribution": {name: counted(counts) for name, counts in streams.items()},
         "caption_words": {
             "mean": mean(lengths),

@@ -90,7 +90,7 @@ def write_sets(home: Home, run: Run, path: Path) -> str:
     """
     sets = sets_of_run(home, run)
     write_whole(path, encode_sets(sets))
-    return f"wrote the rubrics of {several(len(sets), 'image')} to {path}"
+    return f"wrote the rubrics of {several(len(sets), 'sample')} to {path}"
 
 
 def read_sets(path: Path) -> list[RubricSet]:

@@ -7,8 +7,8 @@ from dokimasia.domain.options import Protocol
 from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Share, Used
 
 
-class PerImage(Value):
-    """Mean numbers of rubrics an image; null without a set."""
+class PerSample(Value):
+    """Mean numbers of rubrics a sample; null without a set."""
 
     rubrics: float | None
     must_right: float | None
@@ -16,7 +16,7 @@ class PerImage(Value):
 
 
 class Distribution(Value):
-    """How many images have how many rubrics, by that number."""
+    """How many samples have how many rubrics, by that number."""
 
     rubrics: Counts
     must_right: Counts
@@ -67,11 +67,12 @@ class RubricsFigures(Used, DataFigures):
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")
     request: str = Field(description="what the pool's descriptions were asked for")
     failures: Failures
-    sets: Count = Field(description="sets made, one an image")
+    sets: Count = Field(description="sets made, one a sample")
+    images: Count = Field(description="different images of the samples that have a set")
     rubrics: Count
     must_right: Count = Field(description="must-right rubrics")
     easy_wrong: Count = Field(description="easy-wrong rubrics")
-    per_image: PerImage
+    per_sample: PerSample
     distribution: Distribution
     caption_words: CaptionWords
     domains: Counts = Field(description="sets by domain")

@@ -81,10 +81,12 @@ def _of_file(request: RubricRequest, session: Session) -> Captions:
     found: list[tuple[Sample, RubricSource]] = []
     for sample in samples:
         caption = sample.meta.get("caption") or sample.reference_answer
-        if not isinstance(caption, str) or not caption.strip():
-            message = (
-                f"{request.data}: sample {sample.id!r} has no caption, in neither `caption` nor `reference_answer`"
-            )
+        words = caption.split() if isinstance(caption, str) else []
+        if not isinstance(caption, str) or len(words) < 2:
+            lack = "has no caption, in neither `caption` nor `reference_answer`"
+            if words:
+                lack = f"has a caption of one word, {words[0][:40]!r}, which says too little to make rubrics from"
+            message = f"{request.data}: sample {sample.id!r} {lack}"
             if request.on_bad_sample == "fail":
                 raise DataError(f"{message}\n(--on-bad-sample skip leaves such samples out)")
             skipped.append(message)

@@ -12,11 +12,12 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     """Yield a run's heading, and a warning where the figures speak of a part of it; `name` is what the kind is called."""
     yield Only("terminal", tuple(_heading(data, name)))
     status, waiting = data.facts.status, data.summary.get("open_items")
+    this = "This run failed" if status == "failed" else f"This run is {status}"
     if status != "done" and waiting:
         text = " items have no result yet, and every figure here speaks of a part of the data only."
-        yield Paragraph((f"This run is {status}: ", figures.count(waiting, "/open_items"), text), "warning")
+        yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")
     elif status != "done":
-        yield Paragraph(f"This run is {status}: the figures speak of a part of it.", "warning")
+        yield Paragraph(f"{this}: the figures speak of a part of it.", "warning")
 
 
 def _heading(data: ReportData, name: str) -> Iterator[Block]:

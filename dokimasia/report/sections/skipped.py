@@ -1,4 +1,4 @@
-"""The samples of the data file that could not be used, each with the reason."""
+"""What of the data could not be used, lines, samples and answers, each with its reasons."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,15 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             (
                 figures.count(len(skipped)),
-                " samples of the data file could not be used and were left out, as the run was told to; no figure here "
-                "counts them.",
+                f" {'entry' if len(skipped) == 1 else 'entries'} of the data (samples or answers) could not be used and "
+                f"{'was' if len(skipped) == 1 else 'were'} left out, as the run was told to; no figure here counts them.",
             ),
             "warning",
         ),
         Only("page", _listed(data.facts.run, skipped, MOST)),
         Only("terminal", _listed(data.facts.run, skipped, MOST_PRINTED)),
     ]
-    return Section("skipped", "Skipped samples", blocks, menu="Skipped")
+    return Section("skipped", "Skipped data", blocks, menu="Skipped")
 
 
 def _listed(run: str, skipped: Sequence[str], most: int) -> list[Block]:

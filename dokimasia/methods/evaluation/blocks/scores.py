@@ -165,10 +165,14 @@ def _silence(summary: Mapping[str, Any]) -> str:
     if not little:
         return ""
     names = ", ".join(f"{name} ({figures.spoken(models[name]['stated']['mean']).text})" for name in little)
+    both = (
+        ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
+        if len(models) > 1
+        else ""
+    )
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
-        "fall for what they do not say, right or wrong: compare them by right answers, and on the criteria that both models "
-        "speak to (dokimasia diff RUN RUN --models A,B)."
+        f"fall for what they do not say, right or wrong: compare them by right answers{both}."
     )
 
 

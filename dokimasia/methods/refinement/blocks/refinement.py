@@ -19,7 +19,7 @@ from dokimasia.methods.refinement.blocks.headline import mended, options, taken
 from dokimasia.methods.refinement.blocks.paper import paper
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import ReportData
 
@@ -31,7 +31,8 @@ def section(data: ReportData) -> Section:
     if summary["failed"]:
         blocks += [*taken(summary), mended(summary), Paragraph(_TABLE, "note"), *_gains(summary), *options(summary)]
         blocks += [_arms(summary), Paragraph(_ARMS, "note"), *_apart(summary)]
-        blocks += [Fold("By category, in the form of ATOM's Table 4", tuple(paper(summary))), *_capabilities(summary)]
+        folds = (Fold("By category, in the form of ATOM's Table 4", tuple(paper(summary))), *_capabilities(summary))
+        blocks.append(Only("page", folds))
         if data.planted is not None:
             blocks.append(planted(summary, data.planted))
         blocks.append(Bullets(_said(summary)))
@@ -42,8 +43,8 @@ _TABLE = (
     "Accuracy is the share of these answers that came out right; before it is 0 where answers were taken up because they "
     "were wrong. Atoms spoken to are those on which the answer says anything before and after, so that what a model only "
     "says more is no gain; their score, 1 to 5, is compared on the same atoms. Gains are paired: every arm took up the same "
-    "answers, in the same words but for the feedback. 95 % intervals, clustered by samples that share an image; bold: "
-    "adjusted p at most 0.05 (Benjamini and Hochberg, over all models and comparisons of a measure)."
+    "answers, in the same words but for the feedback. 95 % intervals, clustered by samples that share an image; a gain "
+    "in bold: adjusted p at most 0.05 (Benjamini and Hochberg, over all models and comparisons of a measure)."
 )
 _ARMS = (
     "Known: answers with a verdict. Solved: of the atoms that had failed, those that are now scored 4 or above, apart for "
