@@ -114,15 +114,19 @@ def candidates_of(
     given = responses.given
     strangers = [] if request.limit is not None else _strangers(given.values(), {*samples, *others})
     named = list(dict.fromkeys(model for _, model, _ in given))
-    for model in (wanted := list(models) or named):
-        missing = [sample for sample in samples if (sample, model, 0) not in given]
-        if missing:
-            raise DataError(
-                f"{responses.path}: {model} has no answer to {len(missing)} of {several(len(samples), 'sample')} "
-                f"({_some(missing)}); "
-                f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
-                + (f"\n{_listed(strangers)}" if strangers else "")
-            )
+    wanted = list(models) or named
+    missing = {model: [id for id in samples if (id, model, 0) not in given] for model in wanted}
+    lacks = [
+        f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({_some(ids)})"
+        for model, ids in missing.items()
+        if ids
+    ]
+    if lacks:
+        raise DataError(
+            f"{responses.path}: {'; '.join(lacks)}; "
+            f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
+            + (f"\n{_listed(strangers)}" if strangers else "")
+        )
     if strangers and request.on_bad_sample == "fail":
         raise DataError(
             f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "

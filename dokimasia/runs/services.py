@@ -110,9 +110,20 @@ def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str
     """Return the keys of models by their names, of those for which the configuration names a variable.
 
     Raises:
-        ConfigError: a variable that it names is not set.
+        ConfigError: variables that it names are not set; all of them, with the models that want them.
     """
-    return {name: key for name, spec in specs.items() if (key := api_key(settings, spec)) is not None}
+    keys: dict[str, str] = {}
+    missing: list[str] = []
+    for name, spec in specs.items():
+        try:
+            key = api_key(settings, spec)
+        except ConfigError as problem:
+            missing.append(str(problem))
+        else:
+            keys.update({} if key is None else {name: key})
+    if missing:
+        raise ConfigError("; ".join(missing))
+    return keys
 
 
 @asynccontextmanager

@@ -16,8 +16,9 @@ from dokimasia.methods.duel import METHOD, DuelRequest, duel
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.settings import Settings
+from dokimasia.simulation.judging.ranked import write_ranked
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.world import write_creative
+from dokimasia.simulation.world import write_creative, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
@@ -135,6 +136,65 @@ def test_an_option_that_may_be_given_once_is_refused_twice(
     """An option of one value that is given twice is refused with exit code 2, whichever verb has it."""
     assert command_line(given) == 2
     assert f"{named} can be given once only" in capsys.readouterr().err
+
+
+def test_every_model_that_lacks_an_answer_is_named(cases: Path, files: list[str], settings: Settings) -> None:
+    """Two models that each lack an answer are named together; with `skip` these cases are left out, and said to be."""
+    table, listed = Path(files[0]), Path(files[1])
+    table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    listed.write_text(json.dumps(json.loads(listed.read_text())[1:]))
+    with pytest.raises(DataError, match=r"one has no answer to 1 of 4 .*; two has no answer to 1 of 4 samples"):
+        asyncio.run(duel(_request(cases, files), settings=settings))
+    request = _request(cases, files).model_copy(update={"on_bad_sample": "skip"})
+    done = asyncio.run(duel(request, settings=settings, transports={"sim": SimTransport()}))
+    first, last = done.summary["skipped"]
+    assert first.endswith("sample 'creative-1-0000' is left out: no answer of two")
+    assert last.endswith("sample 'creative-1-0003' is left out: no answer of one")
+    assert {one["verdicts"]["valid"] for one in done.summary["models"].values()} == {2 * (CASES - 2)}
+    listed.write_text(json.dumps([{"index": "creative-1-0003", "prediction": "x"}]))
+    with pytest.raises(DataError, match="two has no answer to 3 of 4 samples"):
+        asyncio.run(duel(request, settings=settings))
+
+
+def test_a_dry_run_prints_the_prompts(
+    cases: Path, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--dry-run` of duels, an arena and a comparison of judging methods shows every prompt that would be asked by."""
+    home = tmp_path / "home"
+    dry = ("--dry-run", "--json")
+    more = ("--text-models", "sim/hasty", "--describer", "sim/strong", "--descriptions", "specific")
+    asked = arguments("duel", cases, [], home, "--baseline", "sim/steady", "--models", "sim/weak", *more, *dry)
+    assert command_line(asked) == 0
+    shown = json.loads(capsys.readouterr().out)["prompts"]
+    assert {"candidate_plain", "observe", "candidate_described", "duel_verdict"} <= set(shown)
+    assert command_line(arguments("arena", cases, files, home, "--models", ",".join(MODELS), *dry)) == 0
+    assert set(json.loads(capsys.readouterr().out)["prompts"]) == {"duel_verdict"}
+    data = tmp_path / "world.jsonl"
+    write_world(data, 4, 1)
+    of = write_ranked(data, 4, 1)
+    named = [word for name, path in of.items() for word in (f"--{name}", str(path))]
+    for protocol, checked in (("ours", True), ("published", False)):
+        words = ["compare-judging", str(data), *named, "--judges", "sim/judge", "--protocol", protocol]
+        assert command_line([*words, "--home", str(home), *dry]) == 0
+        shown = json.loads(capsys.readouterr().out)["prompts"]
+        assert {"pointwise", "batch_ranking", "scan_criteria", "scan_scores", "aspect_scores"} <= set(shown)
+        assert {"solver", "criteria_no_chain"} <= set(shown)
+        assert ("criteria_check" in shown) is checked
+
+
+def test_all_keys_that_are_missing_are_named_at_once(
+    cases: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run names every model whose key is not set, as a dry run does, and prints no estimate before it."""
+    monkeypatch.chdir(tmp_path)
+    Path("dokimasia.toml").write_text(
+        "".join(f'[models.{one}]\nmodel = "openai/{one}"\napi_key_env = "NO_KEY_{one}"\n' for one in ("A", "B", "J"))
+    )
+    asked = ["duel", str(cases), "--models", "A", "--baseline", "B", "--judge", "J", "--home", str(tmp_path / "home")]
+    assert command_line(asked) == 2
+    said = capsys.readouterr()
+    assert all(f"NO_KEY_{one} is not set" in said.err for one in ("A", "B", "J"))
+    assert said.out == ""
 
 
 def _request(cases: Path, files: Sequence[str]) -> DuelRequest:

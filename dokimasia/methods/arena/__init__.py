@@ -19,6 +19,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     stages=lazily("dokimasia.methods.arena.work", "stages"),
     drawing=later("dokimasia.methods.arena.blocks", "DRAWING"),
     report=with_cases,
+    previews=lazily("dokimasia.methods.duel.previews", "previews"),
     figures=arena_summary,
     shape=later("dokimasia.methods.arena.shape", "ArenaFigures"),
     graphs=versions_of("duel"),

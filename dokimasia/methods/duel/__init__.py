@@ -24,6 +24,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
     report=with_cases,
+    previews=lazily("dokimasia.methods.duel.previews", "previews"),
     figures=duel_summary,
     shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
     graphs=versions_of("duel"),

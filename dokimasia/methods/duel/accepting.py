@@ -1,7 +1,7 @@
 """How duels are accepted: the cases with their criteria, the answers that exist, models, baseline and judge."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, ground_truth_of, task_of
@@ -33,8 +33,10 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     samples, skipped = await asyncio.to_thread(session.samples, request)
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
+    samples, unanswered = _answered(request, samples)
     criteria = [_checked(request, sample) for sample in samples]
-    given, repeats, left_out = _given(request, samples)
+    given, repeats, left_out = _given(request, samples, [sample.id for sample, _ in unanswered])
+    left_out += [said for _, said in unanswered]
     if request.noise_floor and request.baseline in given:
         raise ConfigError(
             f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
@@ -101,26 +103,59 @@ def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:
         raise DataError(f"{request.data}: {problem}") from None
 
 
-def _given(request: DuelRequest, samples: Sequence[Sample]) -> tuple[Given, int, list[str]]:
+def _answered(request: DuelRequest, samples: list[Sample]) -> tuple[list[Sample], list[tuple[Sample, str]]]:
+    """Return the cases that are judged, and those that are left out, as was asked, for want of an answer, with why.
+
+    Where every case would be left out, none is, so that what each model lacks is said.
+    """
+    responses = read_given(request.responses)
+    if responses is None or request.on_bad_sample == "fail":
+        return samples, []
+    of_files = {model for _, model, _ in responses.given}
+    wanted = _of_files(request, of_files) or sorted(of_files)
+    kept: list[Sample] = []
+    unanswered: list[tuple[Sample, str]] = []
+    for one in samples:
+        lacking = [
+            name for name in wanted if any((one.id, name, n) not in responses.given for n in range(responses.repeats))
+        ]
+        if lacking:
+            unanswered.append(
+                (one, f"{responses.path}: sample {one.id!r} is left out: no answer of {', '.join(lacking)}")
+            )
+        else:
+            kept.append(one)
+    return (kept, unanswered) if kept else (samples, [])
+
+
+def _of_files(request: DuelRequest, of_files: Collection[str]) -> list[str]:
+    """Return the models that the request names whose answers the files have to have; none where it takes all of them."""
+    return [*request.models, *({request.baseline} & {*of_files})] if request.models else []
+
+
+def _given(request: DuelRequest, samples: Sequence[Sample], others: Sequence[str]) -> tuple[Given, int, list[str]]:
     """Return the answers that exist, of the file that is named and of the reference; how many repeats; what was left out."""
     given: Given = {}
     repeats, left_out = request.repeats, list[str]()
     responses = read_given(request.responses)
     if responses is not None:
         repeats = responses.repeats
-        of_file = {model for _, model, _ in responses.given}
-        own = [*request.models, *({request.baseline} & of_file)] if request.models else ()
-        found = candidates_of(responses, request, models=own, samples=[one.id for one in samples])
+        own = _of_files(request, {model for _, model, _ in responses.given})
+        found = candidates_of(responses, request, models=own, samples=[one.id for one in samples], others=others)
         left_out = found.left_out
+        lacks: list[str] = []
         for model in (spec.ref.name for spec in found.models):
             lacking = [
                 one.id for one in samples if not all((one.id, model, n) in responses.given for n in range(repeats))
             ]
             if lacking:
-                raise DataError(
-                    f"{responses.path}: {model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}; every "
-                    "answer is held against one of the same repeat, so give as many of each"
-                )
+                lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}")
+        if lacks:
+            raise DataError(
+                f"{responses.path}: {'; '.join(lacks)}; every answer is held against one of the same repeat, so give as many "
+                "of each"
+            )
+        for model in (spec.ref.name for spec in found.models):
             given[model] = {
                 sample.id: tuple(
                     Response(

@@ -17,6 +17,7 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.judging.work", "stages"),
     drawing=later("dokimasia.methods.judging.blocks", "DRAWING"),
+    previews=lazily("dokimasia.methods.judging.previews", "previews"),
     figures=judging_summary,
     shape=later("dokimasia.methods.judging.shape", "JudgingFigures"),
     graphs=versions_of(
