@@ -100,10 +100,20 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
     from dokimasia.report.figures import cost_text
 
     out = console()
+    known = sum(model["cost"] or 0.0 for model in shown["models"].values())
     out.print(
-        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, cost {cost_text(shown['cost'])}",
+        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, "
+        f"cost {cost_text(shown['cost'], known)}",
         style=style,
     )
+    if shown.get("status") == "done":
+        out.print(
+            f"run {shown['run']} is finished: the same command prints what came of it and asks nothing", style=style
+        )
+    elif answered := shown.get("answered"):
+        left = max(0, shown["calls"] - answered)
+        said = f"{several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"
+        out.print(said, style=style)
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
         side = shown.get("max_image_side", {}).get(name)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dokimasia.cli.guarding import guarded
+from dokimasia.cli.once import check_once
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -68,14 +69,17 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; a misspelt one is answered with the nearest."""
+        """Find the verb; a misspelt one is answered with the nearest, an option that is there twice refused."""
         if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
             import difflib
 
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            check_once(command, ctx, name, rest)
+        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without importing any of them."""

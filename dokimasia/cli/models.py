@@ -120,12 +120,13 @@ def _measured(one: "Checked") -> list[str]:
 
 
 def _paid(checked: "list[Checked]") -> str:
-    from dokimasia.report.figures import cost_text
+    from dokimasia.report.figures import cost_text, several
 
     costs = [one.cost for one in checked]
-    cost = None if None in costs else sum(cost or 0.0 for cost in costs)
+    known = sum(cost or 0.0 for cost in costs)
+    calls = several(sum(one.calls for one in checked), "paid call")
     return (
-        f"{sum(one.calls for one in checked)} paid calls, {cost_text(cost)}; they stand in the ledger as `probe`. "
+        f"{calls}, cost {cost_text(None if None in costs else known, known)}; they stand in the ledger as `probe`. "
         "Profiles are kept for each model and endpoint."
     )
 

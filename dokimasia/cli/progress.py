@@ -7,7 +7,7 @@ import time
 from rich.progress import BarColumn, Progress, TextColumn
 
 from dokimasia.cli.shared import say
-from dokimasia.gateway.events import GatewayEvent
+from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
 from dokimasia.report.figures import cost_text, several
@@ -46,12 +46,13 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
         self.run_id = run_id
+        cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
-        asked = (
-            f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost_text(estimate.cost)}"
-            if models
-            else ""
-        )
+        asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        if estimate.answered:
+            asked += (
+                f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
+            )
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
@@ -104,10 +105,9 @@ class ProgressLine:
         if self.standing is None:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
-        cost = None if stats.cost_unknown else stats.cost
         sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
-        return f"{sent}{tries}; paid now: {cost_text(cost)} in {time.monotonic() - self._started:.1f} s"
+        return f"{sent}{tries}; paid now: {_spent(stats)} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing, now: float) -> str:
         stats = progress.stats
@@ -118,19 +118,23 @@ class ProgressLine:
         left = (progress.items - progress.done) * elapsed / new if new > 0 else None
         undecided = progress.failures.get("undecided", 0)
         failures = sum(progress.failures.values()) - undecided
-        cost = cost_text(None if stats.cost_unknown else stats.cost)
         parts = [
             f"{rate:.1f} calls/s",
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
-            f"spent {cost}",
+            f"spent {_spent(stats)}",
             f"left {_clock(left)}",
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
             *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
+
+
+def _spent(stats: GatewayStats) -> str:
+    """Return what answers cost, as far as it is known."""
+    return cost_text(None if stats.cost_unknown else stats.cost, stats.cost)
 
 
 def _brief(reason: str) -> str:

@@ -68,10 +68,16 @@ def crash_report(problem: BaseException) -> str:
 
 
 def common(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`."""
+    """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
+
+    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is.
+    """
 
     @click.option(
-        "--home", type=click.Path(file_okay=False, path_type=Path), help="Where runs and the ledger are kept."
+        "--home",
+        type=click.Path(file_okay=False),
+        callback=lambda context, parameter, value: Path(value) if value else None,
+        help="Where runs and the ledger are kept.",
     )
     @click.option("--config", type=FILE, help="Configuration (default: ./dokimasia.toml).")
     @click.option("-v", "--verbose", count=True, help="Log what happens (-vv: everything).")

@@ -53,6 +53,10 @@ def read_csv(path: Path) -> Iterator[Row | Problem]:
             if twice := sorted({name for name in header if header.count(name) > 1}):
                 yield problem_at(path, number, f"the column {twice[0]!r} stands twice in the header", "columns")
                 return
+            if len(header) == 1 and ";" in header[0]:
+                wrong = f"one column, {header[0]!r}, is found: a comma is expected between cells, and not a semicolon"
+                yield problem_at(path, number, wrong, "columns")
+                return
         elif len(cells) != len(header):
             wrong = f"{len(cells)} cells where the header has {len(header)} columns; is a comma too few or too many, or a quote?"
             yield problem_at(path, number, wrong, "columns")

@@ -58,7 +58,7 @@ def read_rankings(path: Path) -> list[GivenRanking]:
 
 
 def check_ranked(
-    path: Path, rankings: Collection[GivenRanking], answered: Mapping[str, Collection[str]], *, responses: Path
+    path: Path, rankings: Collection[GivenRanking], answered: Mapping[str, Collection[str]], *, responses: str
 ) -> None:
     """Check that what was ranked is there.
 
@@ -66,7 +66,7 @@ def check_ranked(
         path: the file of the rankings.
         rankings: what it holds.
         answered: by the id of each sample of the data, the models that have a response to it.
-        responses: the file of these.
+        responses: what the files of these are called.
 
     Raises:
         DataError: naming file and line of samples and models that are not known, at most ten.

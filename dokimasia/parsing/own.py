@@ -43,8 +43,8 @@ def own(text: str) -> str:
     words that introduce it, is read.
 
     Raises:
-        UnparsableReply: as `spoken`; or a thought, a quote, a comment or the prompt's material is not closed, or is closed
-            without being opened.
+        UnparsableReply: as `spoken`; or a thought, a quote, a comment, a fence or the prompt's material is not closed, or is
+            closed without being opened.
     """
     said = spoken(text)
     said = _without_blocks(_without_material(said if "<s>" in said else _END_TOKEN.sub("", said)))
@@ -187,6 +187,8 @@ def _without_quotes(text: str) -> str:
         else:
             kept.append(line)
         quoting = False
-    if len(shown) == 1 and not mark and is_empty_talk("\n".join(kept)):
+    if mark:
+        raise UnparsableReply(f"the fence {mark} is not closed: repeat the reply without it")
+    if len(shown) == 1 and is_empty_talk("\n".join(kept)):
         return "\n".join(shown[0])
     return "\n".join(kept)

@@ -1,6 +1,6 @@
 """Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.blocks import Cell, Column, Span, Tone
@@ -91,16 +91,30 @@ def share(value: float | None, place: str = "") -> Span:
     return Span(text.replace("%", " %"), "", place, value)
 
 
-def cost(value: float | None, place: str = "") -> Span:
-    """US dollars; unknown is said to be so."""
+def spoken(value: float | None, place: str = "") -> Span:
+    """A share of weight spoken to, with the digits that keep what is below `SPEAKING` below it."""
+    if value is None or value >= SPEAKING:
+        return share(value, place)
+    digits = next((many for many in range(3) if round(value, many + 2) < SPEAKING), None)
+    text = f"< {SPEAKING:.0%}" if digits is None else f"{value:.{digits}%}"
+    return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
+
+
+def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
+    """US dollars; what is only in part `known` is at least that part, and unknown is said to be so."""
     if value is None:
-        return Span("unknown", "muted")
+        return Span(f"at least {cost(known).text}" if known else "unknown", "muted")
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
-def cost_text(value: float | None) -> str:
+def cost_of(used: Mapping[str, Any], place: str = "") -> Span:
+    """The cost of what `runs.shapes.Used` describes."""
+    return cost(used["cost"], f"{place}/cost" if place else "", known=used.get("cost_known"))
+
+
+def cost_text(value: float | None, known: float | None = None) -> str:
     """US dollars where no value's place is needed."""
-    return cost(value).text
+    return cost(value, known=known).text
 
 
 def several(count: int, thing: str, things: str = "") -> str:
@@ -108,9 +122,14 @@ def several(count: int, thing: str, things: str = "") -> str:
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
+def in_words(names: Sequence[str]) -> str:
+    """Names in a sentence: `a`, `a and b`, `a, b and c`."""
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def used(summary: Mapping[str, Any]) -> str:
     """What a run came to: calls and US dollars, in words."""
-    return f"{several(summary['calls'], 'call')}, cost {cost_text(summary['cost'])}"
+    return f"{several(summary['calls'], 'call')}, cost {cost_of(summary).text}"
 
 
 def p_value(value: float | None) -> Span:

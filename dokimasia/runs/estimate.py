@@ -28,14 +28,21 @@ class ModelEstimate(Value):
 
 
 class Estimate(Value):
-    """What a run will ask of each model. Answers that the ledger already has are not subtracted.
+    """What a run will ask of each model, as a whole. Answers that the ledger already has are not subtracted.
 
-    `notes` say what else should be known before it starts.
+    `answered` counts the calls that its results rest on already, where it is gone on with; `notes` say what else should be
+    known before it starts.
     """
 
     samples: int
     models: dict[str, ModelEstimate]
     notes: tuple[str, ...] = ()
+    answered: int = 0
+
+    @property
+    def left(self) -> int:
+        """How many calls are left at most."""
+        return max(0, self.calls - self.answered)
 
     @property
     def calls(self) -> int:
@@ -46,7 +53,12 @@ class Estimate(Value):
     def cost(self) -> float | None:
         """All money together in US dollars; None where any model's price is unknown."""
         costs = [model.cost for model in self.models.values()]
-        return None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs)
+        return None if any(cost is None for cost in costs) else self.cost_known
+
+    @property
+    def cost_known(self) -> float:
+        """What is known of it: that of the models with a price."""
+        return sum(model.cost or 0.0 for model in self.models.values())
 
 
 class Asking(NamedTuple):

@@ -46,15 +46,25 @@ def is_simulated(model: str) -> bool:
 
 
 def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
-    """Return how many `calls` rows used, each once, and their `cost` in US dollars; None where any price is unknown."""
+    """Return how many `calls` rows used, each once, and their `costs`."""
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
-    return {"calls": len(used), "cost": summed([one.cost for one in used.values()])}
+    return {"calls": len(used), **costs(one.cost for one in used.values())}
 
 
 def summed(costs: Iterable[float | None]) -> float | None:
     """Return a sum of costs, or None if any is unknown: a part of a cost is not the cost."""
     known = list(costs)
     return None if any(cost is None for cost in known) else round(sum(cost or 0.0 for cost in known), 6)
+
+
+def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> dict[str, float | None]:
+    """Return the `cost` of several things as `summed`, and where some of it is unknown, what is, as `cost_known`.
+
+    `known` are the known parts of those whose cost is None.
+    """
+    every = list(each)
+    total, part = summed(every), round(sum(cost or 0.0 for cost in (*every, *known)), 6)
+    return {"cost": total, **({"cost_known": part} if total is None and part else {})}
 
 
 def failures(rows: Iterable[ResultRow]) -> dict[str, int]:

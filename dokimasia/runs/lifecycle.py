@@ -41,6 +41,7 @@ from dokimasia.storage.runs import (
     set_status,
 )
 from dokimasia.storage.threads import live_threads
+from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Job
@@ -192,7 +193,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
     kept: dict[str, Any] = {
         "plan": plan,
         "request": asked,
-        "estimate": accepted.estimate,
+        "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
         "samples": hash_of(places or [(one.id, value_id(one)) for one in accepted.samples]),
         "versions": {"method": method.version, **method.graphs_of(plan)},
         "skipped": list(accepted.skipped),
@@ -261,8 +262,11 @@ async def carry_out(
         transports=transports,
         goes_on=request.allows_every_failure,
     )
+    answered = count_calls(home, run.id)
     async with _at_work(home, run, opening, retry=retry, new=new) as services:
-        watching.planned(run.id, Estimate.model_validate(run.options["estimate"]))
+        expected = Estimate.model_validate(run.options["estimate"])
+        kept = count_calls(home, run.id) if retry else answered
+        watching.planned(run.id, expected.model_copy(update={"answered": kept}))
         job = Job(method.name, session, run, plan, request, services, watching)
         complete = await _work(method, job)
         if complete and method.ended is not None:

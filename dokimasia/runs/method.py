@@ -141,6 +141,10 @@ class Method(Generic[Q, P]):
         export: the whole table of an export, where a run ends in something else than result rows.
         forms: other forms of an export by name, each the files of a folder by theirs.
         scale: the lowest and the highest score of a row; None for a method without scores.
+        shown: how many points of the scale that its figures are shown in make one of a row's: 100 where a share is shown in
+            percent.
+        rubrics: by what rubrics a run scored each sample's answers, so that these can be told apart, by the sample's name;
+            None where rows name criteria.
         judged: what its judge says of things that people rate, too, by the way in which it was asked (empty: all of it); by
             default the scores of its rows' models.
         pairs: the pairs of responses that it compares, for people to compare them, too.
@@ -183,6 +187,8 @@ class Method(Generic[Q, P]):
     export: "Callable[[Home, Run], Export] | None" = None
     forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(default_factory=dict[str, Any])
     scale: tuple[float, float] | None = None
+    shown: float = 1.0
+    rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
     judged: "Callable[[Home, Run], Mapping[str, Mapping[Unit, float]]] | None" = None
     pairs: "Callable[[Home, Run], Iterable[Pair]] | None" = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])

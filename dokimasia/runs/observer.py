@@ -30,7 +30,7 @@ class Observer(Protocol):
     """Watches one run; none of its methods may raise."""
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """The run is known and its estimate made; nothing was sent yet."""
+        """The run is known and its estimate made, with what is answered already; nothing was sent yet by this invocation."""
         ...
 
     def progressed(self, progress: Progress) -> None:

@@ -17,6 +17,8 @@ from dokimasia.runs.services import transports_for_models
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, api_key, resolve_model
 from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run
+from dokimasia.storage.usage import count_calls
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -50,9 +52,11 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
     prompts: list[Rendered] = []
     if method.previews is not None and accepted.first is not None:
         prompts = list(method.previews(accepted.plan, accepted.first, library))
+    id = run_id(method, accepted.plan)
     return {
-        "run": run_id(method, accepted.plan),
+        "run": id,
         **expected(accepted),
+        **({} if request.fresh else _begun(settings, id)),
         "prompts": {one.name: _messages(one) for one in prompts},
     }
 
@@ -81,13 +85,21 @@ def check_keys(settings: Settings, shown: Mapping[str, Any]) -> None:
         raise ConfigError("; ".join(missing))
 
 
+def _begun(settings: Settings, id: str) -> dict[str, Any]:
+    """Return how many calls the results of a run rest on already; empty where it has none."""
+    with suppress(NotFound), Home.open(settings.home, write=False) as home:
+        answered = count_calls(home, get_run(home, id).id)
+        return {"answered": answered, "status": get_run(home, id).status} if answered else {}
+    return {}
+
+
 def expected(accepted: Accepted[Any]) -> dict[str, Any]:
     """Return an estimate, ready for JSON, and which models are sent no images larger than how many pixels a side."""
     estimate = accepted.estimate
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
     }
-    shown = estimate.model_dump(mode="json") | {"calls": estimate.calls, "cost": estimate.cost}
+    shown = estimate.model_dump(mode="json", exclude={"answered"}) | {"calls": estimate.calls, "cost": estimate.cost}
     return shown | ({"max_image_side": sides} if sides else {})
 
 

@@ -21,7 +21,7 @@ SHARED_HELP = {
     "judge": "The judge: a name from dokimasia.toml or any LiteLLM name.",
     "repeats": "Answers and judgements a sample.",
     "responses": "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
-    "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx).",
+    "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx); once for each file.",
 }
 """Help of options that several methods have."""
 

@@ -1,12 +1,15 @@
-"""Answers that exist already: the file that `--responses` names, held against a run's samples, in the place of candidates."""
+"""Answers that exist already: the files that `--responses` names, held against a run's samples, in the place of candidates."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator
 
 from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_responses
 from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import RunStore
 from dokimasia.domain.sample import Sample
@@ -15,20 +18,34 @@ from dokimasia.report.figures import several
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
-ResponsesFile = Annotated[Path | None, Option(metavar="[NAME=]FILE", read=named_file)]
-"""The option that names such a file, and, where the file does not, whose answers they are."""
+
+def _files(given: Any) -> Any:
+    """Return one file, or none, as the files that a request names."""
+    return () if given is None else (given,) if isinstance(given, str | Path) else given
+
+
+def _named_files(given: Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(named_file, given))
+
+
+ResponsesFiles = Annotated[
+    tuple[Path, ...],
+    BeforeValidator(_files),
+    Option(metavar="[NAME=]FILE", repeated=True, read=_named_files),
+]
+"""The option that names such files, once for each, and, where a file does not, whose answers they are."""
 
 
 class Responses(NamedTuple):
-    """The answers of a file by sample id, model and repeat, and the file's hash."""
+    """The answers of all files by sample id, model and repeat, what the files are called, and their hash."""
 
-    path: Path
+    path: str
     given: Mapping[tuple[str, str, int], GivenResponse]
     hash: str
 
     @property
     def repeats(self) -> int:
-        """How many answers of a model to a sample the file has room for."""
+        """How many answers of a model to a sample the files have room for."""
         return 1 + max(repeat for _, _, repeat in self.given)
 
     async def kept(self, sample: Sample, item: AnswerItem, store: RunStore) -> str | None:
@@ -38,22 +55,39 @@ class Responses(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The models whose answers are in a file, and what of the file was left out."""
+    """The models whose answers are in the files, and what of these was left out."""
 
     models: tuple[ModelSpec, ...]
     left_out: list[str]
 
 
-def read_given(path: Path | None) -> Responses | None:
-    """Return the answers of a file, None where none is named.
+def read_given(paths: Sequence[Path]) -> Responses | None:
+    """Return the answers of all files together, None where none is named.
 
     Raises:
-        DataError: the file cannot be read, or there is no answer in it.
+        DataError: a file cannot be read, there is no answer in it, or two answer for the same sample, model and repeat.
     """
-    if path is None:
+    if not paths:
         return None
-    given = {(answer.sample_id, answer.model, answer.repeat): answer for answer in read_responses(path)}
-    return Responses(path, given, hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32])
+    given: dict[tuple[str, str, int], GivenResponse] = {}
+    twice: list[str] = []
+    for path in paths:
+        for answer in read_responses(path):
+            first = given.setdefault((answer.sample_id, answer.model, answer.repeat), answer)
+            if first is not answer:
+                twice.append(
+                    f"{answer.place}: {answer.model} already answers sample {answer.sample_id!r}, repeat {answer.repeat}, "
+                    f"in {first.place}"
+                )
+    if twice:
+        raise DataError(f"{_listed(twice)}\n(leave one of the two files, or the answers in one of them, out)")
+    hashes = [hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32] for path in paths]
+    return Responses(files_text(paths), given, hashes[0] if len(hashes) == 1 else digest("responses", sorted(hashes)))
+
+
+def files_text(paths: Sequence[Path]) -> str:
+    """Return what files of answers are called in a message."""
+    return " and ".join(str(name_and_file(path)[1]) for path in paths)
 
 
 def candidates_of(
@@ -64,12 +98,12 @@ def candidates_of(
     samples: Collection[str],
     others: Collection[str] = (),
 ) -> Candidates:
-    """Return the models that a file's answers are of, which have to have answered every sample.
+    """Return the models that the answers are of, which have to have answered every sample.
 
     Args:
-        responses: the file's answers.
+        responses: the files' answers.
         request: says how much of the data is wanted, and what to do with lines that cannot be used.
-        models: those that are wanted; by default all of the file.
+        models: those that are wanted; by default all of the files.
         samples: the run's samples, by name.
         others: samples of the data that the run leaves out.
 
@@ -85,7 +119,7 @@ def candidates_of(
             raise DataError(
                 f"{responses.path}: {model} has no answer to {len(missing)} of {several(len(samples), 'sample')} "
                 f"({_some(missing)}); "
-                "add them, choose models with --models, or shorten the data with --limit"
+                f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
                 + (f"\n{_listed(strangers)}" if strangers else "")
             )
     if strangers and request.on_bad_sample == "fail":
@@ -107,15 +141,18 @@ def check_no_blind_arm(no_image: bool) -> None:
         raise ConfigError("--no-image asks the candidates anew, which --responses does not; leave one of them out")
 
 
-def check_unchanged(path: Path | None, hashed: str | None, run: str) -> None:
-    """Check that a file of answers is the one that a run was accepted with.
+def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None:
+    """Check that files of answers are those that a run was accepted with.
 
     Raises:
-        DataError: it has changed.
+        DataError: one has changed.
     """
-    found = read_given(path)
+    found = read_given(paths)
     if found is not None and found.hash != hashed:
-        raise DataError(f"{path} has changed since run {run} was accepted; give the command that began it as a new run")
+        have = "has" if len(paths) == 1 else "have"
+        raise DataError(
+            f"{found.path} {have} changed since run {run} was accepted; give the command that began it as a new run"
+        )
 
 
 def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
@@ -124,8 +161,9 @@ def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[s
 
 
 def _listed(lines: list[str]) -> str:
-    more = len(lines) - 20
-    return "\n".join([*lines[:20], *([f"and {more} more"] if more > 0 else [])])
+    more = len(lines) - 3
+    rest = f"and {several(more, 'more answer')} to samples that the data do not have"
+    return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
 
 
 def _some(names: list[str]) -> str:

@@ -29,6 +29,10 @@ Cost = Annotated[
     Annotated[float, Field(ge=0)] | None,
     Field(description="of these calls in US dollars; null where any price is unknown"),
 ]
+CostKnown = Annotated[
+    Annotated[float, Field(ge=0)] | None,
+    Field(description="the known part of a cost that is null; left out where all is known, or nothing"),
+]
 Failures = Annotated[dict[FailureKind, Count], Field(description="how many failed, by kind of failure")]
 Coverage = Annotated[Fraction | None, Field(description="the part of n with an outcome, 0 to 1; null where n is 0")]
 
@@ -54,6 +58,7 @@ class Used(Value):
 
     calls: Calls
     cost: Cost
+    cost_known: CostKnown = None
 
 
 class Bounds(Value):

@@ -15,7 +15,8 @@ MOST_COST = 1e6
 class Used(NamedTuple):
     """Ledger entries used, each counted once: tokens of those whose usage is known, how many are unknown, US dollars.
 
-    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown.
+    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown,
+    and `known` then what the others come to.
     """
 
     calls: int = 0
@@ -23,6 +24,7 @@ class Used(NamedTuple):
     output_tokens: int | None = 0
     unknown: int = 0
     cost: float | None = 0.0
+    known: float = 0.0
 
 
 class ScoredAnswer(NamedTuple):
@@ -60,7 +62,9 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
         GROUP BY used.kind, used.model, used.arm
     """
     return {
-        (kind, model, arm): Used(calls, sent, received, unknown, None if unpriced else (nano or 0) / NANO)
+        (kind, model, arm): Used(
+            calls, sent, received, unknown, *((None, (nano or 0) / NANO) if unpriced else ((nano or 0) / NANO,))
+        )
         for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
     }
 
@@ -81,6 +85,13 @@ def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
     for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
             yield ScoredAnswer(*row[1:])
+
+
+def count_calls(home: Home, run_id: str) -> int:
+    """Return how many calls the results of a run rest on, each counted once."""
+    sql = "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ?"
+    [(calls,)] = home.all(sql, (run_id,))
+    return calls
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:

@@ -280,6 +280,19 @@ def test_an_impossible_home_is_said_to_be_one(
         assert home in err
 
 
+def test_an_empty_home_is_none(
+    tmp_path: Path, world: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--home "$UNSET"` is the default home, as an empty DOKIMASIA_HOME is, and never the working folder."""
+    folder = tmp_path / "working"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("DOKIMASIA_HOME", "")
+    words = ["evaluate", str(world), "--judge", "sim/judge", "--models", "sim/strong", "--home", ""]
+    assert run(words) == 0, capsys.readouterr().err
+    assert [one.name for one in folder.iterdir()] == [".dokimasia"]
+
+
 def test_a_stop_is_kept_where_nobody_reads_errors_any_more(tmp_path: Path, world: Path) -> None:
     """SIGTERM with standard error a dead pipe: the run stops after the calls in flight, with exit code 130."""
     home = tmp_path / "home"

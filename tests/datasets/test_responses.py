@@ -104,3 +104,11 @@ def test_bad_rows_of_a_table_are_named(tmp_path: Path, text: str, message: str) 
     path.write_text(text)
     with pytest.raises(DataError, match=message):
         list(read_responses(path))
+
+
+def test_semicolons_are_named(tmp_path: Path) -> None:
+    """A table with semicolons, as spreadsheets of some countries write it, is refused with the columns that were found."""
+    path = tmp_path / "answers.csv"
+    path.write_text("id;model;response\ns1;m;A cat, and a dog.\n")
+    with pytest.raises(DataError, match=r"line 1: one column, 'id;model;response', is found: a comma is expected"):
+        list(read_responses(path))

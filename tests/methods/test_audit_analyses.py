@@ -60,6 +60,29 @@ def test_reliability_gap() -> None:
     assert reliability_gap({"models": {}})["mean"] is None
 
 
+def test_ties_are_said_and_a_gap_is_said_in_its_figures() -> None:
+    """All domains and models that tie are named; how many single facts a model gets right is said, and not taken for many."""
+
+    def failing(domains: dict[str, tuple[bool, ...]]) -> list[AuditRow]:
+        return [
+            AuditRow(f"{domain}{at}", f"{domain}{at}", domain, name, 0, (2, 1), ((passes, passes and at > 1), (True,)))
+            for name in ("a", "b")
+            for domain, each in domains.items()
+            for at, passes in enumerate(each)
+        ]
+
+    none, half = (False,) * 4, (False, False, True, True)
+    rows = failing({"data": half, "stem": none, "document": half, "natural": none})
+    assert failures_by_domain(rows)["says"] == (
+        "Gates fail most often in natural and stem (100 % of responses) and least in data and document (50 %)."
+    )
+    same = failures_by_domain(failing({"data": half, "stem": half, "natural": half}))["says"]
+    assert same == "Gates fail equally often in data, natural and stem (50 % of responses)."
+    assert failures_by_domain(failing({"data": half}))["says"] == "Gates fail in data (50 % of responses)."
+    gap = reliability_gap(audit_figures(failing({"data": (True, True, False, False)}), seed=0))["says"]
+    assert "they are most for a and b (25.0): a gets 25 % of single facts right and passes 0 % of gates; b gets" in gap
+
+
 def test_arms_without_the_image_are_not_pooled_with_those_that_see_it() -> None:
     """A blind arm has its own gap and its own failures; the mean over models and the counts of all leave it out."""
     rows = rows_of({"m": 0.9, "m#blind": 0.5})

@@ -162,7 +162,7 @@ def test_intervals_cover_planted_figures() -> None:
 
 
 def test_models_stand_in_groups_with_their_parameters() -> None:
-    """Where the configuration says it, open models come before proprietary ones, best first in each, with parameters."""
+    """Where the configuration says it, open models come first, best first in each group; failures are counted in responses."""
     rate = {"mean": 50.0, "low": 40.0, "high": 60.0}
 
     def model(overall: float, weights: str | None, parameters: str | None) -> dict[str, Any]:
@@ -173,8 +173,11 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
             "bounds": {"overall": None},
             "by_domain": {},
             "failures": {},
-            **dict.fromkeys(("n", "n_scored", "answers", "answers_scored"), 3),
-            "coverage": 1.0,
+            "failed_answers": {"refused": 2},
+            **dict.fromkeys(("n", "n_scored"), 3),
+            "answers": 6,
+            "answers_scored": 4,
+            "coverage": 0.666667,
             "weights": weights,
             "parameters": parameters,
         }
@@ -207,6 +210,8 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
             ["b", "proprietary", "–"],
             ["d", "–", "–"],
         ]
+    responses = [plain(row[-3]) + ": " + plain(row[-1]) for row in tables()[0].rows]
+    assert responses == ["4/6: 2 refused"] * 4, "judged and failed are both counted in responses"
     assert [column.title for column in tables()[1].columns][3:] == ["natural", "overall"]
     for one in models.values():
         one |= {"weights": None, "parameters": None}

@@ -13,9 +13,10 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import AuditRequest, audit
 from dokimasia.methods.audit.agreement import two_judges
 from dokimasia.methods.audit.results import audit_rows
-from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.runs.reading.export_formats import Format, encode
 from dokimasia.runs.reading.exporting import export_rows
@@ -91,6 +92,38 @@ async def test_answers_to_unknown_samples_are_named(
         await evaluate(request_of(**asked), settings=settings)
 
 
+async def test_a_lacking_answer_names_the_file_and_what_helps(
+    settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path
+) -> None:
+    """The file is named without the model's name before it, one model alone is not to choose among, and of many unknown
+    ids the first few are listed with how many more there are."""
+    first = (await finished(request_of(judge="sim/judge", models=("sim/strong",)))).run
+    path = await exported(settings, first, tmp_path / "answers.jsonl")
+    given = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [row | {"id": f"unknown-{row['id']}"} for row in given[4:]]
+    path.write_text("\n".join(map(json.dumps, [*given[:4], *rows])))
+    asked = request_of(models=(), responses=path.with_name("sim%2Fstrong=answers.jsonl"), on_bad_sample="skip")
+    with pytest.raises(DataError) as raised:
+        await evaluate(asked, settings=settings)
+    said = str(raised.value)
+    assert said.startswith(f"{path}: sim/strong has no answer to 10 of 14 samples")
+    assert "--models" not in said
+    assert said.count("the data have no sample '") == 3
+    assert said.endswith("and 7 more answers to samples that the data do not have")
+
+
+async def test_a_preview_shows_only_what_is_asked(
+    settings: Settings, request_of: Requests, finished: Finished, tmp_path: Path
+) -> None:
+    """Nobody is asked for answers that exist, so their prompt is not shown."""
+    first = (await finished(request_of(judge="sim/judge"))).run
+    path = await exported(settings, first, tmp_path / "answers.jsonl")
+    asked = request_of(models=(), responses=path)
+    shown = await asyncio.to_thread(preview, METHOD, asked, settings=settings)
+    assert "candidate" not in shown["prompts"]
+    assert "checkpoints" in shown["prompts"]
+
+
 class Audited:
     """A home with an audit, its request, and its export; nothing changes it."""
 
@@ -103,7 +136,7 @@ class Audited:
         self.file = asyncio.run(exported(self.settings, self.run, folder / "said.csv", "csv"))
 
     def asking(self, **changes: Any) -> AuditRequest:
-        return self.request.model_copy(update={"models": (), "responses": self.file, **changes})
+        return self.request.model_copy(update={"models": (), "responses": (self.file,), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +178,7 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
     """Another judge judges the same descriptions; where the file has changed since, neither a fork nor a resume goes on."""
     file = tmp_path / "said.csv"
     file.write_bytes(audited.file.read_bytes())
-    request = audited.asking(responses=file, max_calls=2, judge="sim/judge-careless", fresh=True)
+    request = audited.asking(responses=(file,), max_calls=2, judge="sim/judge-careless", fresh=True)
     begun = await audit(request, settings=audited.settings)
     assert not begun.complete
     with Home.open(audited.settings.home, write=False) as home:
@@ -167,6 +200,6 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
 async def test_what_an_audit_of_descriptions_cannot_do(audited: Audited) -> None:
     """Neither models nor descriptions, an arm without the image, and an unknown sample are refused with a way out."""
     with pytest.raises(ConfigError, match="--models, or descriptions that exist with --responses"):
-        await audit(audited.asking(responses=None), settings=audited.settings)
+        await audit(audited.asking(responses=()), settings=audited.settings)
     with pytest.raises(ConfigError, match="--no-image asks the candidates anew"):
         await audit(audited.asking(no_image=True), settings=audited.settings)

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from dokimasia.cli.main import run as command
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
 from dokimasia.gateway.doubles import CountingTransport
@@ -225,6 +226,36 @@ def test_what_exports_say(made: Made, copied: Settings) -> None:
     for row in sets:
         assert row["must_right"] == [one.statement for one in rubrics[row["id"]].must_right]
         assert row["caption"] == rubrics[row["id"]].caption
+
+
+def test_audits_are_compared_by_rubrics_on_the_scale_that_is_shown(
+    made: Made, copied: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`diff` of two audits knows that rubrics are the same, from a run or its file, calls them so, and speaks of percent."""
+    lines = list(map(orjson.loads, made.file.read_bytes().splitlines()))
+    lines[0]["must_right"] = lines[0]["must_right"][:1]
+    lines[0]["easy_wrong"] = []
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    asked = [
+        auditing(made),
+        auditing(made, rubrics=made.rubrics, judge="sim/judge-noisy"),
+        auditing(made, rubrics=str(other)),
+    ]
+    done = [audited(copied, one) for one in asked]
+    for second, same in ((done[1], len(lines)), (done[2], len(lines) - 1)):
+        assert command(["diff", done[0].run, second.run, "--json", "--home", str(copied.home)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["scored_by"], found["scale"]) == ("rubrics", [0.0, 100.0])
+        for one in found["pairs"]:
+            assert (one["same_criteria"], one["n_paired"]) == (same, len(lines))
+            shown = done[0].summary["models"][one["first_model"]]["overall"]["mean"]
+            assert one["first"] == pytest.approx(shown, abs=1e-4)
+    assert command(["diff", done[0].run, done[1].run, "--home", str(copied.home)]) == 0
+    said = capsys.readouterr().out
+    assert f"the same rubrics on both sides in {len(lines)} of {len(lines)} samples" in said
+    assert "criteria" not in said
+    assert "scale from 0 to 100" in " ".join(said.split())
 
 
 def test_commands_repeat_what_was_asked(made: Made, copied: Settings) -> None:

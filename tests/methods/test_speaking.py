@@ -1,14 +1,20 @@
 """What an evaluation says of answers that leave things unsaid: figures by hand, and what stands before a difference."""
 
+from collections.abc import Sequence
 from random import Random
 from statistics import correlation
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from dokimasia.methods.evaluation.blocks import differences
+from dokimasia.methods.evaluation.blocks import differences, overview
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.report import figures
+from dokimasia.report.blocks import Bullets, plain
+from dokimasia.report.data import ReportData
+
+STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
 
 
 def row(sample: int, model: str = "m", **fields: Any) -> Row:
@@ -92,3 +98,53 @@ def test_a_comparison_says_before_any_score_who_says_more() -> None:
     first = str(found.blocks[0])
     assert "talkative 95 %, terse 40 %" in first
     assert "silent just where it errs" in str(found.blocks[1])
+
+
+def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:
+    """What the overview says of figures."""
+    facts = SimpleNamespace(data_name="d", models=(), run="r", seed=0, accepted_by="1", written_by="1")
+    data = ReportData(drawing=cast("Any", None), facts=cast("Any", facts), summary=summary, differences=pairs)
+    found = overview.section(data).blocks[0]
+    assert isinstance(found, Bullets)
+    return "\n".join(map(plain, found.items))
+
+
+def summary_of(rows: Sequence[Row]) -> dict[str, Any]:
+    return {"samples": 8, "forked_from": None, "judge": "J", **summarise(collect(rows), seed=0)}
+
+
+def test_a_tie_is_said_as_one() -> None:
+    """Models with equal shares of right answers, equal means or equal coverage are named together, and not the first alone."""
+    rows = [
+        row(at, model=name, verdict="right" if at == 0 else "wrong", score=None if at == 7 else 3.0, failure=failure)
+        for name in ("a", "b")
+        for at in range(8)
+        for failure in ("refused" if at == 7 else None,)
+    ]
+    said = findings(summary_of(rows))
+    assert "a and b answer right equally often: 1 of 8, 12 %" in said
+    assert "a and b score highest, and alike: 3.00 of 5" in said
+    assert "the least covered models are a and b: 7/8 scored" in said
+    third = [row(at, model="c", verdict="wrong", score=2.0) for at in range(8)]
+    said = findings(summary_of([*rows, *third]))
+    assert "a and b answer right most often, and equally often: 1 of 8" in said
+    alone = [row(at, model="a", verdict="right" if at < 2 else "wrong") for at in range(8)]
+    assert "a answers right most often: 2 of 8" in findings(summary_of([*alone, *third]))
+
+
+def test_what_is_below_a_limit_is_never_rounded_to_it() -> None:
+    """A share of 79.6 % stands in the warning about less than 80 % with the digits that it takes."""
+    assert [figures.spoken(value).text for value in (0.79, 0.796, 0.7996, 0.799999, 0.8, 0.804)] == [
+        *("79 %", "79.6 %", "79.96 %", "< 80 %"),
+        *("80 %", "80 %"),
+    ]
+
+
+def test_the_overview_says_over_which_samples_models_speak() -> None:
+    """The shares of weight beside a difference are of the samples scored for both, and said to be."""
+    rows = [row(at, model=name, score=score, stated=stated) for name, score, stated in STATED for at in range(8)]
+    stated = {"n": 5, "first": 0.6, "second": 0.98, "adjusted": 0.5}
+    difference = {"mean": 1.0, "low": 0.5, "high": 1.5}
+    pair = {"better": "a", "worse": "b", "n_paired": 5, "difference": difference, "adjusted": 0.5, "stated": stated}
+    said = findings(summary_of(rows), [pair])
+    assert "On the 5 samples scored for both a speaks to 98 % of the criteria's weight and b to 60 %" in said

@@ -54,7 +54,7 @@ def command(
     if as_json:
         print_json(found)
     else:
-        _print(found, console(), scale=method_of(run).scale)
+        _print(found, console())
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:
@@ -66,10 +66,11 @@ def _pair(models: str | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None) -> None:
+def _print(found: dict[str, Any], out: Any) -> None:
     from dokimasia.report.data import SIMULATED_NOTE
     from dokimasia.report.terminal import draw_blocks
 
+    scale = found["scale"]
     if found["simulated"]:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
     for name in ("first", "second"):
@@ -89,7 +90,7 @@ def _print(found: dict[str, Any], out: Any, *, scale: tuple[float, float] | None
         if scale is None:
             _print_contents(one, out)
         else:
-            _print_pair(one, out, alone=len(found["pairs"]) == 1, judges=judges)
+            _print_pair(one, out, alone=len(found["pairs"]) == 1, judges=judges, by=found["scored_by"])
     for where, names in _unpaired(found):
         out.print(f"[dim]{where}: {escape(', '.join(names))}[/dim]")
     if scale is None:
@@ -201,7 +202,7 @@ def _table(pairs: list[dict[str, Any]]) -> "Table":
 
 def _silence(one: dict[str, Any]) -> str:
     """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
-    from dokimasia.report.figures import SPEAKING, SURE, share
+    from dokimasia.report.figures import SPEAKING, SURE, spoken
 
     stated = one.get("stated")
     if stated is None or (min(stated["first"], stated["second"]) >= SPEAKING and stated["p_value"] > SURE):
@@ -210,14 +211,14 @@ def _silence(one: dict[str, Any]) -> str:
     if names[0] == names[1]:
         names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
     return escape(
-        f"{names[0]} speaks to {share(stated['first']).text} of the criteria's weight and {names[1]} to "
-        f"{share(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
+        f"{names[0]} speaks to {spoken(stated['first']).text} of the criteria's weight and {names[1]} to "
+        f"{spoken(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
         "on the criteria that both speak to"
     )
 
 
-def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str) -> None:
-    lines = list(_said(one, judges=judges))
+def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str, by: str) -> None:
+    lines = list(_said(one, judges=judges, by=by))
     if not alone and (lines or one["most_changed"]):
         out.print(f"[bold]{escape(_name(one))}[/bold]")
     for line in lines:
@@ -233,8 +234,11 @@ def _print_pair(one: dict[str, Any], out: Any, *, alone: bool, judges: str) -> N
         out.print(table)
 
 
-def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
-    """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree."""
+def _said(one: dict[str, Any], *, judges: str, by: str) -> Iterator[str]:
+    """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree.
+
+    `by` says what answers were scored by.
+    """
     if (right := one.get("right")) is not None and right["lost"]:
         lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
         yield f"left out of right answers: [red]{escape(lost)}[/red]"
@@ -248,10 +252,11 @@ def _said(one: dict[str, Any], *, judges: str) -> Iterator[str]:
                 f"{bounds['low']:+.2f} to {bounds['high']:+.2f}[/dim]"
             )
     if one["n_paired"]:
-        yield (
-            f"[dim]the same criteria on both sides in {one['same_criteria']} of {one['n_paired']} samples, the same "
-            f"answers in {one['same_answers']}[/dim]"
-        )
+        of, answers = f"of {one['n_paired']} samples", f"the same answers in {one['same_answers']}"
+        if one["same_criteria"] is None:
+            yield f"[dim]{answers} {of}[/dim]"
+        else:
+            yield f"[dim]the same {by} on both sides in {one['same_criteria']} {of}, {answers}[/dim]"
     agreement = one["agreement"]
     if agreement is not None:
         from dokimasia.report.figures import limits_text

@@ -12,7 +12,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.methods.duel import DuelPlan
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.responses import ResponsesFile
+from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.results import ResultRow
 
 Draw = Literal["all", "swiss"]
@@ -38,7 +38,7 @@ class ArenaRequest(DataRequest):
     )
     judge_sees: Literal["image", "text"] = Field(default="image", description="Whether the judge is shown the images.")
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
-    responses: ResponsesFile = Field(default=None, description=f"Judge {SHARED_HELP['responses']}")
+    responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
     scores: Annotated[Path | None, Option(exists=True, file=True)] = Field(
         default=None, description="Scores of the models elsewhere, to hold theirs against: model and rating a line."
     )

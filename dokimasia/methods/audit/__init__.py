@@ -5,7 +5,7 @@ from functools import partial
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.accepting import accept, reached, resumable
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
-from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells
+from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells, rubrics_used
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -29,6 +29,8 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     scale=(0.0, 1.0),
+    shown=100.0,
+    rubrics=rubrics_used,
     measures={"score": ("overall", "mean")},
 )
 

@@ -14,7 +14,7 @@ from dokimasia.algorithms.statistics import (
 )
 from dokimasia.domain.identity import unit_interval
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
-from dokimasia.report.figures import several
+from dokimasia.report.figures import in_words, several
 from dokimasia.runs.reading.lengths import ALPHA, adjust, directions, length_and_score
 from dokimasia.runs.reading.rates import limits, rounded
 
@@ -42,11 +42,15 @@ def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
     if not seeing:
         return {"models": models, "mean": None, "says": "No response to an image was judged."}
     mean = sum(models[name]["gap"]["mean"] for name in seeing) / len(seeing)
-    widest = max(seeing, key=lambda name: (models[name]["gap"]["mean"], name))
-    gap = models[widest]["gap"]["mean"]
+    gap = max(models[name]["gap"]["mean"] for name in seeing)
+    widest = [name for name in seeing if models[name]["gap"]["mean"] == gap]
+    parts = "; ".join(
+        f"{name} gets {models[name]['item']:.0f} % of single facts right and passes {models[name]['gate']:.0f} % of gates"
+        for name in widest
+    )
     said = (
-        f"On average {mean:.1f} points lie between single must-right facts and whole gates; they are most for {widest} "
-        f"({gap:.1f}): it gets single facts right and fails the conjunction."
+        f"On average {mean:.1f} points lie between single must-right facts and whole gates; they are most for "
+        f"{in_words(widest)} ({gap:.1f}): {parts}."
         if mean >= 1
         else f"Single must-right facts and whole gates lie close together ({mean:.1f} points on average)."
     )
@@ -67,9 +71,7 @@ def failures_by_domain(rows: Sequence[AuditRow]) -> dict[str, Any]:
     elif not any(rates.values()):
         said = "No gate failed in any domain."
     else:
-        worst, best = max(rates, key=lambda name: (rates[name], name)), min(rates, key=lambda name: (rates[name], name))
-        said = f"Gates fail most often in {worst} ({rates[worst]:.0f} % of responses)"
-        said += f" and least in {best} ({rates[best]:.0f} %)." if best != worst else "."
+        said = _extremes(rates)
     return {"models": models, "all": pooled, "says": said}
 
 
@@ -136,6 +138,20 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
             f"Length goes with the score for {len(marked)} of {len(known)} models. {directions(models, marked, 'it')}"
         )
     return {"models": models, "says": said}
+
+
+def _extremes(rates: Mapping[str, float]) -> str:
+    """Say in which domains gates fail most and least often: all that tie, and that none stands out where all do."""
+    highest, lowest = max(rates.values()), min(rates.values())
+    worst, best = ([name for name, rate in rates.items() if rate == end] for end in (highest, lowest))
+    digits = 0 if highest == lowest or f"{highest:.0f}" != f"{lowest:.0f}" else 2
+    if highest == lowest:
+        where = f"in {worst[0]}" if len(worst) == 1 else f"equally often in {in_words(worst)}"
+        return f"Gates fail {where} ({highest:.0f} % of responses)."
+    return (
+        f"Gates fail most often in {in_words(worst)} ({highest:.{digits}f} % of responses) and least in {in_words(best)} "
+        f"({lowest:.{digits}f} %)."
+    )
 
 
 def _failures(samples: Sequence[Judged]) -> dict[str, Any]:

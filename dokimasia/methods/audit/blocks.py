@@ -65,9 +65,9 @@ def scores(data: ReportData) -> Section:
     columns = [*heading, *(Column(title, meaning=meaning) for _, title, meaning in COLUMNS)]
     failing = any(one["answers_scored"] < one["answers"] for one in models.values())
     columns += [
-        Column("judged"),
+        Column("judged", meaning="responses that were judged, and all"),
         Column("bounds", only="page"),
-        Column("failed", numeric=False, only=None if failing else "page"),
+        Column("failed", numeric=False, meaning="responses", only=None if failing else "page"),
     ]
     chose: Sequence[str] = data.summary["in_pool"]
     heads: dict[str, list[Cell]] = {
@@ -368,7 +368,7 @@ def _cells(model: Mapping[str, Any], place: str) -> list[Cell]:
         *(figures.measured(model[key], f"{place}/{key}") for key, _, _ in COLUMNS),
         figures.scored_of(model, place),
         figures.interval(model["bounds"]["overall"], f"{place}/bounds/overall", digits=1),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
     ]
 
 

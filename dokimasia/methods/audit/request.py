@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option, RunOrFile
-from dokimasia.runs.responses import ResponsesFile
+from dokimasia.runs.responses import ResponsesFiles
 
 
 class AuditRequest(DataRequest):
@@ -30,7 +30,7 @@ class AuditRequest(DataRequest):
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )
-    responses: ResponsesFile = Field(default=None, description=f"Audit {SHARED_HELP['responses']}")
+    responses: ResponsesFiles = Field(default=(), description=f"Audit {SHARED_HELP['responses']}")
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):

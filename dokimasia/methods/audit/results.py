@@ -9,7 +9,7 @@ from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, audit_figures
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.figures import heading, paid, rows_shown, shown_name, summed
+from dokimasia.runs.figures import costs, heading, paid, rows_shown, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
@@ -58,7 +58,7 @@ def audit_summary(home: Home, run: Run) -> dict[str, Any]:
         "in_pool": sorted({spec.ref.name for spec in plan.candidates} & set(pool)),
         **figures,
         "calls": sum(one["calls"] for one in models.values()),
-        "cost": summed(one["cost"] for one in models.values()),
+        **costs((one["cost"] for one in models.values()), (one.get("cost_known") for one in models.values())),
     }
 
 
@@ -95,6 +95,15 @@ def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
     """Return an audit's rubric sets by the sample's name."""
     found = find_values(home, RubricSet, plan.sets.values())
     return {sample: found[id] for sample, id in plan.sets.items()}
+
+
+def rubrics_used(home: Home, run: Run) -> dict[str, str]:
+    """Return what tells apart what an audit demanded of descriptions, by the sample's name: streams and statements."""
+    sets = rubric_sets(home, AuditPlan.model_validate(run.options["plan"]))
+    return {
+        sample: digest("rubrics", [[rubric.stream, rubric.statement] for rubric in one.rubrics])
+        for sample, one in sets.items()
+    }
 
 
 def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

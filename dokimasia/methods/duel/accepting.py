@@ -37,12 +37,12 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     given, repeats, left_out = _given(request, samples)
     if request.noise_floor and request.baseline in given:
         raise ConfigError(
-            f"{request.responses} has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
+            f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
             f"the answers of {request.baseline}"
         )
     rivals = [name for name in request.models or given if name != request.baseline]
     if not (rivals or request.noise_floor or request.text_models):
-        raise ConfigError(f"{request.responses} has the answers of the baseline alone; name models with --models")
+        raise ConfigError("--responses has the answers of the baseline alone; name models with --models")
     candidates = tuple(
         ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
         if name in given

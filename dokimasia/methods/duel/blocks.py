@@ -1,6 +1,6 @@
 """Duels as they are drawn: the table of models, verdicts as bars, categories and tasks, places, lengths."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.agents.candidate import BLIND
@@ -157,32 +157,10 @@ def sight(data: ReportData) -> Section | None:
     arms = [name for name in models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
         return None
-    gaps: Mapping[str, Any] = summary["without_images"]
-    rows: list[Sequence[Cell]] = []
-    for name in arms:
-        model, _, arm = name.rpartition("#")
-        place, alone = figures.pointer("without_images", name), {"difference": None, "adjusted": None}
-        found = gaps.get(name, {"reward": alone, "factuality": alone})
-        seeing = models.get(model, {"reward": None, "factuality": None})
-        cells: list[Cell] = []
-        for measure in ("reward", "factuality"):
-            draw = _signed if measure == "reward" else _scored
-            cells += [
-                draw(seeing[measure], figures.pointer("models", model, measure)),
-                draw(models[name][measure], figures.pointer("models", name, measure)),
-                _signed(found[measure]["difference"], f"{place}/{measure}/difference"),
-                figures.p_value(found[measure]["adjusted"]),
-            ]
-        rows.append([Span(model, "strong"), SHOWN[arm], *cells])
-    columns = [Column("model", numeric=False), Column("shown instead", numeric=False)]
-    for measure in ("reward", "VFS"):
-        columns += [
-            Column(f"{measure} by the images", meaning="answers to the same cases with the images shown"),
-            Column(f"{measure} without", meaning="answers without the images"),
-            Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
-            Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over this table"),
-        ]
-    blocks: list[Block] = [Table(columns, rows, "With the images and without")]
+    blocks: list[Block] = [
+        _with_and_without(summary, arms, "reward", "reward", _signed),
+        _with_and_without(summary, arms, "factuality", "VFS", _scored),
+    ]
     if summary["describer"] is not None:
         told = (
             " with an eye to each request" if summary["descriptions"] == "specific" else ", the same for every request"
@@ -192,6 +170,37 @@ def sight(data: ReportData) -> Section | None:
         Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
     )
     return Section("sight", "Without the images", blocks, menu="Images")
+
+
+def _with_and_without(
+    summary: Mapping[str, Any], arms: Sequence[str], measure: str, head: str, draw: Callable[[Any, str], Cell]
+) -> Table:
+    """Return one measure by the images and in the arms without them, and how far these are apart."""
+    models: Mapping[str, Any] = summary["models"]
+    rows: list[Sequence[Cell]] = []
+    for name in arms:
+        model, _, arm = name.rpartition("#")
+        found = summary["without_images"].get(name, {}).get(measure, {"difference": None, "adjusted": None})
+        place = figures.pointer("without_images", name, measure, "difference")
+        rows.append(
+            [
+                Span(model, "strong"),
+                SHOWN[arm],
+                draw(models.get(model, {measure: None})[measure], figures.pointer("models", model, measure)),
+                draw(models[name][measure], figures.pointer("models", name, measure)),
+                _signed(found["difference"], place),
+                figures.p_value(found["adjusted"]),
+            ]
+        )
+    columns = [
+        Column("model", numeric=False),
+        Column("shown instead", numeric=False),
+        Column(f"{head} by the images", meaning="answers to the same cases with the images shown"),
+        Column(f"{head} without", meaning="answers without the images"),
+        Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
+        Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
+    ]
+    return Table(columns, rows, f"{head.capitalize() if head != 'VFS' else head} with the images and without")
 
 
 def _scored(one: Mapping[str, Any] | None, place: str) -> Cell:

@@ -11,7 +11,7 @@ from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, F
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.responses import ResponsesFile, check_no_blind_arm
+from dokimasia.runs.responses import ResponsesFiles, check_no_blind_arm
 from dokimasia.storage.results import ResultRow
 
 Sees = Literal["image", "text"]
@@ -52,7 +52,7 @@ class DuelRequest(DataRequest):
     text_models: Models = Field(
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
-    responses: ResponsesFile = Field(default=None, description=f"Judge {SHARED_HELP['responses']}")
+    responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
@@ -157,7 +157,7 @@ def check_request(request: DuelRequest) -> None:
         )
     if request.noise_floor and request.baseline == REFERENCE:
         raise ConfigError("--noise-floor draws a second answer of the baseline, and a reference answer cannot be drawn")
-    if request.responses is not None:
+    if request.responses:
         check_no_blind_arm(request.no_image)
     if request.text_models and request.describer is None:
         raise ConfigError("--text-models answer by descriptions of the images: name who writes them with --describer")
@@ -166,7 +166,7 @@ def check_request(request: DuelRequest) -> None:
             f"--text-models names {both[0]!r}, which is shown the images, too; with --describer every one of --models "
             "answers by the descriptions as well"
         )
-    if request.responses is not None and request.describer is not None and not request.text_models:
+    if request.responses and request.describer is not None and not request.text_models:
         raise ConfigError("--describer asks models anew, which --responses does not; name them with --text-models")
-    if not (request.models or request.text_models or request.noise_floor) and request.responses is None:
+    if not (request.models or request.text_models or request.noise_floor) and not request.responses:
         raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")

@@ -19,11 +19,13 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
 
 
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to solver, judge and candidates."""
+    """Return the prompts as they would be put to solver, judge and candidates; to these none where their answers exist."""
     asking = "candidate_plain" if plan.ask == "plain" else "candidate"
-    candidate = render(asking, question_inputs(sample), images=sample.images, library=library)
+    candidate = [render(asking, question_inputs(sample), images=sample.images, library=library)]
+    if plan.responses is not None:
+        candidate = []
     if plan.judge is None:
-        return [candidate]
+        return candidate
     published = plan.protocol == "published"
     prompts = _of_judge(sample, library, show_image=plan.show_image or bool(plan.tools), published=published)
     prompts[-1:-1] = _of_criteria(plan, sample, library)
@@ -31,7 +33,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
         prompts = [_with_tools(one, plan.looks, library) for one in prompts]
     if takes_schema(plan.judge):
         prompts = [_as_object(one, library) for one in prompts]
-    return [*prompts[:-1], candidate, prompts[-1]]
+    return [*prompts[:-1], *candidate, prompts[-1]]
 
 
 def _of_judge(sample: Sample, library: PromptLibrary | None, *, show_image: bool, published: bool) -> list[Rendered]:

@@ -11,7 +11,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.report.figures import several
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.responses import ResponsesFile
+from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunSample
@@ -89,7 +89,7 @@ class EvaluationRequest(DataRequest):
     tree: Annotated[str | None, Option(metavar="TREE")] = Field(
         default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
-    responses: ResponsesFile = Field(default=None, description=f"Score {SHARED_HELP['responses']}")
+    responses: ResponsesFiles = Field(default=(), description=f"Score {SHARED_HELP['responses']}")
 
 
 def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -> None:

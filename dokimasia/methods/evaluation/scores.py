@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
-from dokimasia.runs.figures import counted
+from dokimasia.runs.figures import costs, counted
 from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, share, spread
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import Used
@@ -223,5 +223,5 @@ def _usage(used: Used | None) -> dict[str, Any]:
     return {
         "calls": used.calls,
         "tokens": {"input": used.input_tokens, "output": used.output_tokens, "unknown": used.unknown},
-        "cost": None if used.cost is None else rounded(used.cost),
+        **costs([used.cost], [used.known]),
     }

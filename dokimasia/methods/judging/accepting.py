@@ -1,7 +1,7 @@
 """How a comparison of judging methods is accepted: data, responses and rankings read and held against each other."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dokimasia.agents.schemas import takes_schema
@@ -15,7 +15,7 @@ from dokimasia.methods.judging.units import asked_methods, bases_of, ranked_mode
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.responses import check_unchanged, read_given
+from dokimasia.runs.responses import check_unchanged, files_text, read_given
 from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.runs import Run
 
@@ -90,16 +90,21 @@ def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingReq
         DataError: one has changed.
     """
     check_unchanged(request.responses, plan.responses, run.id)
-    check_unchanged(request.auxiliary if plan.auxiliary else None, plan.auxiliary, run.id)
+    check_unchanged(auxiliary_of(plan, request), plan.auxiliary, run.id)
 
 
-def texts_of(path: Path | None) -> Texts:
+def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]:
+    """Return the file of auxiliary responses that a comparison draws on, if it does."""
+    return (request.auxiliary,) if plan.auxiliary and request.auxiliary is not None else ()
+
+
+def texts_of(paths: Sequence[Path]) -> Texts:
     """Return the response of each model to each sample; nothing where no file is named.
 
     Raises:
-        DataError: the file cannot be used, or a model has several responses to a sample, of which people ranked one.
+        DataError: a file cannot be used, or a model has several responses to a sample, of which people ranked one.
     """
-    responses, found = read_given(path), Texts()
+    responses, found = read_given(paths), Texts()
     for one in () if responses is None else responses.given.values():
         if one.repeat:
             raise DataError(
@@ -116,7 +121,7 @@ def _rankings(request: JudgingRequest, found: Entries, responses: Texts) -> Huma
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in found.places}
     if request.limit is not None:
         given = [one for one in given if one.sample_id in samples]
-    check_ranked(request.rankings, given, samples, responses=request.responses)
+    check_ranked(request.rankings, given, samples, responses=files_text(request.responses))
     return HumanRankings(
         rankings=tuple(
             HumanRanking(sample=one.sample_id, annotator=one.annotator, scores=dict(one.scores)) for one in given
@@ -128,7 +133,7 @@ def _auxiliary(request: JudgingRequest, methods: tuple[str, ...], ranked: Mappin
     """Return the hash of the auxiliary responses, checked to be of others than are judged, and enough of them."""
     if request.auxiliary is None or "scan" not in methods:
         return None
-    texts = texts_of(request.auxiliary)
+    texts = texts_of([request.auxiliary])
     judged = {model for models in ranked.values() for model in models}
     both = sorted(judged & {model for one in texts.values() for model in one})
     if both:
@@ -143,11 +148,11 @@ def _auxiliary(request: JudgingRequest, methods: tuple[str, ...], ranked: Mappin
             f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
             f"({named}); add some, or leave scan out of --methods"
         )
-    return _hash(request.auxiliary)
+    return _hash([request.auxiliary])
 
 
-def _hash(path: Path) -> str:
-    found = read_given(path)
+def _hash(paths: Sequence[Path]) -> str:
+    found = read_given(paths)
     return "" if found is None else found.hash
 
 

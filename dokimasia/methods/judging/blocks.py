@@ -147,7 +147,7 @@ def cost(data: ReportData) -> Section:
         place = figures.pointer("results", judge, method)
         used = [figures.count(one[name], f"{place}/{name}") for name in ("calls", "input_tokens", "output_tokens")]
         points = [_per_point(one["per_point"][name], f"{place}/per_point/{name}") for name in ("calls", "cost")]
-        rows.append([judge, method, *used, figures.cost(one["cost"], f"{place}/cost"), *points])
+        rows.append([judge, method, *used, figures.cost_of(one, place), *points])
     placed = [
         (judge, method, one["calls"] if not said["cost"] else one["cost"], one["accuracy"]["share"])
         for judge, method, one in _each(said)

@@ -10,6 +10,7 @@ from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnyOrder, DataPlan
 from dokimasia.runs.requests import DataRequest, Models, Option
+from dokimasia.runs.responses import ResponsesFiles
 
 METHODS = (
     "pointwise",
@@ -35,8 +36,8 @@ class JudgingRequest(DataRequest):
 
     VERB: ClassVar[str] = "compare-judging"
 
-    responses: Annotated[Path, Option(exists=True, file=True)] = Field(
-        description="The responses that are judged: JSON lines of id, model, response."
+    responses: ResponsesFiles = Field(
+        min_length=1, description="The responses that are judged: JSON lines of id, model, response, or predictions."
     )
     rankings: Annotated[Path, Option(exists=True, file=True)] = Field(
         description="How people rank them: JSON lines of id, annotator, and ranking or scores (see docs/data.md)."

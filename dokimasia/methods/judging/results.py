@@ -19,7 +19,7 @@ from dokimasia.methods.judging.units import (
     ranked_models,
     source_of,
 )
-from dokimasia.runs.figures import failures, heading, rows_shown, summed
+from dokimasia.runs.figures import costs, failures, heading, rows_shown
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.runs.reading.rates import rounded
 from dokimasia.storage.home import Home
@@ -77,7 +77,7 @@ def judging_summary(home: Home, run: Run) -> dict[str, Any]:
             for judge, several in batches.items()
         },
         "calls": len(used),
-        "cost": summed([one.cost for one in used.values()]),
+        **costs(one.cost for one in used.values()),
     }
 
 
@@ -197,7 +197,7 @@ def _used(home: Home, rows: Sequence[ResultRow]) -> dict[str, Any]:
     return {
         "calls": len(used),
         **{name: None if None in values else sum(values) for name, values in tokens.items()},
-        "cost": summed([one.cost for one in used]),
+        **costs(one.cost for one in used),
     }
 
 

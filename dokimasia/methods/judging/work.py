@@ -18,7 +18,7 @@ from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.graphs.evaluation.final_answer import by_nobody
 from dokimasia.graphs.judging import batch_ranking, criteria_making, response_judging
 from dokimasia.graphs.reasking import gathered
-from dokimasia.methods.judging.accepting import Texts, texts_of
+from dokimasia.methods.judging.accepting import Texts, auxiliary_of, texts_of
 from dokimasia.methods.judging.request import JudgingPlan
 from dokimasia.methods.judging.units import (
     RESTS_ON,
@@ -55,7 +55,7 @@ class JudgingWork:
         rankings = find_values(job.home, HumanRankings, [job.plan.rankings])[job.plan.rankings]
         self._ranked = ranked_models(rankings.rankings)
         self._texts = texts_of(job.request.responses)
-        self._auxiliary: Texts = texts_of(job.request.auxiliary if job.plan.auxiliary else None)
+        self._auxiliary: Texts = texts_of(auxiliary_of(job.plan, job.request))
         bases = len(bases_of(job.plan)) * len(job.plan.judges) * len(self._ranked)
         self.items = bases + len(all_units(job.plan, self._ranked))
 

@@ -6,7 +6,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Section
 from dokimasia.report.data import ReportData
 
-MOST, MOST_PRINTED = 200, 20
+MOST, MOST_PRINTED = 200, 5
 
 
 def section(data: ReportData) -> Section | None:

@@ -1,6 +1,7 @@
 """Two runs, or two models of one, compared sample by sample, and what differs between what the runs are."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dokimasia.domain.identity import digest
@@ -33,6 +34,8 @@ def compare_runs(
 ) -> dict[str, Any]:
     """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
 
+    Scores are on the scale that the method's figures are shown in.
+
     Args:
         home: where both runs are.
         first: one run.
@@ -43,7 +46,8 @@ def compare_runs(
         seed: of the intervals and the tests; by default that of the first run.
 
     Returns:
-        first and second {run, status, judge}, simulated, seed, differs [{what, first, second}], pairs [{first_model,
+        first and second {run, status, judge}, simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores),
+        differs [{what, first, second}], pairs [{first_model,
         second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a method without scores, n_shared,
         same, different, failed {first, second} and items of other content}], unpaired {first, second}.
 
@@ -66,7 +70,8 @@ def compare_runs(
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
     sides: dict[str, dict[str, Side]] = {}
-    if method.scale:
+    scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
+    if scale:
         for run, plan in zip((first, second), plans, strict=True):
             sides[run.id] = _sides(home, run, rows[run.id], judged=bool(plan.judge_name))
     return {
@@ -76,15 +81,17 @@ def compare_runs(
         },
         "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
         "seed": seed,
+        "scored_by": None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        "scale": scale,
         "differs": list(_differences(*identities)),
         "pairs": [
             {
                 "first_model": one,
                 "second_model": other,
                 **(
-                    compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=method.scale)
+                    compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=scale)
                     | ({"agreement": None} if first.id == second.id else {})
-                    if method.scale
+                    if scale
                     else _contents(home, (first, second), (rows[first.id], rows[second.id]), (one, other))
                 ),
             }
@@ -103,6 +110,14 @@ def _models(rows: Sequence[ResultRow]) -> list[str]:
 
 def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
     ours, theirs = names
+    for run, known in ((first, ours), (second, theirs)):
+        if not known:
+            way = (
+                "it is empty"
+                if run.status == "done"
+                else f"it is {run.status}: dokimasia resume {run.id} goes on with it"
+            )
+            raise InputError(f"run {run.id} has no result to compare yet; {way}")
     if models is None:
         if first.id == second.id:
             raise InputError(
@@ -117,9 +132,7 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         return
     for name, run, known in ((models[0], first, ours), (models[1], second, theirs)):
         if name not in known:
-            raise InputError(
-                f"run {run.id} has no results of {name!r}; it has those of {', '.join(known) or 'no model'}"
-            )
+            raise InputError(f"run {run.id} has no results of {name!r}; it has those of {', '.join(known)}")
     if first.id == second.id and models[0] == models[1]:
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
@@ -128,9 +141,16 @@ def _sides(home: Home, run: Run, rows: Sequence[ResultRow], *, judged: bool) -> 
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
+    method = method_of(run)
+    rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[Answer]] = {}
     for row in rows:
-        answers.setdefault(shown_name(row.model, row.arm), []).append(answer_of(row, scores, stated, weights, texts))
+        answer = answer_of(row, scores, stated, weights, texts)
+        if rubrics is not None:
+            answer = replace(answer, criteria=rubrics[row.sample_id])
+        if answer.score is not None:
+            answer = replace(answer, score=answer.score * method.shown)
+        answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
     scored = judged or any(row.score is not None for row in rows)
     return {
         name: Side.of(_taken_up(run, places, listed), listed, scored=scored) for name, listed in sorted(answers.items())

@@ -45,7 +45,8 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         difference, p_value, changed; left out where no answer has it), both_stated (the same for the score on the
         criteria that both speak to, with their number `criteria`), p_value with permutations {patterns, exact} (two-sided
         sign flips of whole clusters), changed {higher, equal, lower}, most_changed (with both scores), same_criteria and
-        same_answers (pairs in which all is the same on both sides), agreement (of the criteria scores where both are the
+        same_answers (pairs in which all is the same on both sides; the first is None where nothing says by what answers
+        were scored), agreement (of the criteria scores where both are the
         same; None without such). What nothing was measured for is None.
     """
     shared, unshared = match_places(first.places, second.places)
@@ -117,7 +118,8 @@ def _agreement(first: Side, second: Side, pairs: Sequence[Pair], *, seed: int) -
                 answers += 1
                 gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
                 clusters += [pair.first.cluster] * len(one.criteria_scores)
-    shares = {"same_criteria": same_criteria, "same_answers": same_answers}
+    told = any(one.criteria is not None for side in (first, second) for each in side.answers.values() for one in each)
+    shares = {"same_criteria": same_criteria if told else None, "same_answers": same_answers}
     if not gaps:
         return {**shares, "agreement": None}
     exact = [float(gap == 0) for gap in gaps]

@@ -1,6 +1,6 @@
 """What the run used: calls, tokens and US dollars by model and for the criteria; unknown is said to be unknown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dokimasia.report import figures
@@ -52,7 +52,9 @@ def section(data: ReportData) -> Section:
         "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
         "and are made once: another candidate does not pay for them again. "
     )
-    blocks.append(Paragraph((whose if judged else "") + "A sum that holds an unknown cost is unknown.", "note"))
+    blocks.append(
+        Paragraph((whose if judged else "") + "Of a sum that holds an unknown cost, the known part is said.", "note")
+    )
     return Section("cost", "Cost and calls", blocks, menu="Cost")
 
 
@@ -63,7 +65,7 @@ def _usage(used: Mapping[str, Any], place: str) -> list[Cell]:
         figures.count(tokens["input"], f"{place}/tokens/input"),
         figures.count(tokens["output"], f"{place}/tokens/output"),
         figures.count(tokens["unknown"], f"{place}/tokens/unknown"),
-        figures.cost(used["cost"], f"{place}/cost"),
+        figures.cost_of(used, place),
     ]
 
 
@@ -76,6 +78,14 @@ def _dollars(value: float | None) -> Span:
     return figures.NOTHING if value is None else Span(f"${value:,.4f}" if value else "$0.00")
 
 
+def together(used: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what several used, as one: calls and cost, and the known part of one that is unknown."""
+    every = list(used)
+    known = sum(one["cost"] or one.get("cost_known") or 0.0 for one in every)
+    cost = None if any(one["cost"] is None for one in every) else known
+    return {"calls": sum(one["calls"] for one in every), "cost": cost, "cost_known": known}
+
+
 def _total(used: list[Mapping[str, Any]]) -> list[Cell]:
     def total(values: list[Any]) -> Any:
         return None if any(value is None for value in values) else sum(values)
@@ -86,6 +96,6 @@ def _total(used: list[Mapping[str, Any]]) -> list[Cell]:
         figures.count(total([one["tokens"]["input"] for one in used]), tone="strong"),
         figures.count(total([one["tokens"]["output"] for one in used]), tone="strong"),
         figures.count(sum(one["tokens"]["unknown"] for one in used), tone="strong"),
-        figures.cost(total([one["cost"] for one in used])),
+        figures.cost_of(together(used)),
         figures.NOTHING,
     ]

@@ -22,7 +22,7 @@ MEANINGS = {
 def section(data: ReportData) -> Section:
     """Return coverage and failures."""
     judged = data.judged
-    blocks: list[Block] = [_of_scores(data) if judged else _of_verdicts(data)]
+    blocks: list[Block] = _of_scores(data) if judged else [_of_verdicts(data)]
     if data.reasons:
         kinds = [
             [Span(kind, "bad"), MEANINGS.get(kind, ""), Span(data.reasons[kind], "code")]
@@ -41,34 +41,45 @@ def section(data: ReportData) -> Section:
     return Section("coverage", "Coverage and failures", blocks, menu="Coverage")
 
 
-def _of_scores(data: ReportData) -> Table:
+def _of_scores(data: ReportData) -> list[Block]:
+    """Of how many answers there is a score, and, where samples have several, of how many samples."""
     models: Mapping[str, Any] = data.summary["models"]
     columns = (
         Column("model", numeric=False),
-        Column("samples"),
-        Column("scored", meaning="samples with a scored answer"),
         Column("answers", meaning="scored, and all"),
         Column("coverage", meaning="share of answers that were scored"),
-        Column("samples without a score", numeric=False, meaning="by the kind of their first failure"),
-        Column("failed answers", numeric=False, meaning="all repeats"),
+        Column("failed answers", numeric=False, meaning="by kind of failure"),
         Column("bounds of the mean", meaning="if every failed answer had scored 1, or 5"),
     )
-    rows = []
+    rows: list[list[Cell]] = []
+    samples: list[list[Cell]] = []
     for name in data.ranked():
         model, place = models[name], figures.pointer("models", name)
         rows.append(
             [
                 Span(name, "strong"),
-                figures.count(model["n"], f"{place}/n"),
-                figures.count(model["n_scored"], f"{place}/n_scored"),
                 figures.scored_of(model, place),
                 figures.share(model["coverage"], f"{place}/coverage"),
-                figures.failures(model["failures"], f"{place}/failures"),
                 figures.failures(model["failed_answers"], f"{place}/failed_answers"),
                 figures.interval(model["bounds"], f"{place}/bounds"),
             ]
         )
-    return Table(columns, rows, "Coverage and failures by model")
+        samples.append(
+            [
+                Span(name, "strong"),
+                (figures.count(model["n_scored"], f"{place}/n_scored"), "/", figures.count(model["n"], f"{place}/n")),
+                figures.failures(model["failures"], f"{place}/failures"),
+            ]
+        )
+    found: list[Block] = [Table(columns, rows, "Coverage and failures by model, in answers")]
+    if any(model["answers"] != model["n"] for model in models.values()):
+        titles = (
+            Column("model", numeric=False),
+            Column("samples", meaning="with a scored answer, and all"),
+            Column("samples without a score", numeric=False, meaning="by the kind of their first failure"),
+        )
+        found.append(Table(titles, samples, "The same in samples: one scored answer gives a sample its score"))
+    return found
 
 
 def _of_verdicts(data: ReportData) -> Table:

@@ -29,7 +29,9 @@ SPOKEN = (
         "right answers", meaning="first less second, in percentage points, on samples decided for both; 95 % interval"
     ),
     Column("adjusted p", meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs"),
-    Column("spoken to", meaning="share of the criteria's weight that first and second speak to"),
+    Column(
+        "spoken to", meaning="share of the criteria's weight that first and second speak to, on samples scored for both"
+    ),
     Column("criteria", meaning="criteria that both speak to, and the samples that these belong to"),
     Column(
         "score on these",
@@ -83,14 +85,15 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
     found = [pair for pair in pairs if "stated" in pair and apart(pair["stated"])]
     if found:
         named = "; ".join(
-            f"{pair['better']} {figures.share(pair['stated']['second']).text}, {pair['worse']} "
-            f"{figures.share(pair['stated']['first']).text}"
+            f"{pair['better']} {figures.spoken(pair['stated']['second']).text}, {pair['worse']} "
+            f"{figures.spoken(pair['stated']['first']).text}"
             for pair in found[:NAMED]
         )
         more = f"; and {len(found) - NAMED} more pairs" if len(found) > NAMED else ""
         blocks.append(
             Paragraph(
-                "These models do not speak to as much of the criteria's weight, or one of them to less than "
+                "On the samples scored for both these models do not speak to as much of the criteria's weight, or one of them to "
+                "less than "
                 f"{figures.share(figures.SPEAKING).text}, so that "
                 f"their scores also say how much each says: {named}{more}. Go by right answers, and by the criteria that "
                 "both speak to.",

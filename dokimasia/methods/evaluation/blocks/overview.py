@@ -1,11 +1,11 @@
 """The report's beginning: what was measured, on what, and what came of it in a few sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.methods.evaluation.blocks.differences import apart
 from dokimasia.report import figures
-from dokimasia.report.blocks import Bullets, Cell, Facts, Section, Span
+from dokimasia.report.blocks import Bullets, Cell, Facts, Section, Span, plain
 from dokimasia.report.data import ReportData
 
 FEW = 6
@@ -50,34 +50,36 @@ def _findings(data: ReportData) -> list[Cell]:
     if not ranked:
         return right or ["Nothing was scored: there is no figure to report."]
     found += right
-    best = ranked[0]
-    place = figures.pointer("models", best, "score")
-    score = models[best]["score"]
-    found.append(
-        (
-            Span(best, "strong"),
-            " scores " if len(ranked) == 1 else " scores highest: ",
-            figures.score(score["mean"], f"{place}/mean"),
-            " of 5 (" if score["low"] is None else " of 5 (95 % ",
-            *_as_pieces(figures.interval(score, place)),
-            ").",
-        )
-    )
-    found += _lead(data, best)
+    best = _most({name: models[name]["score"]["mean"] for name in ranked})
+    means: list[Cell] = [_mean(models[name]["score"], figures.pointer("models", name, "score")) for name in best]
+    alone = " scores " if len(ranked) == 1 else " scores highest: "
+    found.append((*_named(best), alone if len(best) == 1 else " score highest, and alike: ", *_joined(means), "."))
+    if len(best) == 1:
+        found += _lead(data, best[0])
     found.append(_coverage(data))
     blind: Mapping[str, Any] = data.summary.get("blind", {})
     shares = {name: one["share"] for name, one in blind.items() if one["share"] is not None}
     if shares:
-        most = max(shares, key=lambda name: (shares[name], name))
+        most = _most(shares)
         found.append(
             (
                 "Without the image ",
-                figures.share(shares[most], figures.pointer("blind", most, "share")),
-                f" of the score above the floor survives for {most}"
-                + (", more than for any other model." if len(shares) > 1 else "."),
+                figures.share(shares[most[0]], figures.pointer("blind", most[0], "share")),
+                " of the score above the floor survives for ",
+                *_named(most),
+                ", more than for any other model." if len(shares) > len(most) else ".",
             )
         )
     return found
+
+
+def _mean(score: Mapping[str, Any], place: str) -> Cell:
+    return (
+        figures.score(score["mean"], f"{place}/mean"),
+        " of 5 (" if score["low"] is None else " of 5 (95 % ",
+        *_as_pieces(figures.interval(score, place)),
+        ")",
+    )
 
 
 def _right(data: ReportData) -> list[Cell]:
@@ -90,17 +92,49 @@ def _right(data: ReportData) -> list[Cell]:
     }
     if not shares:
         return []
-    best = max(sorted(shares), key=lambda name: shares[name]["share"])
-    place = figures.pointer("models", best, "accuracy")
-    cell = _as_pieces(figures.share_of(shares[best], place))
-    often = " answers right in " if len(shares) == 1 else " answers right most often: "
-    bounds = shares[best]["bounds"]
-    left = ""
-    if shares[best]["n"] < shares[best]["answers"]:
-        left = (
-            f" of the decided ones; of all {shares[best]['answers']} it is {bounds['low']:.0%} to {bounds['high']:.0%}"
-        )
-    return [(Span(best, "strong"), often, *cell, f"{left}.")]
+    best = _most({name: one["share"] for name, one in shares.items()})
+    said: list[Cell] = [_decided(shares[name], figures.pointer("models", name, "accuracy")) for name in best]
+    only = len(best) == len(shares)
+    often = (
+        (" answers right in " if only else " answers right most often: ")
+        if len(best) == 1
+        else (" answer right equally often: " if only else " answer right most often, and equally often: ")
+    )
+    return [(*_named(best), often, *_joined(said), ".")]
+
+
+def _decided(accuracy: Mapping[str, Any], place: str) -> Cell:
+    """The share of right answers, and what it may be where some are not decided."""
+    cell, bounds = _as_pieces(figures.share_of(accuracy, place)), accuracy["bounds"]
+    if accuracy["n"] == accuracy["answers"]:
+        return cell
+    left = f" of the decided ones; of all {accuracy['answers']} it is {bounds['low']:.0%} to {bounds['high']:.0%}"
+    return (*cell, left)
+
+
+def _most(values: Mapping[str, float]) -> list[str]:
+    """The names of the highest value: several where they tie."""
+    highest = max(values.values())
+    return sorted(name for name, value in values.items() if value == highest)
+
+
+def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
+    """Names in a sentence: one, two with *and*, or more with commas."""
+    pieces: list[str | Span] = []
+    for at, name in enumerate(names):
+        between = "" if not at else " and " if at == len(names) - 1 else ", "
+        pieces += [between, Span(name, "strong")]
+    return tuple(pieces[1:])
+
+
+def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
+    """What is said of each of several; once where it is the same."""
+    if len(set(map(plain, cells))) == 1:
+        return _as_pieces(cells[0])
+    pieces: list[str | Span] = []
+    for cell in cells:
+        pieces += ["; ", *_as_pieces(cell)]
+    return tuple(pieces[1:])
 
 
 def _lead(data: ReportData, best: str) -> list[Cell]:
@@ -111,8 +145,9 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
     gap = pair["difference"]
     silence: list[Cell] = []
     if "stated" in pair and apart(pair["stated"]):
-        shares = [figures.share(pair["stated"][side]) for side in ("second", "first")]
-        whose = (Span(best, "strong"), " speaks to ", shares[0], " of the criteria's weight and ")
+        shares = [figures.spoken(pair["stated"][side]) for side in ("second", "first")]
+        both = ("On the ", figures.count(pair["stated"]["n"]), " samples scored for both ")
+        whose = (*both, Span(best, "strong"), " speaks to ", shares[0], " of the criteria's weight and ")
         said = " to ", shares[1], ", so that the difference that comes next also says how much each says."
         silence.append((*whose, Span(pair["worse"], "strong"), *said))
     sure = pair["adjusted"] is not None and pair["adjusted"] <= figures.SURE
@@ -145,15 +180,16 @@ def _coverage(data: ReportData) -> Cell:
     failing = {name: model for name, model in models.items() if model["answers_scored"] < model["answers"]}
     if not failing:
         return "Every answer was scored, for every model."
-    worst = min(failing, key=lambda name: (failing[name]["coverage"], name))
-    place = figures.pointer("models", worst)
+    worst = _most({name: -one["coverage"] for name, one in failing.items()})
+    place = figures.pointer("models", worst[0])
     return (
-        "Some answers have no score; the least covered model is ",
-        Span(worst, "strong"),
+        "Some answers have no score; the least covered ",
+        "model is " if len(worst) == 1 else "models are ",
+        *_named(worst),
         ": ",
-        *_as_pieces(figures.scored_of(models[worst], place)),
+        *_joined([figures.scored_of(models[name], figures.pointer("models", name)) for name in worst]),
         " scored (",
-        figures.share(models[worst]["coverage"], f"{place}/coverage"),
+        figures.share(models[worst[0]]["coverage"], f"{place}/coverage"),
         "). Failures are never numbers: they leave the mean and open bounds.",
     )
 

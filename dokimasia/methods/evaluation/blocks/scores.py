@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.cost import together
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import SCALE, Point, interval_chart
@@ -20,6 +21,8 @@ def section(data: ReportData) -> Section:
     models: Mapping[str, Any] = data.summary["models"]
     judged = data.judged
     ranked = data.ranked()
+    if not models:
+        return Section("scores", "Scores" if judged else "Right answers", _nothing_yet(data.summary), menu="Scores")
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
     failing = judged and any(model["answers_scored"] < model["answers"] for model in models.values())
@@ -37,6 +40,14 @@ def section(data: ReportData) -> Section:
     blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
     blocks += _notes(data, judged=judged)
     return Section("scores", "Scores" if judged else "Right answers", blocks, menu="Scores" if judged else "Right")
+
+
+def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
+    """Say that no answer has a result yet, and what is there."""
+    made, samples = summary.get("criteria"), figures.several(summary["samples"], "sample")
+    there = f" to {samples}" if made is None else f"; criteria of {made['sets']:,} of {samples} are there"
+    went = f"dokimasia resume {summary['run']} goes on, and asks for no answer again that the ledger has."
+    return [Paragraph(f"Nothing is scored yet: 0 answers have a result{there}. {went}")]
 
 
 def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
@@ -57,10 +68,12 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
             "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
         ),
         Column(
-            "of decided", meaning="right answers and answers of which it was decided", only="page" if judged else None
+            "of decided",
+            meaning="right answers and answers of which it was decided",
+            only="page" if judged and data.facts.status == "done" else None,
         ),
         *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
-        Column("failed", numeric=False, only="terminal"),
+        Column("failed", numeric=False, meaning="answers", only="terminal"),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
@@ -75,7 +88,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         figures.bar(score),
         *(_planted(data.planted.get(name), score) if data.planted is not None else ()),
         figures.NOTHING if score is None else f"{(score['mean'] - 1) * 25:.1f}",
-        figures.share(model["stated"]["mean"], f"{place}/stated/mean"),
+        figures.spoken(model["stated"]["mean"], f"{place}/stated/mean"),
         figures.measured(
             model["stated_score"] if model["stated_score"]["n"] else None, f"{place}/stated_score", ends=2
         ),
@@ -86,9 +99,9 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
         Span(name, "strong"),
         *_right(model["accuracy"], f"{place}/accuracy"),
         *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
-        figures.failures(model["failures"], f"{place}/failures"),
+        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
         figures.count(model["calls"], f"{place}/calls"),
-        figures.cost(model["cost"], f"{place}/cost"),
+        figures.cost_of(model, place),
     ]
 
 
@@ -102,6 +115,7 @@ def _right(accuracy: Mapping[str, Any] | None, place: str) -> list[Cell]:
 
 def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     summary = data.summary
+    used = figures.used(together([summary["preparation"], *summary["models"].values()]))
     right = "Right are final answers that agree with the reference answer, by rule"
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is a failure. "
     if not judged and any(one["failed_answers"].get("undecided") for one in summary["models"].values()):
@@ -116,7 +130,10 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
             "does not speak of says nothing of what the model can do. "
         )
     if not judged:
-        return [Paragraph(right + bare + INTERVALS, "note")]
+        return [
+            Paragraph(right + bare + INTERVALS, "note"),
+            Only("terminal", (Paragraph(f"All together: {used}.", "note"),)),
+        ]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
         "mean over its scored repeats, a model's the mean over its scored samples. What an answer does not speak of "
@@ -125,6 +142,7 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     made = (
         "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
         f"weight that answers speak to. {summary['preparation']['calls']:,} calls of {_made(data)}. "
+        f"They cost {figures.cost_of(summary['preparation']).text}. All together: {used}. "
     )
     return [
         Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
@@ -146,7 +164,7 @@ def _silence(summary: Mapping[str, Any]) -> str:
     little = [name for name, one in models.items() if one["stated"]["n"] and one["stated"]["mean"] < figures.SPEAKING]
     if not little:
         return ""
-    names = ", ".join(f"{name} ({figures.share(models[name]['stated']['mean']).text})" for name in little)
+    names = ", ".join(f"{name} ({figures.spoken(models[name]['stated']['mean']).text})" for name in little)
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
         "fall for what they do not say, right or wrong: compare them by right answers, and on the criteria that both models "

@@ -1,0 +1,84 @@
+"""A run that was stopped: what is left of it, and what is said where nothing is scored yet."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.errors import Interrupted
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.reaching import Stop
+from dokimasia.settings import Settings
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.world import write_world
+
+Verb = Callable[..., tuple[int, str, str]]
+ASKED = ("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong,sim/weak")
+
+
+@pytest.fixture
+def verb(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Verb:
+    """Runs a verb on a home of its own and returns its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    write_world(tmp_path / "world.jsonl", 6, 2)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = run([*map(str, arguments), "--home", str(tmp_path / "home")])
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def stop_after(calls: int, folder: Path) -> None:
+    """Ask for the run and stop it after so many calls, as Ctrl-C does."""
+    stop = Stop()
+    transport = CountingTransport(SimTransport(), stop=stop.ask, stop_after=calls)
+    request = EvaluationRequest.model_validate(
+        {"data": folder / "world.jsonl", "judge": "sim/judge", "models": ("sim/strong", "sim/weak")}
+    )
+    settings = Settings(home=folder / "home")
+    with pytest.raises(Interrupted):
+        asyncio.run(evaluate(request, settings=settings, stop=stop, transports={"sim": transport}))
+
+
+def test_what_is_left_is_said(verb: Verb) -> None:
+    """After an interruption the same command tried out, and resume, say what is answered and what is left at most."""
+    whole = json.loads(verb(*ASKED, "--dry-run", "--json")[1])
+    assert "answered" not in whole
+    assert verb(*ASKED, "--max-calls", 24)[0] == 4
+    shown = json.loads(verb(*ASKED, "--dry-run", "--json")[1])
+    answered, left = shown["answered"], whole["calls"] - shown["answered"]
+    assert 0 < answered <= 24
+    table = " ".join(verb("show", "last")[1].split())
+    assert "decided" in table
+    assert {name: value for name, value in shown.items() if name in whole} == whole
+    said = f"answered already, at most about {left} left"
+    assert f"{answered} calls of run {shown['run']} {said}" in verb(*ASKED, "--dry-run")[1]
+    code, _, err = verb("resume", "last")
+    assert code == 0
+    assert f"{answered} calls of them {said}" in err
+    assert int(re.findall(r"(\d+) calls? answered by models", err)[0]) <= left
+    assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
+
+
+def test_a_run_without_a_score_says_so(verb: Verb, tmp_path: Path) -> None:
+    """Stopped before the first score, a run shows no empty table, and `diff` says that it has nothing to compare yet."""
+    stop_after(2, tmp_path)
+    stopped = json.loads(verb("show", "last", "--json")[1])
+    assert stopped["models"] == {}
+    code, out, _ = verb("show", "last")
+    assert code == 0
+    assert "Nothing is scored yet: 0 answers have a result; criteria of 0 of 6 samples are there." in " ".join(
+        out.split()
+    )
+    assert "95 % interval" not in out
+    assert verb("evaluate", "world.jsonl", "--models", "sim/strong")[0] in (0, 3)
+    code, _, err = verb("diff", stopped["run"], stopped["run"], "--models", "sim/strong,sim/weak")
+    assert code == 2
+    assert f"run {stopped['run']} has no result to compare yet; it is interrupted: dokimasia resume" in err
