@@ -63,7 +63,12 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
     """
     return {
         (kind, model, arm): Used(
-            calls, sent, received, unknown, *((None, (nano or 0) / NANO) if unpriced else ((nano or 0) / NANO,))
+            calls,
+            sent,
+            received,
+            unknown,
+            None if unpriced else (nano or 0) / NANO,
+            (nano or 0) / NANO if unpriced else 0.0,
         )
         for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
     }
