@@ -389,12 +389,11 @@ def test_bad_input_is_named(made: Made, settings: Settings, copied: Settings, tm
     assert audited(settings, auditing(made, rubrics=str(other), models=("sim/weak",))).summary["samples"] == 1
 
 
-def test_a_caption_of_one_word_is_named(made: Made, settings: Settings, tmp_path: Path) -> None:
+def test_a_caption_of_one_word_is_named(made: Made, settings: Settings) -> None:
     """No rubric can be made from one word, and asking again does not help: it is said before anything is asked."""
     line = json.loads(made.data.read_text().splitlines()[0])
-    data = tmp_path / "short.jsonl"
-    image = str(made.data.parent / line["image"])
-    data.write_text(json.dumps({"id": "s1", "image": image, "caption": " Tomatoes "}) + "\n")
+    data = made.data.with_name("short.jsonl")
+    data.write_text(json.dumps({"id": "s1", "image": line["image"], "caption": " Tomatoes "}) + "\n")
     with pytest.raises(DataError, match="sample 's1' has a caption of one word, 'Tomatoes'"):
         asyncio.run(make_rubrics(made.request(data=data), settings=settings))
 
