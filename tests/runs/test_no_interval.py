@@ -51,7 +51,9 @@ def test_the_reason_stands_where_the_interval_would() -> None:
     assert figures.limits_text({"low": 1.0, "high": 2.0}, "{:.1f}".format) == "1.0–2.0"
     assert "━" not in plain(figures.bar(one))
     trace = interval_chart([Point("model", 4.9, None, None)], title="score", scale=(1, 5))["data"][0]
-    assert (trace["error_x"]["array"], trace["customdata"]) == ([0], [["none", "none"]])
+    assert "error_x" not in trace
+    assert trace["marker"]["symbol"] == ["circle-open"]
+    assert "no interval" in trace["hovertemplate"]
 
 
 def test_a_terminal_has_the_reasons_under_the_table() -> None:
