@@ -178,6 +178,22 @@ def test_a_verdict_that_cannot_be_read_fails_alone(cases: Path, settings: Settin
     assert [asked(call) for call in good.sent] == ["duel_verdict"]
 
 
+def test_what_the_budget_refused_stays_open_beside_another_failure(cases: Path, settings: Settings) -> None:
+    """Where one order is unparsable and the other was refused by the budget, a resume asks the other."""
+
+    def garbled(call: ModelCall, reply: ModelReply) -> ModelReply:
+        return ChatReply(text="I cannot say.") if asked(call) == "duel_verdict" else reply
+
+    transport = CountingTransport(SimTransport(), change=garbled)
+    options: dict[str, Any] = {"models": ("sim/strong",), "limit": 1, "factuality": "none"}
+    done = run(settings, cases, transport, max_calls=5, **options)
+    said = {one["failure"] for item in items(settings, done) for one in item["judgements"]}
+    assert said == {"unparsable", "budget"}
+    assert [item["failure"] for item in items(settings, done)] == ["budget"]
+    again = run(settings, cases, SimTransport(), **options)
+    assert again.summary["models"]["sim/strong"]["verdicts"]["valid"] >= 1
+
+
 def test_an_export_is_read_as_responses(cases: Path, settings: Settings, tmp_path: Path) -> None:
     """An export has one row an answer, with both orders in columns, and its answers can be judged again by another."""
     done = run(settings, cases)

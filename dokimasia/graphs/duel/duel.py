@@ -156,9 +156,9 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
         ids = [await context.store.put(one) for one, _ in judged]
         item = cast("Duel", with_calls(item, [key for _, calls in judged for key in calls]))
         item = {**item, "judgements": ids}
-        failed = next((one for one, _ in judged if one.failure), None)
-        if failed is not None and failed.failure is not None:
-            return {**item, **failed_update(failure(failed.failure, failed.reason))}
+        failures = [failure(one.failure, one.reason) for one, _ in judged if one.failure is not None]
+        if failures:  # what the budget refused stays open, so that a resume asks it, whatever else failed beside it
+            return {**item, **failed_update(next((one for one in failures if one.kind == "budget"), failures[0]))}
         verdicts = [one.verdict for one, _ in judged if one.verdict is not None]
         return {**item, "score": REWARD * sum(verdicts) / len(verdicts)}
 
