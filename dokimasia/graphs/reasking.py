@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
 from dokimasia.agents import Asked
+from dokimasia.domain.judgement import Failed
 from dokimasia.errors import CallFailed, Interrupted
 
 T = TypeVar("T")
@@ -57,3 +58,8 @@ def within_budget(asked: Asked[T]) -> Asked[T]:
     if asked.failed is not None and asked.failed.kind == "budget":
         raise CallFailed("budget", asked.failed.reason)
     return asked
+
+
+def to_report(failures: Sequence[Failed]) -> Failed:
+    """Return the failure that stands for several of an item: what the budget refused and a resume asks, else the first."""
+    return next((one for one in failures if one.kind == "budget"), failures[0])

@@ -7,7 +7,7 @@ order of a verdict and of visual factuality is a call of its own. Straight, so i
 result rows carry it over any crash.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -24,11 +24,11 @@ from dokimasia.agents.duel import (
     score_factuality,
 )
 from dokimasia.domain.duel import REWARD, TEXT, CaseCriteria, Described, DuelJudgement, DuelOptions, Place, criteria_of
-from dokimasia.domain.judgement import Response
+from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, unjudged, with_calls
-from dokimasia.graphs.context import Context, Failure, failed_update, own_options
-from dokimasia.graphs.reasking import each, gathered
+from dokimasia.graphs.context import Context, failed_update, own_options
+from dokimasia.graphs.reasking import each, gathered, to_report
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "duel"
@@ -66,14 +66,14 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
         told = await context.ask(say_what_to_observe(sample), model=options.describer)
         calls += told.calls
         observe = told.value or ""
-        ended = _undescribed(options, told)
+        ended = _undescribed(options, [told])
     if not ended:
         asked = await gathered(
             context.ask(describe_one(sample, image, observe=observe), model=options.describer)
             for image in sample.images
         )
         calls += [key for one in asked for key in one.calls]
-        ended = next((found for one in asked if (found := _undescribed(options, one))), ended)
+        ended = _undescribed(options, asked)
         texts = tuple(one.value.text for one in asked if one.value is not None)
     if not ended:
         described = Described(describer=options.describer, observe=observe, texts=texts)
@@ -85,11 +85,13 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
     }
 
 
-def _undescribed(options: DuelOptions, asked: Asked[Any]) -> Duel:
-    if asked.value is not None:
+def _undescribed(options: DuelOptions, asked: Sequence[Asked[Any]]) -> Duel:
+    failures = [one.failure for one in asked if one.value is None]
+    if not failures:
         return {}
-    told = f"{options.describer} did not describe the images: {asked.failure.reason}"
-    return cast("Duel", failed_update(failure(asked.failure.kind, told)))
+    failed = to_report(failures)
+    told = f"{options.describer} did not describe the images: {failed.reason}"
+    return cast("Duel", failed_update(failure(failed.kind, told)))
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
@@ -121,16 +123,16 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
             "response": (item["model"], item.get("arm", ""), item.get("repeat", 0)),
             "baseline": (options.baseline, "", item.get("repeat", 0)),
         }
-        ended: Failure = {}
+        failures: list[Failed] = []
         for name, place in places.items():
             if item.get(name):
                 continue
             asked, id = answers[place]
             item = cast("Duel", {**with_calls(item, asked.calls), **({name: id} if id else {})})
-            if asked.value is None and not ended:
+            if asked.value is None:
                 told = f"the baseline {place[0]} gave no answer: " if name == "baseline" else ""
-                ended = failed_update(failure(asked.failure.kind, told + asked.failure.reason))
-        return cast("Duel", {**item, **ended})
+                failures.append(failure(asked.failure.kind, told + asked.failure.reason))
+        return cast("Duel", {**item, **(failed_update(to_report(failures)) if failures else {})})
 
     return {"items": [taken(item) for item in state["items"]]}
 
@@ -157,8 +159,8 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
         item = cast("Duel", with_calls(item, [key for _, calls in judged for key in calls]))
         item = {**item, "judgements": ids}
         failures = [failure(one.failure, one.reason) for one, _ in judged if one.failure is not None]
-        if failures:  # what the budget refused stays open, so that a resume asks it, whatever else failed beside it
-            return {**item, **failed_update(next((one for one in failures if one.kind == "budget"), failures[0]))}
+        if failures:
+            return {**item, **failed_update(to_report(failures))}
         verdicts = [one.verdict for one, _ in judged if one.verdict is not None]
         return {**item, "score": REWARD * sum(verdicts) / len(verdicts)}
 
