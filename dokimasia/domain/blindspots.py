@@ -1,0 +1,226 @@
+"""Blind spots of judges: kinds of error, gold answers beside the same made worse, and what a judge said of either (FOCUS)."""
+
+from typing import Annotated, Literal, NamedTuple, Self, get_args
+
+from pydantic import Field, model_validator
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Provenance
+from dokimasia.domain.perturbation import Dimension
+from dokimasia.domain.sample import ImageRef
+
+Task = Literal["image-to-text", "text-to-image"]
+"""What the judged answer is: a text on an image, or an image made by a prompt."""
+
+NEUTRAL = "score_neutral"
+"""The dimension of changes that take nothing from an answer, such as a paraphrase; it belongs to no group."""
+
+Label = Literal["valid", "score_invariant", "incorrect", "not_relevant", "not_sure"]
+"""What a person says of a perturbation (FOCUS, appendix B). Only the first two enter a probe."""
+
+LABELS: tuple[Label, ...] = get_args(Label)
+ENTERING: tuple[Label, ...] = LABELS[:2]
+
+OVERALL = "overall"
+
+AXES: dict[Task, tuple[str, ...]] = {
+    "image-to-text": (
+        "relevance",
+        "trustworthiness",
+        "visual_grounding",
+        "clarity",
+        "coherence",
+        "completeness",
+        "creativity",
+        OVERALL,
+    ),
+    "text-to-image": (
+        "prompt_adherence",
+        "alignment",
+        "image_quality",
+        "accuracy",
+        "completeness",
+        "safety",
+        "bias",
+        OVERALL,
+    ),
+}
+"""Axes by task (FOCUS, appendix C.1); `creativity` is of pairwise comparison alone."""
+
+PAIRWISE_ONLY = ("creativity",)
+
+Evaluator = Literal[
+    "single-vanilla",
+    "single-rubric",
+    "single-axes",
+    "single-axes-rubric",
+    "pairwise-vanilla",
+    "pairwise-rules",
+    "pairwise-axes",
+    "pairwise-axes-rules",
+    "reference",
+    "checkpoints",
+    "gated",
+    "right-or-wrong",
+]
+"""Ways of judging: the nine of FOCUS (section 3), and three whose prompts evaluations and audits use."""
+
+EVALUATORS: tuple[Evaluator, ...] = get_args(Evaluator)
+PUBLISHED: tuple[Evaluator, ...] = EVALUATORS[:9]
+IN_USE: tuple[Evaluator, ...] = EVALUATORS[9:]
+
+Paradigm = Literal["single", "pairwise", "reference", "checkpoints", "gated", "right-or-wrong"]
+
+Points = Annotated[float, Field(ge=1, le=10, allow_inf_nan=False)]
+Choice = Literal["first", "second", "tie"]
+
+
+def paradigm_of(evaluator: Evaluator) -> Paradigm:
+    """Return the paradigm that an evaluator belongs to."""
+    head = evaluator.partition("-")[0]
+    return "single" if head == "single" else "pairwise" if head == "pairwise" else evaluator  # pyright: ignore[reportReturnType]
+
+
+class ErrorDimension(Dimension):
+    """A dimension of error that judges are probed with: the task and group it belongs to, and its group's relevant axes.
+
+    `group` is empty, and all axes are relevant, where the dimension is `score_neutral`. `title` is its published name.
+    """
+
+    task: Task
+    group: str = ""
+    title: str = Field(min_length=1)
+    axes: tuple[str, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _axes_are_of_the_task(self) -> Self:
+        if unknown := set(self.axes) - set(AXES[self.task]):
+            raise ValueError(f"{self.name}: no axes of {self.task}: {', '.join(sorted(unknown))}")
+        if (self.name == NEUTRAL) != (not self.group):
+            raise ValueError(f"{self.name}: only {NEUTRAL} belongs to no group")
+        return self
+
+
+class Perturbed(Value):
+    """A gold answer to a sample, and the same with one change of a dimension in it.
+
+    `sample` is the sample's digest. Image-to-text: `gold` and `perturbed` are texts, and the sample holds the image.
+    Text-to-image: `gold_image` and `perturbed_image` are what is judged, the sample holds the prompt (and as its image the
+    gold one), and `instruction` is what the editing model was told. `description` says what was changed, in the words of
+    who changed it. `by` is the name of the perturbing model; empty where the item was brought in a file.
+    """
+
+    sample: str
+    sample_id: str
+    task: Task
+    dimension: str
+    gold: str = ""
+    perturbed: str = ""
+    gold_image: ImageRef | None = None
+    perturbed_image: ImageRef | None = None
+    description: str = ""
+    instruction: str = ""
+    by: str = ""
+
+    @model_validator(mode="after")
+    def _both_are_there(self) -> Self:
+        texts, images = (self.gold, self.perturbed), (self.gold_image, self.perturbed_image)
+        there = all(texts) and not any(images) if self.task == "image-to-text" else all(images) and not any(texts)
+        if not there:
+            raise ValueError(f"a perturbation of {self.task} has a gold and a perturbed answer, and of no other task")
+        return self
+
+    @property
+    def neutral(self) -> bool:
+        """Whether the change was meant to take nothing from the answer."""
+        return self.dimension == NEUTRAL
+
+
+class Probe(NamedTuple):
+    """A perturbation that judges are probed with: its id, the perturbation, and what it counts as after all checks.
+
+    `neutral` is what people said (`score_invariant`), else what the change was meant as. `checked` says that a person
+    decided. `cluster` names what shares an image.
+    """
+
+    id: str
+    item: Perturbed
+    neutral: bool
+    checked: bool
+    cluster: str
+
+
+class AxisScores(Value):
+    """What a judge gave one answer: points on each axis that it was asked for, 1 to 10, `overall` among them.
+
+    `justification` is what it said beside the scores. `judged` is the id of the answer: a response, or an image's SHA-256.
+    """
+
+    sample: str
+    evaluator: Evaluator
+    judged: str
+    scores: dict[str, Points]
+    justification: str = ""
+    provenance: Provenance
+
+
+class AxisChoices(Value):
+    """What a judge preferred of two answers, on each axis that it was asked for, `overall` among them; by place."""
+
+    sample: str
+    evaluator: Evaluator
+    first: str
+    second: str
+    choices: dict[str, Choice]
+    justification: str = ""
+    provenance: Provenance
+
+
+class Noticed(Value):
+    """What a reader found in a judge's justification: whether it names the error that was planted, and in what words."""
+
+    judgement: str
+    named: bool
+    words: str = ""
+    provenance: Provenance
+
+
+Case = Literal["error", "neutral", "retest"]
+"""What was put to the judge: an answer made worse, one changed without harm, or the gold answer once more."""
+
+
+class Detection(NamedTuple):
+    """What came of one item under one evaluator of one judge: the unit that rates of blind spots are counted over.
+
+    Attributes:
+        judge: the judge's shown name, with `@BUDGET` or `+tools` where it was asked so.
+        task: the item's task.
+        evaluator: how it was asked.
+        case: what was put to it.
+        dimension: the item's dimension.
+        group: the dimension's group; empty for a neutral one.
+        cluster: what shares an image; items of one cluster belong together.
+        item: the item's id.
+        undetected: of an error, whether it went undetected, 0 or 1, as published; in between where two orders differ. None:
+            the judgement failed.
+        strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both orders.
+        equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; else None.
+        worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
+        named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
+        failure: why there is no judgement; empty where there is one.
+    """
+
+    judge: str
+    task: Task
+    evaluator: Evaluator
+    case: Case
+    dimension: str
+    group: str
+    cluster: str
+    item: str
+    undetected: float | None = None
+    strict: float | None = None
+    equal: float | None = None
+    worse: float | None = None
+    named: float | None = None
+    failure: str = ""
