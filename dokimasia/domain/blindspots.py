@@ -208,6 +208,12 @@ class Detection(NamedTuple):
         worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
         named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
         failure: why there is no judgement; empty where there is one.
+        orders: of a pair judged in both orders, the verdicts for the gold answer, shown first and shown second: 1 where it
+            was chosen, 0 where neither was, -1 where the changed answer was.
+        model: the judge's name without what it was asked with; empty where `judge` is that name.
+        budget: the reasoning effort that it was told; empty where that is the default.
+        tools: whether it had tools to look closer with.
+        new_reference: under reference-guided scoring, whether the reference was drawn anew.
     """
 
     judge: str
@@ -224,3 +230,8 @@ class Detection(NamedTuple):
     worse: float | None = None
     named: float | None = None
     failure: str = ""
+    orders: tuple[int, int] | None = None
+    model: str = ""
+    budget: str = ""
+    tools: bool = False
+    new_reference: bool = False
