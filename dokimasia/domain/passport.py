@@ -90,6 +90,9 @@ class ErrorRates(Judgements):
     detection: MeasuredShare = Field(description="errors detected: one less the undetected as published")
     strict: MeasuredShare = Field(description="errors detected in the strict form: a relevant axis is lower")
     worse: MeasuredShare = Field(description="the answer with the error judged better on the whole")
+    blind_spot: bool | None = Field(
+        description="of a dimension: missed more often than the judge's other errors (adjusted p of at most 0.05); else null"
+    )
 
 
 class NeutralRates(Judgements):

@@ -27,14 +27,14 @@ def recommendations(
         )
         groups = sorted({one.group for several in of_task.values() for one in several if one.case == "error"})
         for group in ("", *groups):
-            yield _recommended(task, group, choosing, estimating, seed=seed)
+            yield _recommended(task, group, choosing, estimating)
 
 
-def _recommended(task: Task, group: str, choosing: Half, estimating: Half, *, seed: int) -> Recommendation:
-    considered = [_rates(name, choosing[name], group, seed=seed) for name in sorted(choosing, key=EVALUATORS.index)]
+def _recommended(task: Task, group: str, choosing: Half, estimating: Half) -> Recommendation:
+    considered = [_rates(name, choosing[name], group) for name in sorted(choosing, key=EVALUATORS.index)]
     known = [(one.worth, one.evaluator) for one in considered if one.worth is not None]
     best = max(known, key=lambda one: one[0])[1] if known else None
-    estimated = None if best is None else _rates(best, estimating[best], group, seed=seed)
+    estimated = None if best is None else _rates(best, estimating[best], group)
     reason = ""
     if best is None:
         reason = "no evaluator has both errors and harmless changes judged in the half that chooses"
@@ -52,7 +52,7 @@ def _recommended(task: Task, group: str, choosing: Half, estimating: Half, *, se
     )
 
 
-def _rates(evaluator: Evaluator, found: Sequence[Detection], group: str, *, seed: int) -> HalfRates:
+def _rates(evaluator: Evaluator, found: Sequence[Detection], group: str) -> HalfRates:
     errors = [one for one in found if one.case == "error" and (not group or one.group == group)]
     neutral = [one for one in found if one.case == "neutral"]
     scored = [one for one in errors if one.undetected is not None]
@@ -61,6 +61,6 @@ def _rates(evaluator: Evaluator, found: Sequence[Detection], group: str, *, seed
         n=len(scored),
         neutral=sum(one.equal is not None for one in neutral),
         images=len({one.cluster for one in scored}),
-        detection=measured(errors, detected, seed=seed),
-        false_alarms=measured(neutral, alarmed, seed=seed),
+        detection=measured(errors, detected),
+        false_alarms=measured(neutral, alarmed),
     )
