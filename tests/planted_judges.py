@@ -19,6 +19,7 @@ JUDGE = PassportModel(
     endpoint="sim",
     version=None,
     sampling=Sampling(),
+    sampling_published=Sampling(temperature=0, reasoning_effort="high"),
     simulated=True,
 )
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import Evaluator, Paradigm, Task
+from dokimasia.domain.blindspots import IN_USE, Evaluator, Paradigm, Task
 from dokimasia.domain.call import Sampling
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import FailureKind
@@ -42,7 +42,12 @@ class PassportModel(Value):
     model: str = Field(min_length=1, description="its LiteLLM name")
     endpoint: str = Field(description="where it runs")
     version: str | None = Field(description="its version as the endpoint reported it; null where that is not known")
-    sampling: Sampling
+    sampling: Sampling | None = Field(
+        default=None, description="under the evaluators that evaluations and audits use; null where none was asked"
+    )
+    sampling_published: Sampling | None = Field(
+        default=None, description="under the nine published evaluators; null where none was asked"
+    )
     max_image_side: int | None = Field(default=None, description="larger images were sent smaller; null: as they are")
     tools: bool = Field(default=False, description="whether it was offered tools to look closer with")
     simulated: bool = Field(default=False, description="whether it is a simulated model")
@@ -51,6 +56,10 @@ class PassportModel(Value):
     def key(self) -> tuple[str, str]:
         """What tells one model from another: its LiteLLM name and endpoint, never its alias."""
         return self.model, self.endpoint
+
+    def sampled(self, evaluator: Evaluator) -> Sampling | None:
+        """Return how it was sampled under an evaluator."""
+        return self.sampling if evaluator in IN_USE else self.sampling_published
 
 
 class PassportData(Value):
