@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.blindspots import (
+from dokimasia.parsing.judging.blindspots import (
     parse_axis_choices,
     parse_axis_scores,
     parse_notice,
@@ -134,33 +134,10 @@ def test_words_that_name_an_error_stand_in_the_justification() -> None:
             parse_notice(reply, SAID)
 
 
-@given(
-    st.text(
-        st.sampled_from(
-            [
-                "overall",
-                " | ",
-                "score: ",
-                "better: ",
-                "[",
-                "]",
-                "7",
-                "A",
-                "tie",
-                "\n",
-                "{",
-                "}",
-                '"',
-                ":",
-                "<think>",
-                "`" * 3,
-                ">",
-            ]
-        ),
-        max_size=60,
-    )
-    | st.text(max_size=200)
-)
+PIECES = ["overall", " | ", "score: ", "better: ", "[", "]", "7", "A", "tie", "\n", "{", "}", '"', ":", "<think>", "```", ">"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=200))
 @settings(max_examples=500, deadline=None)
 def test_whatever_stands_there_is_read_or_refused(text: str) -> None:
     """No reply breaks a parser: it gives whole numbers of the scale or the reason why not."""
