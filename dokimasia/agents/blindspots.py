@@ -18,7 +18,7 @@ from dokimasia.agents.schemas import Structured, closed, one_of
 from dokimasia.domain.blindspots import AXES, OVERALL, PAIRWISE_ONLY, Choice, Evaluator, Task, paradigm_of
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.parsing.judging.blindspots import (
+from dokimasia.parsing.blindspots.judged import (
     HIGHEST,
     LOWEST,
     ReadByAxis,

@@ -16,6 +16,7 @@ VERSIONS: dict[str, int] = {
     "mode_coding": 1,
     "mode_making": 1,
     "peer_review": 4,
+    "probing": 1,
     "refinement": 4,
     "response_judging": 1,
     "rubric_audit": 2,
