@@ -169,6 +169,6 @@ def test_whatever_stands_there_is_read_or_refused(text: str) -> None:
         except UnparsableReply:
             continue
         assert set(read.values.values()) <= allowed
-            assert read.justification
+        assert read.justification
     with suppress(UnparsableReply):
         assert parse_notice(text, SAID).words in SAID
