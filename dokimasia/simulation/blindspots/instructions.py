@@ -25,7 +25,7 @@ FORMS: Mapping[str, str] = {
     "overcrowding": "Crowd the picture with some forty more things, wherever there is room and where there is none.",
     "causal_violation": "Let thick smoke rise from the {thing}, though nothing burns.",
     "physics_manipulation": "Let the {thing} hang high in the air, where nothing holds it.",
-    "state_transformation_failure": "Let the lower half of the {thing} melt and run down, and its upper half stay as solid as it was.",
+    "state_transformation_failure": "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
     "functional_absurdity": "Set the {thing} on two square wheels.",
     "literalized_idioms": "Let it rain cats, as the saying has it: small cats that fall from the sky.",
     "typographic_corruption": 'Misspell the words on the {thing}, so that they read "{words}".',
