@@ -20,6 +20,9 @@ from dokimasia.tools.cutting import crop
 VISIBLE = 0.05
 """The least mean difference of a pixel's brightness, of 255, that an edit leaves in a picture."""
 
+WRITTEN = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
+"""The dimensions of which a picture without writing has none."""
+
 
 def pictures() -> Iterator[bytes]:
     """Three scenes of each place, and one of every other domain."""
@@ -38,7 +41,7 @@ def test_an_edit_is_visible_and_says_what_is_at_fault(dimension: str) -> None:
         assert faults_of(picture) == ()
         instruction = write_instruction(dimension, spots_of(picture), Draws(f"{number}"))
         if instruction is None:
-            assert dimension == "typographic_corruption"
+            assert dimension in WRITTEN
             assert read_scene(picture)[0].domain != "natural"
             continue
         made = edited(picture, instruction)

@@ -16,7 +16,6 @@ from dokimasia.simulation.scenes.sprites import PLURALS, sprite
 Region = tuple[int, int, int, int]
 
 _GREY: Rgb = (188, 188, 192)
-_CHEQUERS: tuple[Rgb, Rgb] = ((236, 236, 236), (186, 186, 190))
 _CROWD = 40
 
 
@@ -169,22 +168,11 @@ def _unpainted(work: _Work) -> Box:
     return work.box(at)
 
 
-def _keep_things(work: _Work, background: Image.Image) -> None:
-    """Put another background behind the things and the board, which stay as they are."""
-    boxes = [*(one.box for one in work.spots.things), *work.spots.kept]
-    kept = [(at, _cut(work, at)) for at in map(work.pixels, boxes)]
-    work.image.paste(background)
-    for (left, top, *_), cut in kept:
-        work.image.paste(cut, (left, top))
-
-
 def _no_surroundings(work: _Work) -> None:
-    if any(one.kind for one in work.spots.things):
-        work.image.paste(_GREY, (0, 0, *work.image.size))
-        for one in work.spots.things:
-            _set(work, one, work.pixels(one.box))
-    else:
-        _keep_things(work, Image.new("RGB", work.image.size, _GREY))
+    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in work.spots.things]
+    work.image.paste(_GREY, (0, 0, *work.image.size))
+    for at, cut in cuts:
+        work.image.paste(cut.convert("RGB"), at[:2], cut.getchannel("A"))
 
 
 def _sketch(work: _Work) -> Box:
@@ -306,38 +294,49 @@ def _cats(work: _Work) -> None:
 
 
 def _misspell(work: _Work) -> Box:
-    left, top, right, bottom = inset(work.at, 5)
-    ground = work.image.getpixel((int(left) + 2, int(top) + 2))
-    fill: Rgb = ground if isinstance(ground, tuple) and len(ground) == 3 else PAPER  # pyright: ignore[reportAssignmentType]
-    work.canvas.rect((left, top, right, bottom), fill, line=None)
-    light = sum(fill) > 330
-    work.canvas.text(inset(work.at, 6), work.fields["words"], size=27, line=INK if light else PAPER, align="centre")
+    _write(work, work.fields["words"], _wipe(work))
     return work.thing.box
 
 
-def _gap(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    middle, side = (top + bottom) // 2, max(3, (right - left) // 12)
-    for row, y in enumerate(range(middle, bottom, side)):
-        for column, x in enumerate(range(left, right, side)):
-            work.image.paste(_CHEQUERS[(row + column) % 2], (x, y, min(x + side, right), min(y + side, bottom)))
-    return work.box((left, middle, right, bottom))
+def _break_off(work: _Work) -> Box:
+    words = work.thing.words
+    _write(work, words[: (len(words) + 1) // 2], _wipe(work), align="left")
+    return work.thing.box
 
 
-def _blocks(work: _Work) -> None:
-    wide, high = work.image.size
-    coarse = ImageOps.posterize(work.image.resize((max(1, wide // 36), max(1, high // 36))), 3)
-    shuffled = Image.merge("RGB", coarse.split()[::-1])
-    _keep_things(work, Image.blend(coarse, shuffled, 0.35).resize((wide, high), Image.Resampling.NEAREST))
+def _unborne(work: _Work) -> Box:
+    borne = work.spots.written if _adjoin(work.spots) else (work.thing,)
+    box = union([one.box for one in borne])
+    at = work.pixels(box)
+    margin = max(2, (at[3] - at[1]) // 12)
+    _erase(work, (max(0, at[0] - margin), max(0, at[1] - margin), at[2] + margin, at[3] + margin))
+    for one in borne:
+        place = work.pixels(one.box)
+        work.canvas.text(inset(place, 6), one.words, size=27, line=_against(work, place), align="centre")
+    return box
 
 
-def _label(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    high = max(16, (bottom - top) // 4)
-    at = (left, bottom - high, right, bottom)
-    work.canvas.rect(at, (255, 246, 170), radius=3)
-    work.canvas.text(inset(at, 3), work.fields["words"].upper(), size=22, align="centre")
-    return work.box(at)
+def _adjoin(spots: Spots) -> bool:
+    """Whether the words and the label stand on one board."""
+    return spots.board is not None and spots.label is not None and abs(spots.board.box.y1 - spots.label.box.y0) < 0.01
+
+
+def _wipe(work: _Work) -> Rgb:
+    """Wipe the ground of what is written, and return the ink to write with."""
+    at = inset(work.at, 5)
+    ground = work.image.getpixel((int(at[0]) + 2, int(at[1]) + 2))
+    work.canvas.rect(at, ground, line=None)  # pyright: ignore[reportArgumentType]
+    return _against(work, work.at)
+
+
+def _against(work: _Work, at: Region) -> Rgb:
+    """Return the ink that can be read before what is in a region."""
+    grey = ImageOps.grayscale(_cut(work, at)).resize((1, 1))
+    return INK if int(grey.getpixel((0, 0))) > 128 else PAPER  # pyright: ignore[reportArgumentType]
+
+
+def _write(work: _Work, words: str, ink: Rgb, *, align: str = "centre") -> None:
+    work.canvas.text(inset(work.at, 6), words, size=27, line=ink, align=align)
 
 
 def _warm(work: _Work) -> None:
@@ -365,8 +364,8 @@ _STROKES: dict[str, Callable[[_Work], Box | None]] = {
     "functional_absurdity": _wheels,
     "literalized_idioms": _cats,
     "typographic_corruption": _misspell,
-    "incomplete_rendering": _gap,
-    "background_misrendering": _blocks,
-    "mislabeled_symbols": _label,
+    "incomplete_rendering": _break_off,
+    "background_misrendering": _unborne,
+    "mislabeled_symbols": _misspell,
     NEUTRAL: _warm,
 }

@@ -28,13 +28,15 @@ FORMS: Mapping[str, str] = {
     "state_transformation_failure": "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
     "functional_absurdity": "Set the {thing} on two square wheels.",
     "literalized_idioms": "Let it rain cats, as the saying has it: small cats that fall from the sky.",
-    "typographic_corruption": 'Misspell the words on the {thing}, so that they read "{words}".',
-    "incomplete_rendering": "Leave the lower half of the {thing} unfinished, as a chequered gap.",
-    "background_misrendering": "Break up the background into coarse blocks, and keep the things as sharp as they are.",
-    "mislabeled_symbols": 'Fix a label to the {thing} that calls it "{words}".',
+    "typographic_corruption": 'Misspell the {thing}, so that there stands "{words}".',
+    "incomplete_rendering": "Let the {thing} break off in the middle, and leave the rest of the place empty.",
+    "background_misrendering": "Take away what bears the {thing}, so that there is nothing behind them.",
+    "mislabeled_symbols": 'Let the {thing} be "{words}" in the place of what is right.',
     NEUTRAL: "Let the light of the whole picture be a little warmer, and change nothing else.",
 }
-"""By dimension; `{thing}` and `{other}` are things of the picture, the rest is what it is to be."""
+"""By dimension; `{thing}` and `{other}` are in the picture, the rest is what it is to be."""
+
+_OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
 
 _SLOTS = {"kind": r"[a-z ]{1,40}", "colour": r"[a-z]{1,20}", "words": r'[^"\n]{1,80}'}
 _THING = r'[^".\n]{1,140}?'
@@ -49,8 +51,10 @@ class Instruction(NamedTuple):
 
 def write_instruction(dimension: str, spots: Spots, draws: Draws) -> Instruction | None:
     """Return an instruction for a picture with these spots; None where it has nothing that could be edited so."""
-    if dimension not in FORMS or (dimension == "typographic_corruption" and spots.board is None):
+    if dimension not in FORMS:
         return None
+    if dimension in _OF_WRITING:
+        return _of_writing(dimension, spots)
     # What flies anyway does not show that nothing holds it.
     usable = [one for one in spots.things if dimension != "physics_manipulation" or one.kind not in ("balloon", "kite")]
     thing = draws.pick(usable or spots.things, "thing", dimension)
@@ -63,13 +67,17 @@ def write_instruction(dimension: str, spots: Spots, draws: Draws) -> Instruction
     elif dimension == "attribute_manipulation":
         taken = {one.colour for one in spots.things if one.kind == thing.kind} - {""}
         fields["colour"] = draws.pick([one for one in COLOUR_NAMES if one not in taken], "colour")
-    elif dimension == "typographic_corruption" and spots.board is not None:
-        fields = {"thing": spots.board.name, "words": misspelt(spots.words)}
-    elif dimension == "mislabeled_symbols":
-        fields["words"] = draws.pick(others, "label").kind if others else ""
-        fields["words"] = fields["words"] or "nothing"
     used = {name: value for name, value in fields.items() if f"{{{name}}}" in FORMS[dimension]}
     return Instruction(dimension, used)
+
+
+def _of_writing(dimension: str, spots: Spots) -> Instruction | None:
+    if spots.board is None or spots.label is None:
+        return None
+    if dimension == "mislabeled_symbols":
+        return Instruction(dimension, {"thing": spots.label.name, "words": spots.mislabel})
+    words = {"words": misspelt(spots.board.words)} if dimension == "typographic_corruption" else {}
+    return Instruction(dimension, {"thing": spots.board.name, **words})
 
 
 def in_words(instruction: Instruction) -> str:
@@ -100,10 +108,8 @@ def misspelt(words: str) -> str:
 
 
 def spot_of(spots: Spots, name: str) -> Spot | None:
-    """Return what in the picture an instruction calls so."""
-    if spots.board is not None and name.casefold() == spots.board.name.casefold():
-        return spots.board
-    return spots.thing(name)
+    """Return what in the picture an instruction calls so, whatever its case."""
+    return next((one for one in (*spots.written, *spots.things) if one.name.casefold() == name.casefold()), None)
 
 
 @cache

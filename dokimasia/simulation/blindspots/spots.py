@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation.depicted import depicted
+from dokimasia.simulation.depicted import Point, depicted
 from dokimasia.simulation.picture import read_scene
 from dokimasia.simulation.scene import Scene
 
@@ -16,29 +16,32 @@ _LEVELS = ("upper", "central", "lower")
 
 
 class Spot(NamedTuple):
-    """A thing of a picture: how it is called, where it is, and its kind and colour where these are known."""
+    """A thing of a picture: how it is called, where it is, its kind and colour where they are known, and its writing."""
 
     name: str
     box: Box
     kind: str = ""
     colour: str = ""
+    words: str = ""
 
 
 class Spots(NamedTuple):
-    """All that edits can be about. `board` bears `words`; None where no words are known to stand in the picture.
+    """All that edits can be about: things, and what stands in writing.
 
-    `absent` are kinds of things that are not in the picture, `kept` boxes beside the things that are no background.
+    `board` and `label` bear words, and `mislabel` would be wrong on the label; None where no writing is known to stand in
+    the picture. `absent` are kinds of things that are not in it.
     """
 
     things: tuple[Spot, ...]
-    board: Spot | None = None
-    words: str = ""
     absent: tuple[str, ...] = ("bench", "balloon", "lamp")
-    kept: tuple[Box, ...] = ()
+    board: Spot | None = None
+    label: Spot | None = None
+    mislabel: str = ""
 
-    def thing(self, name: str) -> Spot | None:
-        """Return the thing of that name, whatever its case."""
-        return next((one for one in self.things if one.name.casefold() == name.casefold()), None)
+    @property
+    def written(self) -> tuple[Spot, ...]:
+        """What bears writing."""
+        return tuple(one for one in (self.board, self.label) if one is not None)
 
 
 def spots_of(picture: bytes) -> Spots:
@@ -47,7 +50,7 @@ def spots_of(picture: bytes) -> Spots:
     if sighting is None or sighting[1] != (0.0, 0.0, 1.0, 1.0):
         return Spots(_parts())
     scene = sighting[0]
-    return of_scene(scene) if is_drawn(scene) else Spots(_told(scene) or _parts())
+    return of_scene(scene) if is_drawn(scene) else _told(scene) or Spots(_parts())
 
 
 def is_drawn(scene: Scene) -> bool:
@@ -56,7 +59,7 @@ def is_drawn(scene: Scene) -> bool:
 
 
 def of_scene(scene: Scene) -> Spots:
-    """Return the things, the board and the absent things of a natural scene."""
+    """Return what edits of a natural scene can be about."""
     facts = {fact.id: fact for fact in scene.facts}
     things = tuple(
         Spot(
@@ -68,24 +71,40 @@ def of_scene(scene: Scene) -> Spots:
         for id, fact in facts.items()
         if id.endswith(".kind")
     )
-    sign = facts["sign.text"]
+    sign, number = facts["sign.text"], facts["sign.number"]
     here = {one.kind for one in things}
     absent = tuple(kind for kind in ("bench", "lamp", "balloon", "mug", "kite", "bus") if kind not in here)
-    kept = (sign.box, facts["sign.number"].box)
-    return Spots(things, Spot(sign.subject, sign.box), sign.value, absent[:3], kept)
+    return Spots(
+        things,
+        absent[:3],
+        Spot(f"words on the {sign.subject}", sign.box, words=sign.value),
+        Spot(f"number on the {sign.subject}", number.box, words=number.value),
+        str((int(number.value) + 37) % 90 + 10),
+    )
 
 
-def _told(scene: Scene) -> tuple[Spot, ...]:
-    """Return facts of a scene whose regions are of the size of a thing and do not overlap, called as descriptions do."""
+def _told(scene: Scene) -> Spots | None:
+    """Return facts of a scene whose regions are of the size of a thing and do not overlap, called as descriptions do.
+
+    The first two of them whose values begin with letters are what bears writing.
+    """
     told = {(point.value, point.subject): point for point in depicted(scene).points}
-    found: list[Spot] = []
+    found: dict[Spot, Point] = {}
     for fact in scene.facts:
         point = told.get((fact.value, fact.subject))
         area = (fact.box.x1 - fact.box.x0) * (fact.box.y1 - fact.box.y0)
         if point is None or not _SMALLEST <= area <= _LARGEST or any(_meet(fact.box, one.box) for one in found):
             continue
-        found.append(Spot(f"{point.attribute} of the {point.subject}", fact.box))
-    return tuple(found[:_MOST]) if len(found) > 1 else ()
+        found[Spot(f"{point.attribute} of the {point.subject}", fact.box)] = point
+    things = tuple(found)[:_MOST]
+    if len(things) < 2:
+        return None
+    words = [one._replace(words=found[one].value) for one in things if found[one].value[:3].isalpha()]
+    if len(words) < 2:
+        return Spots(things)
+    board, label = words[:2]
+    mislabel = next(point.false[0] for spot, point in found.items() if spot.name == label.name)
+    return Spots(things, board=board, label=label, mislabel=mislabel)
 
 
 def _parts() -> tuple[Spot, ...]:
