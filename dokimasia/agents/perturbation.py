@@ -8,9 +8,9 @@ from dokimasia.domain.perturbation import Change, Target
 from dokimasia.domain.sample import ImageRef
 from dokimasia.parsing.perturbation import parse_perturbations
 from dokimasia.prompts import lines_text
-from dokimasia.prompts.dimensions import dimensions
+from dokimasia.prompts.dimensions import dimensions, error_dimensions
 
-__all__ = ["dimensions", "plant_errors"]
+__all__ = ["dimensions", "error_dimensions", "plant_errors"]
 
 
 def plant_errors(

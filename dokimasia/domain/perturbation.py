@@ -1,12 +1,13 @@
-"""Planted errors: dimensions of error, and the changes that plant one error of a dimension in a text (FOCUS, 2.2 and 2.3)."""
+"""Planted errors: dimensions of error, the changes that plant one in a text, the edits that plant one in an image (FOCUS, 2)."""
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.options import GraphOptions
 
 
 class Dimension(Value):
@@ -70,3 +71,51 @@ def changed(text: str, changes: Iterable[Change]) -> str:
     for (start, end), change in sorted(zip(spans(text, listed), listed, strict=True), key=lambda one: -one[0][0]):
         text = text[:start] + change.new + text[end:]
     return text
+
+
+class PerturbOptions(GraphOptions):
+    """Options of the perturbing of images: `judge` is who writes the instructions, and `editor` the image model.
+
+    `checker` is who says whether an edit was carried out, and nothing else with it; empty where nobody is asked.
+    """
+
+    editor: str = ""
+    checker: str = ""
+
+
+class EditInstruction(Value):
+    """How an image is to be edited so that it is at fault in one dimension, and what will be wrong with it then.
+
+    `unsuited` says why the image cannot be edited so; then there is no instruction.
+    """
+
+    instruction: str = ""
+    change: str = ""
+    unsuited: str = ""
+
+    @model_validator(mode="after")
+    def _either_or(self) -> Self:
+        if bool(self.instruction and self.change) == bool(self.unsuited):
+            raise ValueError("there is an instruction that says what is changed, or why there is none")
+        return self
+
+
+class EditCheck(Value):
+    """What somebody says who saw both images: whether the edit was carried out, whether alone, and what differs."""
+
+    done: bool
+    alone: bool
+    seen: str = ""
+
+
+class EditRecord(Value):
+    """How an edited image came about, beside what was changed in it: kept with the item, and no part of its identity.
+
+    `changed` is the share of pixels (0 to 1) that are not as they were; it is a hint and no verdict, since image models
+    redraw what they leave as it is. `call` is the ledger key of the edit; `check` is None where nobody was asked.
+    """
+
+    perturbed: str
+    changed: float = Field(ge=0, le=1)
+    call: str
+    check: EditCheck | None = None
