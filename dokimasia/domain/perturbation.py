@@ -1,13 +1,14 @@
-"""Planted errors: dimensions of error, the changes that plant one, gold answers, and what is said of a change (FOCUS, 2)."""
+"""Planted errors: dimensions of error, the changes and edits that plant one, gold answers, what checks say (FOCUS, 2)."""
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
+from dokimasia.domain.options import GraphOptions
 
 
 class Dimension(Value):
@@ -131,3 +132,51 @@ class ChangeCheck(Value):
         """Return what speaks against the change being what it was meant as: `kind`, `also`, `worse`, or nothing."""
         found = {"kind": self.kind != dimension, "also": bool(self.also), "worse": self.worse == neutral}
         return tuple(name for name, doubted in found.items() if doubted)
+
+
+class PerturbOptions(GraphOptions):
+    """Options of the perturbing of images: `judge` is who writes the instructions, and `editor` the image model.
+
+    `checker` is who says whether an edit was carried out, and nothing else with it; empty where nobody is asked.
+    """
+
+    editor: str = ""
+    checker: str = ""
+
+
+class EditInstruction(Value):
+    """How an image is to be edited so that it is at fault in one dimension, and what will be wrong with it then.
+
+    `unsuited` says why the image cannot be edited so; then there is no instruction.
+    """
+
+    instruction: str = ""
+    change: str = ""
+    unsuited: str = ""
+
+    @model_validator(mode="after")
+    def _either_or(self) -> Self:
+        if bool(self.instruction and self.change) == bool(self.unsuited):
+            raise ValueError("there is an instruction that says what is changed, or why there is none")
+        return self
+
+
+class EditCheck(Value):
+    """What somebody says who saw both images: whether the edit was carried out, whether alone, and what differs."""
+
+    done: bool
+    alone: bool
+    seen: str = ""
+
+
+class EditRecord(Value):
+    """How an edited image came about, beside what was changed in it: kept with the item, and no part of its identity.
+
+    `changed` is the share of pixels (0 to 1) that are not as they were; it is a hint and no verdict, since image models
+    redraw what they leave as it is. `call` is the ledger key of the edit; `check` is None where nobody was asked.
+    """
+
+    perturbed: str
+    changed: float = Field(ge=0, le=1)
+    call: str
+    check: EditCheck | None = None
