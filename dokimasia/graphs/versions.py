@@ -13,6 +13,7 @@ VERSIONS: dict[str, int] = {
     "diagnosis": 3,
     "duel": 1,
     "fingerprinting": 1,
+    "image_perturbing": 1,
     "mode_coding": 1,
     "mode_making": 1,
     "peer_review": 4,

@@ -1,1 +1,1 @@
-"""Graphs on blind spots of judges: answers are made worse, and judges are asked about them."""
+"""Perturbing answers, and probing judges with them (FOCUS)."""
