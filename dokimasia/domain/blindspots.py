@@ -85,12 +85,16 @@ class ErrorDimension(Dimension):
     """A dimension of error that judges are probed with: the task and group it belongs to, and its group's relevant axes.
 
     `group` is empty, and all axes are relevant, where the dimension is `score_neutral`. `title` is its published name.
+    `whole` says that the change runs through the text, which is written anew; else it is made of few changed passages.
+    `least_words` is the fewest words of a gold answer in which it can be planted.
     """
 
     task: Task
     group: str = ""
     title: str = Field(min_length=1)
     axes: tuple[str, ...] = Field(min_length=1)
+    whole: bool = False
+    least_words: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _axes_are_of_the_task(self) -> Self:
