@@ -20,7 +20,9 @@ def recommendations(
     """
     tasks: list[Task] = sorted({task for task, _ in found})
     for task in tasks:
-        of_task = {evaluator: several for (one, evaluator), several in found.items() if one == task}
+        of_task: dict[Evaluator, Sequence[Detection]] = {
+            evaluator: several for (one, evaluator), several in found.items() if one == task
+        }
         clusters = {one.item: one.cluster for several in of_task.values() for one in several}
         sides = halves(dict(sorted(clusters.items())), {}, seed=seed)
         choosing, estimating = (_within(of_task, side) for side in sides)
@@ -34,7 +36,8 @@ def _within(found: Half, side: Collection[str]) -> Half:
 
 
 def _recommended(task: Task, group: str, choosing: Half, estimating: Half) -> Recommendation:
-    considered = [_rates(name, choosing[name], group) for name in EVALUATORS if name in choosing]
+    names: list[Evaluator] = sorted(choosing, key=EVALUATORS.index)
+    considered = [_rates(name, choosing[name], group) for name in names]
     known = [(one.worth, one.evaluator) for one in considered if one.worth is not None]
     best = max(known, key=lambda one: one[0])[1] if known else None
     estimated = None if best is None else _rates(best, estimating[best], group)

@@ -53,9 +53,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
             "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
         )
     judges = [session.judge(name) for name in request.judges]
-    asked = under_each(
-        judges, budgets, published=request.sampling == "published", temperature=request.temperature
-    )
+    asked = under_each(judges, budgets, published=request.sampling == "published", temperature=request.temperature)
     in_use = under_each(judges, budgets, published=False, temperature=request.temperature)
     reader = None if request.reader is None else session.judge(request.reader)
     writer = None if request.new_references is None else _writer(session, request.new_references)

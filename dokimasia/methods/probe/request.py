@@ -41,7 +41,10 @@ class ProbeRequest(RunRequest):
         "default the nine published; the last three are asked by the prompts of evaluate and audit, and make criteria first.",
     )
     retests: int = Field(
-        default=1, ge=0, le=MOST_RETESTS, description="How often the unchanged answer is judged once more: the noise floor."
+        default=1,
+        ge=0,
+        le=MOST_RETESTS,
+        description="How often the unchanged answer is judged once more: the noise floor.",
     )
     reader: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="A model that says of every justification whether it names the error."

@@ -93,7 +93,9 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             **told,
             "description": "" if probe is None else item.description,
             "gold": item.gold or item.gold_image and item.gold_image.sha256,
-            "perturbed": None if probe is None else item.perturbed or item.perturbed_image and item.perturbed_image.sha256,
+            "perturbed": None
+            if probe is None
+            else item.perturbed or item.perturbed_image and item.perturbed_image.sha256,
             "looks": [one.model_dump(mode="json") for one in looks_of(home, units[row.item], row)],
             "failure": row.failure,
             "reason": row.reason,
@@ -141,7 +143,9 @@ def _told(
                 "checked": None if probe is None else probe.checked,
                 **{name: None if one is None else getattr(one, name) for name in _DETECTED},
                 "scores": [text for value in own for text in scores_of(value)] or None,
-                "gold_scores": [text for value in gold for text in scores_of(value)] if unit.compared and gold else None,
+                "gold_scores": [text for value in gold for text in scores_of(value)]
+                if unit.compared and gold
+                else None,
                 "justification": [text for value in own if (text := getattr(value, "justification", ""))] or None,
                 "words": read.get(unit.reading),
                 "looks": len(row.value_ids[count_of(unit) :]) if own else 0,
@@ -171,7 +175,10 @@ def scores_of(judged: Value) -> list[str]:
         case AxisChoices():
             return [f"{axis}: {choice}" for axis, choice in judged.choices.items()]
         case CheckpointScores():
-            return [*(f"{number}: {score}" for number, score in enumerate(judged.scores, 1)), f"overall: {judged.score:.4g}"]
+            return [
+                *(f"{number}: {score}" for number, score in enumerate(judged.scores, 1)),
+                f"overall: {judged.score:.4g}",
+            ]
         case RubricJudgement():
             holds = (*judged.group_a, *judged.group_b)
             return [*(f"{number}: {int(one)}" for number, one in enumerate(holds, 1)), f"overall: {judged.score:.4g}"]
