@@ -73,7 +73,9 @@ def under_each(
         ConfigError: two of them bear one name.
     """
     found = tuple(
-        under(spec, budget, published=published, temperature=temperature) for spec in judges for budget in budgets or ("",)
+        under(spec, budget, published=published, temperature=temperature)
+        for spec in judges
+        for budget in budgets or ("",)
     )
     names = [spec.ref.name for spec in found]
     twice = sorted({name for name in names if names.count(name) > 1})

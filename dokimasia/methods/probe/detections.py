@@ -106,9 +106,7 @@ def detections(home: Home, units: Mapping[str, Unit], rows: Iterable[ResultRow])
         yield _detection(unit, found, failure, named.get(unit.reading))
 
 
-def judgements(
-    home: Home, units: Mapping[str, Unit], rows: Mapping[str, ResultRow]
-) -> dict[str, tuple[Value, ...]]:
+def judgements(home: Home, units: Mapping[str, Unit], rows: Mapping[str, ResultRow]) -> dict[str, tuple[Value, ...]]:
     """Return what was judged, by item; a failed item has none."""
     wanted: dict[type[Value], set[str]] = {}
     ids: dict[str, tuple[type[Value], tuple[str, ...]]] = {}
@@ -126,9 +124,7 @@ def _relevant(unit: Unit) -> tuple[str, ...]:
     return () if unit.probe is None else dimension_of(unit.probe).axes
 
 
-def _scored(
-    case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[str], *, by_reference: bool
-) -> Found:
+def _scored(case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[str], *, by_reference: bool) -> Found:
     worse = float(worse_single(gold.scores, own.scores))
     if case != "error":
         equal = full_score(own.scores, own.scores) if by_reference else equal_single(gold.scores, own.scores)
