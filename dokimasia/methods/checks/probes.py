@@ -50,7 +50,7 @@ class _Made(NamedTuple):
 
 
 def probes_of(
-    source: str | Path, home: Home | None, *, task: Task, unchecked: bool = False, **how: Unpack[Reading]
+    source: str | Path, home: Home | None, *, task: Task | None = None, unchecked: bool = False, **how: Unpack[Reading]
 ) -> Probes:
     """Return the perturbations of a task that enter a probe.
 
@@ -61,7 +61,7 @@ def probes_of(
     Args:
         source: a file of perturbations, or a finished run of `perturb`: its name, the beginning of its id, or `last`.
         home: where runs are; None where there is none, and then the source is a file.
-        task: what the judged answers are; those of the other task are passed over.
+        task: what the judged answers are; those of another task are passed over. None takes all.
         unchecked: also take those that nobody has decided on, as what the change was meant as (`Probe.checked` is false).
         how: how a file is read (see `Reading`); its images go to `blobs`.
 
@@ -80,7 +80,7 @@ def probes_of(
     else:
         run = resolve_run(home, str(source), of_method(PERTURB, done=True)).id
         made = list(_of_run(home, run))
-    return _entering([one for one in made if one.item.task == task], f"{source}", task, unchecked)._replace(run=run)
+    return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(run=run)
 
 
 def _of_run(home: Home, run: str) -> Iterable[_Made]:
@@ -92,7 +92,7 @@ def _of_run(home: Home, run: str) -> Iterable[_Made]:
         yield _Made(made.id, item, samples[item.sample], label)
 
 
-def _entering(made: list[_Made], source: str, task: Task, unchecked: bool) -> Probes:
+def _entering(made: list[_Made], source: str, task: Task | None, unchecked: bool) -> Probes:
     probes: list[Probe] = []
     samples: dict[str, Sample] = {}
     left_out: Counter[str] = Counter()
@@ -118,10 +118,11 @@ def _left_out(one: _Made, unchecked: bool) -> str:
     return HARMFUL if one.label == "valid" and one.item.neutral else ""
 
 
-def _none(left_out: Mapping[str, int], task: Task) -> str:
+def _none(left_out: Mapping[str, int], task: Task | None) -> str:
+    of = "" if task is None else f" of {task}"
     if not left_out:
-        return f"there is no perturbation of {task} in it"
+        return f"there is no perturbation{of} in it"
     counted = ", ".join(f"{count} {reason}" for reason, count in sorted(left_out.items()))
-    said = f"no perturbation of {task} enters ({counted}): only those do that people labelled {' or '.join(ENTERING)}"
+    said = f"no perturbation{of} enters ({counted}): only those do that people labelled {' or '.join(ENTERING)}"
     way = "; label them with `dokimasia check`, or take those that nobody has decided on as they were meant, with --unchecked"
     return said + (way if UNDECIDED in left_out else "")

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.domain.blindspots import EVALUATORS, IN_USE, Detection, Probe, Task
-from dokimasia.domain.call import ModelSpec, Sampling
+from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Probe, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
 from dokimasia.errors import ConfigError, NotFound
@@ -57,12 +56,15 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
         for key, each in asked.items():
             costs.setdefault(key, []).extend(cost for cost, _ in each)
             calls += [call for _, some in each for call in some]
-    arm, plan = found[0][2], found[0][1]
+    arm = found[0][2]
     days = SqliteLedger(home).days_of(calls)
     return Material(
-        judge=_judge(judge, arm, plan),
+        judge=_judge(judge, found),
         prompts={name: one for _, plan, _ in found for name, one in plan.prompts.items() if name not in NOT_ASKED},
-        data=[_data(task, [one for one in probes.values() if one.item.task == task], runs_of[task]) for task in sorted(runs_of)],
+        data=[
+            _data(task, [one for one in probes.values() if one.item.task == task], runs_of[task])
+            for task in sorted(runs_of)
+        ],
         detections=list(detections.values()),
         costs=costs,
         own={one.id: one.item.by == arm.judge for one in probes.values() if one.item.by and not one.neutral},
@@ -74,11 +76,14 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
 def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
     """Return the probes that asked a judge, oldest first."""
     if named:
-        runs = list({run.id: run for run in (resolve_run(home, one, of_method(METHOD, done=True)) for one in named)}.values())
+        runs = list(
+            {run.id: run for run in (resolve_run(home, one, of_method(METHOD, done=True)) for one in named)}.values()
+        )
         for run in runs:
-            if run.method != METHOD or run.status != "done":
-                what = f"is {run.status}: finish it first (dokimasia resume {run.id})" if run.method == METHOD else f"is of kind {run.method!r}"
-                raise ConfigError(f"--run: run {run.id} {what}; a passport is made from finished probes")
+            if run.method != METHOD:
+                raise ConfigError(f"--run: run {run.id} is of kind {run.method!r}; a passport is made from probes")
+            if run.status != "done":
+                raise ConfigError(f"--run: run {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
     else:
         runs = [run for run in reversed(list_runs(home)) if run.method == METHOD and run.status == "done"]
     plans = [(run, ProbePlan.model_validate(run.options["plan"])) for run in runs]
@@ -99,7 +104,8 @@ def _check_alike(judge: str, found: Sequence[Probed]) -> None:
     first, plan, arm = found[0]
     for run, other_plan, other in found[1:]:
         what = ""
-        if _asked(other) != _asked(arm):
+        pairs = ((arm.spec, other.spec), (arm.in_use, other.in_use))
+        if any(one and two and model_identity(one) != model_identity(two) for one, two in pairs):
             what = "another model or another sampling of it"
         both = plan.prompts.keys() & other_plan.prompts.keys() - {*NOT_ASKED}
         if changed := sorted(name for name in both if plan.prompts[name] != other_plan.prompts[name]):
@@ -109,10 +115,6 @@ def _check_alike(judge: str, found: Sequence[Probed]) -> None:
                 f"runs {first.id} and {run.id} do not speak of one judge: {judge} is {what} in the second; name those that "
                 "belong together with --run"
             )
-
-
-def _asked(arm: Arm) -> list[dict[str, object]]:
-    return [model_identity(spec) | {"name": ""} for spec in (arm.spec,)]
 
 
 def _costs(
@@ -134,19 +136,19 @@ def _costs(
     return found
 
 
-def _judge(name: str, arm: Arm, plan: ProbePlan) -> PassportModel:
-    published = any(one not in IN_USE for one in plan.evaluators)
-    spec: ModelSpec = arm.spec
-    own: Sampling | None = None if arm.in_use is None else arm.in_use.sampling
+def _judge(name: str, found: Sequence[Probed]) -> PassportModel:
+    published = [arm.spec.sampling for _, plan, arm in found if {*plan.evaluators} & {*PUBLISHED}]
+    own = [arm.in_use.sampling for _, _, arm in found if arm.in_use is not None]
+    spec = found[0][2].spec
     return PassportModel(
         name=name,
         model=spec.ref.model,
         endpoint=spec.ref.endpoint,
         version=None,
-        sampling=own,
-        sampling_published=spec.sampling if published else None,
+        sampling=next(iter(own), None),
+        sampling_published=next(iter(published), None),
         max_image_side=spec.max_image_side,
-        tools=arm.tools,
+        tools=found[0][2].tools,
         simulated=is_simulated(spec.ref.model),
     )
 

@@ -1,16 +1,18 @@
 """How a probe is accepted: its perturbations read and kept, its judges found, and how each of them is asked."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.blindspots import IN_USE, Probe
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import LOOKS
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.probe.arms import under, under_each
+from dokimasia.errors import ConfigError
+from dokimasia.methods.checks import probes_of
+from dokimasia.methods.probe.arms import under_each
 from dokimasia.methods.probe.expected import estimate
 from dokimasia.methods.probe.items import by_sample, kept, probes_kept
 from dokimasia.methods.probe.prompts import prompts_of
@@ -19,8 +21,21 @@ from dokimasia.prompts.dimensions import error_dimensions_id
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session, hash_of, left_out
+from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import named
+
+ITEMS = "items.jsonl"
+"""What the file is called in a folder of perturbations."""
+
+WHY = {
+    "incorrect": "people found them incorrect",
+    "not_relevant": "people found them not relevant",
+    "not_sure": "people were not sure of them",
+    "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
+    "valid_of_neutral": "people found harm in what was meant to be harmless",
+}
+"""Why a perturbation does not enter, by what was said of it."""
 
 WRITTEN_AT = 1.0
 """The temperature at which new references are written, unless the configuration says another one."""
@@ -97,7 +112,27 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     )
 
 
-def _writer(session: Session, name: str):
+def _material(request: ProbeRequest, session: Session) -> Material:
+    """Return what is put to the judges: of a file, of a run of `perturb`, or of the probe that is forked."""
+    if session.forked is not None:
+        plan = ProbePlan.model_validate(session.forked.options["plan"])
+        samples = list(load_samples(session.opened, session.forked.id))
+        return Material(samples, probes_kept(session.opened, plan), left_out(session.forked), request)
+    source = request.data / ITEMS if (request.data / ITEMS).is_file() else request.data
+    blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
+    found = probes_of(source, session.home, task=request.task, unchecked=request.unchecked, blobs=blobs)
+    samples = list(found.samples.values())[: request.limit]
+    entered = {sample.digest for sample in samples}
+    if found.run:
+        request = request.model_copy(update={"data": Path(found.run)})
+    skipped = [
+        f"{count} perturbations do not enter: {WHY.get(reason, reason)}" for reason, count in found.left_out.items()
+    ]
+    return Material(samples, [one for one in found.probes if one.item.sample in entered], skipped, request)
+
+
+def _writer(session: Session, name: str) -> ModelSpec:
+    """Return who makes new references, sampled otherwise than at the temperature of judges."""
     spec = session.model(name)
     if spec.sampling.temperature is not None:
         return spec

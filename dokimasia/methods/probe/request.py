@@ -11,12 +11,21 @@ from dokimasia.domain.blindspots import EVALUATORS, IN_USE, PUBLISHED, Evaluator
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
+from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.probe.arms import Arm, arms_from
 from dokimasia.runs.plans import DataPlan
-from dokimasia.runs.requests import Judge, Models, Option, RunRequest, run_or_file
+from dokimasia.runs.requests import Models, Option, RunRequest, run_or_file
+from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 ALL = "all"
 MOST_RETESTS = 20
+GRAPHS: dict[str, tuple[str, ...]] = {
+    "checkpoints": (COGNITIVE_REPLAY, CHECKPOINT_SCORING),
+    "gated": ("gold_rubrics", "rubric_audit"),
+    "right-or-wrong": ("deciding",),
+}
+"""By evaluator in use, the graphs that it asks by; all others ask by the one that probes."""
+
 _EFFORT = re.compile(r"[a-z]{2,16}")
 
 SamplingBy = Literal["published", "own"]
@@ -35,6 +44,10 @@ class ProbeRequest(RunRequest):
 
     data: Annotated[Path, Option(argument=True, metavar="DATA", read=run_or_file)]
     judges: Models = Field(description="The judges, separated by commas.")
+    task: Task | None = Field(
+        default=None,
+        description="What is judged: texts on images, or images made by a prompt (default: what DATA holds).",
+    )
     evaluators: tuple[str, ...] = Field(
         default=(),
         description=f"Evaluators or paradigms, separated by commas: {', '.join(EVALUATORS)}; single, pairwise; all. By "
@@ -165,3 +178,9 @@ def chosen_budgets(named: Sequence[str]) -> tuple[str, ...]:
         if named.count(one) > 1:
             raise ConfigError(f"--budgets names {one} twice")
     return tuple(named)
+
+
+def graphs_of(plan: ProbePlan) -> dict[str, int]:
+    """Return the graphs of a probe with their versions, and that of its tools where it offers any."""
+    names = {"probing", *(name for one in plan.evaluators for name in GRAPHS.get(one, ()))}
+    return {name: VERSIONS[name] for name in sorted(names)} | ({"tools": TOOLS_VERSION} if plan.tools else {})

@@ -9,7 +9,7 @@ from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.domain.look import Look
 from dokimasia.domain.rubric import RubricJudgement
 from dokimasia.methods.probe.detections import detections, judgements
-from dokimasia.methods.probe.figures import probe_figures
+from dokimasia.methods.probe.figures import figures_of
 from dokimasia.methods.probe.items import by_sample, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import Unit, all_units, bases_of_sample, count_of, is_read
@@ -72,7 +72,7 @@ def probe_summary(home: Home, run: Run) -> dict[str, Any]:
             "checked": sum(one.checked for one in probes),
         },
         "open_items": items - len(rows),
-        **probe_figures(found, seed=run.seed),
+        **figures_of(found, seed=run.seed),
         "failures": failures(rows),
         "calls": len(used),
         **costs(one.cost for one in used.values()),
@@ -92,10 +92,10 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             "sample": row.sample_id,
             **told,
             "description": "" if probe is None else item.description,
-            "gold": item.gold or item.gold_image and item.gold_image.sha256,
+            "gold": item.gold or (item.gold_image and item.gold_image.sha256),
             "perturbed": None
             if probe is None
-            else item.perturbed or item.perturbed_image and item.perturbed_image.sha256,
+            else item.perturbed or (item.perturbed_image and item.perturbed_image.sha256),
             "looks": [one.model_dump(mode="json") for one in looks_of(home, units[row.item], row)],
             "failure": row.failure,
             "reason": row.reason,

@@ -1,4 +1,4 @@
-"""How judgements are asked for: under the published evaluators by the graph that probes, under those in use by their own graphs."""
+"""How judgements are asked for: the published evaluators through the graph that probes, those in use through their own."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from dokimasia.domain.blindspots import Evaluator, Noticed, paradigm_of
+from dokimasia.domain.blindspots import Evaluator, paradigm_of
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.reasking import gathered
