@@ -1,6 +1,7 @@
 """Passports of judges: what probes measured of one judge, with the prompts that it was asked by and a hash of it all."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -231,17 +232,12 @@ class Passport(Value):
     @property
     def content_hash(self) -> str:
         """The SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
-        return _hash(self.model_dump(mode="json", exclude={"sha256"}))
+        return hash_of(self.model_dump(mode="json"))
 
     @property
     def identity(self) -> str:
         """The same without the dates: equal for equal measurements, whenever they were made."""
-        return _hash(self.model_dump(mode="json", exclude={"sha256", "dates"}))
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the content is that which the hash was made of."""
-        return self.sha256 == self.content_hash
+        return hash_of(self.model_dump(mode="json", exclude={"dates"}))
 
     @property
     def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
@@ -258,5 +254,6 @@ class Passport(Value):
         return next((one for one in self.binary if (one.task, one.evaluator) == (task, evaluator)), None)
 
 
-def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical_json(content)).hexdigest()
+def hash_of(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a passport as JSON has it, its own hash left out."""
+    return hashlib.sha256(canonical_json({name: one for name, one in body.items() if name != "sha256"})).hexdigest()

@@ -52,7 +52,7 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
     """
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
-        known = in_words(list(dict.fromkeys(one for task, one in passport.evaluators if task == way.task)))
+        known = ", ".join(dict.fromkeys(one for task, one in passport.evaluators if task == way.task))
         yield f"{way.what} was not measured{f' (its passport knows {known})' if known else ''}"
         return
     sampling = passport.judge.sampled(evaluator)
