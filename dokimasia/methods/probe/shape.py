@@ -146,8 +146,26 @@ class ProbedTask(Value):
     references: tuple[ArmsBeside, ...] = Field(description="the original reference and a new one")
 
 
+class ProbeItems(Value):
+    """What was put to the judges."""
+
+    errors: Count = Field(description="answers with an error")
+    neutral: Count = Field(description="answers with a harmless change")
+    checked: Count = Field(description="of both, those that a person decided on")
+
+
 class ProbeFigures(Used, DataFigures):
     """The figures of a probe."""
 
+    judge: str | None = Field(default=None, description="absent where there are several")
     samples: Count = Field(description="samples of the run")
+    judges: tuple[str, ...] = Field(description="by name, each once however many ways it is asked in")
+    evaluators: tuple[Evaluator, ...]
+    budgets: tuple[str, ...] = Field(description="reasoning efforts that were named")
+    tools: tuple[str, ...] = Field(description="tools that judges were offered beside being asked without")
+    retests: Count = Field(description="further judgements of every gold answer")
+    reader: str | None = Field(description="who read the justifications; null where nobody did")
+    writer: str | None = Field(description="who made new references; null where nobody did")
+    items: ProbeItems
+    failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
     tasks: dict[Task, ProbedTask]
