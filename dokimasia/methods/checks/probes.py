@@ -80,7 +80,9 @@ def probes_of(
     else:
         run = resolve_run(home, str(source), of_method(PERTURB, done=True)).id
         made = list(_of_run(home, run))
-    return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(run=run)
+    return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(
+        run=run
+    )
 
 
 def _of_run(home: Home, run: str) -> Iterable[_Made]:
