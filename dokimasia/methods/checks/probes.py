@@ -10,15 +10,12 @@ from dokimasia.datasets.samples import Reading
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.methods.checks.standings import checked_texts
+from dokimasia.methods.checks.standings import PERTURB, checked_texts
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import load_samples
-
-PERTURB = "perturb"
-"""The method whose runs make perturbations."""
 
 UNDECIDED = "undecided"
 HARMFUL = "valid_of_neutral"
