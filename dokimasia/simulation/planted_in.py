@@ -34,6 +34,7 @@ PLANTED_IN: Mapping[str, str] = {
     "sim/tutor-vain": "peer that refuses, flatters or rambles in place of most hints",
     "sim/writer": "candidate of middling skill at creative answers",
     "sim/writer-padding": "candidate as skilled as sim/writer that pads its answers",
+    "sim/judge-meddler": "model that often changes nothing, everything, or something beside what it is told to",
     "sim/panel-a": "panel member that tells much, with few false facts, and prefers its own text at times",
     "sim/panel-b": "panel member between sim/panel-a and sim/panel-c, with a slight preference for the first place",
     "sim/panel-c": "panel member that tells least, with the most false facts of the three",

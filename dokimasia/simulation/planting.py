@@ -146,6 +146,9 @@ class JudgeProfile(_Profile):
 
     Of the verdict in a duel: `favours_first` and `favours_longer` are the rates at which it moves a step towards the answer
     shown first, or towards the longer one (see `judging.duels`).
+
+    Of answers that it perturbs: `perturbs_nothing` and `perturbs_all` are the rates at which it gives the answer back as it
+    was, or something altogether different, and `perturbs_more` that at which it worsens something else beside.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -174,6 +177,9 @@ class JudgeProfile(_Profile):
     misquotes: float = Rate
     favours_first: float = Rate
     favours_longer: float = Rate
+    perturbs_nothing: float = Rate
+    perturbs_all: float = Rate
+    perturbs_more: float = Rate
 
 
 class PanelProfile(_Profile):

@@ -109,6 +109,9 @@ _WRITERS = (
 )
 """Two writers of equal skill, of whom one is long-winded."""
 
+_PERTURBERS = (JudgeProfile(name="sim/judge-meddler", perturbs_nothing=0.3, perturbs_all=0.2, perturbs_more=0.25),)
+"""Models that perturb answers otherwise than they are told to."""
+
 _INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
 """Judges that draw criteria which nobody needs."""
 
@@ -168,7 +171,17 @@ def profiles() -> Mapping[str, Profile]:
     """
     return {
         profile.name: profile
-        for profile in (*_JUDGES, *_candidates(), *_TERSE, *_LEARNERS, *_PANEL, *_INVENTORS, *_PARTIAL, *_WRITERS)
+        for profile in (
+            *_JUDGES,
+            *_candidates(),
+            *_TERSE,
+            *_LEARNERS,
+            *_PANEL,
+            *_INVENTORS,
+            *_PARTIAL,
+            *_WRITERS,
+            *_PERTURBERS,
+        )
     }
 
 

@@ -8,6 +8,7 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation import candidates, creating, describing, foreign, hinting, panel, perturbing, refining
+from dokimasia.simulation.blindspots import editing, perturber
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
 from dokimasia.simulation.judging import judges
@@ -72,8 +73,13 @@ def _asked(
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)
     if rubric_judging.answers(name):
         return rubric_judging.reply(profile, name, inputs, _depicted(call, images), draws)
+    if name in perturber.PROMPTS:
+        return perturber.reply(profile, name, inputs, _depicted(call, images), draws)
     if name == perturbing.PROMPT:
         return perturbing.reply(profile, inputs, draws)
+    if name in editing.PROMPTS:
+        shown = [images[image.sha256] for message in call.messages for image in message.images]
+        return editing.reply(profile, name, inputs, shown, draws)
     if name == "describe":
         picture = _depicted(call, images)
         if picture is None:
