@@ -74,7 +74,8 @@ def decide(
 
     Raises:
         NotFound: there is no such item.
-        InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or deletes what is not there.
+        InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
+            what is not there.
     """
     settings = settings or load_settings()
     if isinstance(item, str):

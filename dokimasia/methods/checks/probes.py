@@ -81,12 +81,12 @@ def probes_of(
 
 
 def _of_run(home: Home, run: str) -> Iterable[_Made]:
-    samples = {sample.digest: sample for sample in load_samples(home, run)}
+    samples = {sample.id: sample for sample in load_samples(home, run)}
     stands = checked_texts(home, run)
     for made, item in made_values(home, run, Perturbed):
         one = stands.get(made.id)
         label = next((label for label in LABELS if one is not None and label == one.state), None)
-        yield _Made(made.id, item, samples[item.sample], label)
+        yield _Made(made.id, item, samples[made.sample_id], label)
 
 
 def _entering(made: list[_Made], source: str, task: Task, unchecked: bool) -> Probes:
