@@ -17,6 +17,7 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.probe.work", "stages"),
     previews=lazily("dokimasia.methods.probe.previews", "previews"),
+    drawing=later("dokimasia.methods.probe.blocks", "DRAWING"),
     figures=probe_summary,
     shape=later("dokimasia.methods.probe.shape", "ProbeFigures"),
     graphs_of=graphs_of,
