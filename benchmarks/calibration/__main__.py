@@ -22,6 +22,7 @@ from benchmarks.calibration import (
     modes,
     people,
     planted_trees,
+    probes,
     refinements,
     reviews,
     rubric_power,
@@ -56,6 +57,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "people": people.people,
     "duels": duels.duels,
     "arenas": arenas.arenas,
+    "probes": probes.probes,
 }
 
 

@@ -24,9 +24,12 @@ NAMED = (
     "reward, both orders",
     "position bias",
     "position consistency",
+    "probe, undetected",
+    "probe, position bias",
+    "probe, false alarms",
 )
 SHOWN_TO_FAIL = ("unclustered", "as published", "misled")
-FEW_VALUES = ("any node", "any mode", "any pair", "false gain", "right answers", "favoured place")
+FEW_VALUES = ("any node", "any mode", "any pair", "any dimension", "false gain", "right answers", "favoured place")
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)

@@ -60,6 +60,13 @@ class CheckItem(Value):
         """What can be decided on it."""
         return ACTIONS[self.kind]
 
+    def refusal(self, action: Action) -> str:
+        """Return why something cannot be decided on it; empty where it can."""
+        if action in self.actions:
+            return ""
+        done = "labelled, and not accepted, edited or rejected" if self.kind == "perturbation" else "not labelled"
+        return f"item {self.id}: a {self.kind} is {done}: what can be decided is {', '.join(self.actions)}"
+
     @property
     def id(self) -> str:
         """The item's id, by content: run, kind, sample, and what is checked."""

@@ -15,6 +15,7 @@ VERSIONS: dict[str, int] = {
     "duel": 1,
     "fingerprinting": 1,
     "gold_rubrics": 1,
+    "gold_writing": 1,
     "image_perturbing": 1,
     "mode_coding": 1,
     "mode_making": 1,
@@ -25,6 +26,7 @@ VERSIONS: dict[str, int] = {
     "rubric_audit": 2,
     "rubric_making": 2,
     "taxonomy_growth": 2,
+    "text_perturbing": 1,
     "verification": 1,
 }
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import number_clusters
 
 DRAWS, FEWEST = 10_000, 1_000
-OPEN = 0.2
-"""Where every p-value lies above this after the fewest draws, no more are made."""
+OPEN = 0.08
+"""Where every p-value lies above this after the fewest draws, none can be at most 0.05, and no more are made."""
 
 LEVEL = 0.05
 _AT_ONCE = 2_000_000
@@ -54,7 +54,7 @@ def blind_spots(
     seed : int
         Of the draws; the order of the items does not matter to what is tested.
     draws : int
-        How many exchanges are drawn; fewer where a thousand show that no p-value is small.
+        How many exchanges are drawn; a thousand where these show that no p-value is small.
 
     Returns
     -------

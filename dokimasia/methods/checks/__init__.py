@@ -1,4 +1,4 @@
-"""What people check: golden captions and rubrics, accepted, edited or rejected."""
+"""What people check: golden captions and rubrics, accepted, edited or rejected, and perturbations, which are labelled."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -10,15 +10,12 @@ from dokimasia.datasets.samples import Reading
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.methods.checks.standings import checked_texts
+from dokimasia.methods.checks.standings import PERTURB, checked_texts
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import load_samples
-
-PERTURB = "perturb"
-"""The method whose runs make perturbations."""
 
 UNDECIDED = "undecided"
 HARMFUL = "valid_of_neutral"
@@ -80,16 +77,18 @@ def probes_of(
     else:
         run = resolve_run(home, str(source), of_method(PERTURB, done=True)).id
         made = list(_of_run(home, run))
-    return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(run=run)
+    return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(
+        run=run
+    )
 
 
 def _of_run(home: Home, run: str) -> Iterable[_Made]:
-    samples = {sample.digest: sample for sample in load_samples(home, run)}
+    samples = {sample.id: sample for sample in load_samples(home, run)}
     stands = checked_texts(home, run)
     for made, item in made_values(home, run, Perturbed):
         one = stands.get(made.id)
         label = next((label for label in LABELS if one is not None and label == one.state), None)
-        yield _Made(made.id, item, samples[item.sample], label)
+        yield _Made(made.id, item, samples[made.sample_id], label)
 
 
 def _entering(made: list[_Made], source: str, task: Task | None, unchecked: bool) -> Probes:

@@ -9,6 +9,9 @@ from dokimasia.storage.decisions import Left, left_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
 
+PERTURB = "perturb"
+"""The method whose runs make perturbations."""
+
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
     """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files."""
@@ -62,7 +65,7 @@ def _with(here: Standing, left: Left) -> Standing:
     """An item with a decision that is not yet a row."""
     text = left.text.strip() if left.action == "edit" else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""
-    if left.action == "edit" and not changed:
+    if here.item.refusal(left.action) or (left.action == "edit" and not changed):
         return here
     decision = Decision(
         item=here.item.id,

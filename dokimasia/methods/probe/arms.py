@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.errors import ConfigError
+from dokimasia.runs.plans import WAY
 
 TOOLS = "tools"
 HIGHEST = "high"
 """The reasoning effort that judges are asked under unless something else says otherwise."""
 
-BUDGET_MARK, TOOLS_MARK = "@", "+tools"
+TOOLS_MARK = "+tools"
 
 
 class Arm(NamedTuple):
@@ -60,7 +61,7 @@ def under(spec: ModelSpec, budget: str, *, published: bool, temperature: float |
         temperature = own.temperature if own.temperature is not None or not published else 0.0
     effort = budget or own.reasoning_effort or (HIGHEST if published else None)
     sampling = own.model_copy(update={"temperature": temperature, "reasoning_effort": effort})
-    name = f"{spec.ref.name}{BUDGET_MARK}{budget}" if budget else spec.ref.name
+    name = f"{spec.ref.name}{WAY}{budget}" if budget else spec.ref.name
     return spec.model_copy(update={"sampling": sampling, "ref": spec.ref.model_copy(update={"name": name})})
 
 
@@ -94,7 +95,7 @@ def arms_from(
     found: list[Arm] = []
     for number, spec in enumerate(judges):
         budget = several[number % len(several)]
-        judge = spec.ref.name.removesuffix(f"{BUDGET_MARK}{budget}") if budget else spec.ref.name
+        judge = spec.ref.name.removesuffix(f"{WAY}{budget}") if budget else spec.ref.name
         own = in_use[number] if in_use else None
         found += [Arm(judge, budget, with_tools, spec, own) for with_tools in ((False, True) if tools else (False,))]
     return tuple(found)

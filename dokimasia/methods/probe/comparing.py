@@ -28,6 +28,7 @@ def compared(of: str, first: Side, second: Side, *, seed: int) -> dict[str, Any]
         "first": first[0],
         "second": second[0],
         "n": len(both),
+        "shares": [rounded(fmean(side[item] for item in both)) for side in (one, other)] if both else None,
         "difference": found["difference"],
         "p_value": found["p_value"],
     }

@@ -15,6 +15,7 @@ from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import Unit, all_units, bases_of_sample, count_of, is_read
 from dokimasia.runs.figures import costs, failures, heading, rows_shown
 from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -85,11 +86,14 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     probes = [one for one in probes_kept(home, plan) if sample is None or one.item.sample_id == sample]
     units = all_units(plan, probes)
     rows = rows_shown(home, run, sample)
+    asked = samples_of(home, run.id, list(by_sample(probes)))
     for row, told in zip(*_told(home, units, rows), strict=True):
         probe = units[row.item].probe
         item = units[row.item].gold.item if probe is None else probe.item
         yield {
             "sample": row.sample_id,
+            "prompt": asked[row.sample_id].prompt,
+            "images": [image.sha256 for image in asked[row.sample_id].images],
             **told,
             "description": "" if probe is None else item.description,
             "gold": item.gold or (item.gold_image and item.gold_image.sha256),

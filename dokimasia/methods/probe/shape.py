@@ -66,7 +66,9 @@ class ProbedEvaluator(ProbedKind):
 
     equal: ProbeShare = Field(description="score-invariant: harmless changes judged equal; higher is better")
     preferred: ProbeShare = Field(description="harmless changes judged better than the gold answer")
-    flickers: ProbeShare = Field(description="unchanged answers not judged as before: the noise floor, lower is better")
+    flickers: ProbeShare = Field(
+        description="unchanged answers not judged as before, of pairs one of two same answers preferred: the noise floor"
+    )
     false_alarms: ProbeShare = Field(
         description="justifications of gold answers and harmless changes in which the reader finds an error; lower is better"
     )
@@ -92,6 +94,9 @@ class ProbeComparison(Value):
     first: str
     second: str
     n: Count = Field(description="items that both judged")
+    shares: tuple[Fraction, Fraction] | None = Field(
+        description="undetected on the first side and on the second, over these items; null without an item"
+    )
     difference: Interval | None = Field(description="second less first, -1 to 1, paired by item; null without an item")
     p_value: Fraction | None = Field(description="two-sided, sign flips of whole images; null without an item")
     adjusted: Fraction | None = Field(description="over all comparisons of the list, Benjamini and Hochberg")

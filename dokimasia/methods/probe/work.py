@@ -141,9 +141,14 @@ class ProbeWork:
         left = [unit for unit in fine if self._job.finished(unit.reading) is None]
         if reader is None or not left:
             return
-        left.sort(key=lambda unit: self._job.attempt(unit.reading))
+
+        def nth(unit: Unit) -> int:
+            """What is read may be a justification that was refused to be read, word by word, when its judgement failed."""
+            return max(self._job.attempt(unit.reading), self._job.attempt(unit.name))
+
+        left.sort(key=nth)
         options = GraphOptions(judge=reader.ref.name, models={reader.ref.name: reader})
-        for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.reading)):
+        for attempt, several in groupby(left, key=nth):
             some = list(several)
             ids = [rows[unit.name].value_ids for unit in some]
             context = at(self._job.context, options, attempt)
