@@ -1,13 +1,15 @@
 """Passports held against runs: what is refused, what is warned of, and what is chosen by them."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Sampling
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling, call_key
 from dokimasia.domain.duel import REFERENCE
+from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest
@@ -24,6 +26,7 @@ from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import get_run
 from tests.planted_judges import detections, judge_of, kept_passport, planted_passport
 
@@ -104,6 +107,26 @@ def test_a_passport_of_another_model_is_refused(
         told(settings, request_of(passports=(path,)))
     assert reason in str(problem.value)
     assert str(path) in str(problem.value)
+
+
+def test_a_passport_of_another_version_is_refused(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+    """Where the endpoint last called the judge otherwise than when it was measured, the passport is refused with both names."""
+    dated = planted_passport(judge=judge_of(JUDGE, version="judge-2026-01-01"))
+    path = kept_passport(tmp_path / "j.json", dated)
+    told(settings, request_of(passports=(path,)))
+    ref = ModelRef(name=JUDGE, model=JUDGE, endpoint="sim")
+    call = Chat(model=ref, messages=(Message(role="user", parts=(TextPart(text="?"),)),))
+    reply = ChatReply(text="!", version="judge-2026-05-01")
+
+    async def answered() -> None:
+        with Home.open(settings.home, write=True, create=True) as home:
+            await SqliteLedger(home).commit(call_key(call), call, reply, cost=None, label="")
+
+    asyncio.run(answered())
+    with pytest.raises(
+        ConfigError, match="was measured as judge-2026-01-01, and its endpoint says judge-2026-05-01 now"
+    ):
+        told(settings, request_of(passports=(path,)))
 
 
 def test_a_passport_from_other_prompts_is_refused(settings: Settings, request_of: Requests, tmp_path: Path) -> None:

@@ -46,7 +46,10 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
     if passport.dates is not None:
         days = passport.dates
         yield "judged", days.first if days.first == days.last else f"{days.first} to {days.last}"
-    yield "prompts", ", ".join(f"{name} {one.partition(':')[0]}" for name, one in passport.prompts.items()) or "not known"
+    yield (
+        "prompts",
+        ", ".join(f"{name} {one.partition(':')[0]}" for name, one in passport.prompts.items()) or "not known",
+    )
 
 
 def _thin(passport: Passport) -> list[Cell]:

@@ -17,6 +17,7 @@ from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run, SqliteRunStore, note_run
 
 P = TypeVar("P", bound=RunPlan)
@@ -68,7 +69,7 @@ async def held(
     fitting: dict[str, Passport] = {}
     for path, passport in found:
         judge = _judge_of(passport, judges)
-        problem = _refused(passport, judge, judges, asked)
+        problem = _refused(passport, judge, judges, asked, _version_now(session, judge))
         if problem and session.forked is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
@@ -130,8 +131,13 @@ def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | No
     return next((spec for spec in judges if (spec.ref.model, spec.ref.endpoint) == passport.judge.key), None)
 
 
-def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str]) -> str:
-    """Return why a passport cannot be used with a run, and the way out; empty where it can."""
+def _refused(
+    passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str], now: str | None
+) -> str:
+    """Return why a passport cannot be used with a run, and the way out; empty where it can.
+
+    `now` is the judge's version as its endpoint last reported it to this home.
+    """
     own = passport.judge
     if judge is None:
         same = next((spec for spec in judges if spec.ref.name == own.name), None)
@@ -144,6 +150,11 @@ def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[Model
             )
         names = in_words([spec.ref.name for spec in judges])
         return f"it is of {own.name} ({there}), and the judge here is {names}: leave it out, or name the passport of {names}"
+    if own.version is not None and now is not None and now not in own.version.split(", "):
+        return (
+            f"{own.name} was measured as {own.version}, and its endpoint says {now} now: another version has other blind "
+            f"spots; probe it anew (dokimasia probe), and make its passport: dokimasia passport {own.name}"
+        )
     other = [name for name, version in passport.prompts.items() if asked.get(name, version) != version]
     if other:
         name = other[0]
@@ -153,6 +164,12 @@ def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[Model
             "or ask by those of the passport (--prompts)"
         )
     return ""
+
+
+def _version_now(session: Session, judge: ModelSpec | None) -> str | None:
+    if session.home is None or judge is None:
+        return None
+    return SqliteLedger(session.home).last_version(judge.ref.model, judge.ref.endpoint)
 
 
 def _version(prompt: str) -> str:
