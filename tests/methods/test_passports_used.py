@@ -17,14 +17,14 @@ from dokimasia.methods.duel import METHOD as DUEL
 from dokimasia.methods.duel import DuelRequest
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.passports import PAIRWISE, Way, weights_of
+from dokimasia.methods.passports import PAIRWISE, Way, each_has_one, weights_of
 from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.methods.review import ReviewRequest
 from dokimasia.prompts import default_library
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.reporting import write_report
-from dokimasia.settings import Settings
+from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import get_run
@@ -269,3 +269,16 @@ def test_weights_go_by_detection_less_false_alarms() -> None:
         weights_of({"guesses": passports["guesses"]}, way)
     with pytest.raises(ConfigError, match="knows nothing of"):
         weights_of(passports, Way("holding against a reference", ("reference",), ""))
+
+
+def test_weights_need_a_passport_of_every_judge(settings: Settings, file: Path, tmp_path: Path) -> None:
+    """Judges that are averaged have one passport each, which fit; without one, and with another's, it is refused."""
+    with Home.open(settings.home, write=True, create=True) as home:
+        first, second = (resolve_model(settings, name) for name in (JUDGE, "sim/judge"))
+        with pytest.raises(ConfigError, match="sim/judge has no passport, and weights need one of every judge"):
+            each_has_one([file], (first, second), {}, home)
+        other = kept_passport(tmp_path / "other.json", planted_passport(judge=judge_of("sim/weak")))
+        with pytest.raises(ConfigError, match=r"other\.json: it is of sim/weak"):
+            each_has_one([file, other], (first, second), {}, home)
+        fitting = kept_passport(tmp_path / "k.json", planted_passport(judge=judge_of("sim/judge")))
+        assert list(each_has_one([file, fitting], (first, second), {}, home)) == [JUDGE, "sim/judge"]

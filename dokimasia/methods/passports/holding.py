@@ -69,7 +69,7 @@ async def held(
     fitting: dict[str, Passport] = {}
     for path, passport in found:
         judge = _judge_of(passport, judges)
-        problem = _refused(passport, judge, judges, asked, _version_now(session, judge))
+        problem = refusal_of(passport, judge, judges, asked, _version_now(session.home, judge))
         if problem and session.forked is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
@@ -120,6 +120,26 @@ def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) ->
     return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)
 
 
+def each_has_one(
+    files: Sequence[Path], judges: Sequence[ModelSpec], asked: Mapping[str, str], home: Home
+) -> dict[str, Passport]:
+    """Return the passports of judges by name, each of which has one.
+
+    Raises:
+        ConfigError: a passport does not fit, or a judge has none.
+        DataError: a file is no passport, or is not as it was made.
+    """
+    found = read_all(files)
+    for path, passport in found:
+        judge = _judge_of(passport, judges)
+        if problem := refusal_of(passport, judge, judges, asked, _version_now(home, judge)):
+            raise ConfigError(f"{path}: {problem}")
+    of_judges = {spec.ref.name: passport_of_judge(found, spec) for spec in judges}
+    if lacking := [name for name, one in of_judges.items() if one is None]:
+        raise ConfigError(f"--passport: {in_words(lacking)} has no passport, and weights need one of every judge")
+    return {name: one for name, one in of_judges.items() if one is not None}
+
+
 async def _kept(session: Session) -> list[tuple[str, Passport]]:
     run = session.forked
     ids: Any = [] if run is None else run.options.get(KEPT, [])
@@ -131,7 +151,7 @@ def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | No
     return next((spec for spec in judges if (spec.ref.model, spec.ref.endpoint) == passport.judge.key), None)
 
 
-def _refused(
+def refusal_of(
     passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str], now: str | None
 ) -> str:
     """Return why a passport cannot be used with a run, and the way out; empty where it can.
@@ -166,10 +186,10 @@ def _refused(
     return ""
 
 
-def _version_now(session: Session, judge: ModelSpec | None) -> str | None:
-    if session.home is None or judge is None:
+def _version_now(home: Home | None, judge: ModelSpec | None) -> str | None:
+    if home is None or judge is None:
         return None
-    return SqliteLedger(session.home).last_version(judge.ref.model, judge.ref.endpoint)
+    return SqliteLedger(home).last_version(judge.ref.model, judge.ref.endpoint)
 
 
 def _version(prompt: str) -> str:
