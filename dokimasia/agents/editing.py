@@ -21,6 +21,12 @@ __all__ = ["Edited", "changed_share", "check_edit", "edit_image", "write_edit_in
 
 LABEL = "image_edit"
 
+ANOTHER = (
+    "Make another image to the same text, as good as this one, which may differ from it in whatever the text leaves open. "
+    "The text:\n{prompt}"
+)
+"""What an image model is told that makes a new reference of a gold image."""
+
 
 def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
     """A model writes how the sample's image is to be edited so that it is at fault in a dimension, or why it cannot be.
