@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from rich.markup import escape
+from rich.table import Table
 from rich.text import Text
 
 from dokimasia.cli.shared import console
@@ -125,9 +126,13 @@ def _show_perturbation(shown: Shown) -> None:
         ("said to be", Text(item.description)),
         ("dimension", Text(f"{shown.title}: {shown.definition}")),
     )
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right", style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
     for name, text in rows:
         if text.plain:
-            out.print(Text.assemble((f"{name:>10}  ", "dim"), text))
+            table.add_row(name, text)
+    out.print(table)
 
 
 def _ask(
