@@ -38,6 +38,8 @@ class Rule(NamedTuple):
 
 
 SPLIT = r"(by_options|by_category|by_capability|apart)"
+PROBE = r"probe\.tasks\.judges\.evaluators\.((groups|dimensions)\.)?"
+BESIDE = r"probe\.tasks\.(budgets|tools|references)"
 DUEL = r"((by_category|by_task|single\.(first|second))\.)?"
 RULES = (
     Rule(r"evaluate\.models\.accuracy", RATE, "speaking", "accuracy"),
@@ -126,6 +128,23 @@ RULES = (
     Rule(r"fingerprint\.(by_judge|by_hand)", RATE, "rates", "rate"),
     Rule(r"fingerprint\.(by_judge|by_hand)\.pairs", EXACT, "rates", "rate 0.9 of 20, independent"),
     Rule(r"quality\.(groups\.)?(accuracy|necessity)", MEAN, "means", "scores at the ceiling"),
+    Rule(rf"{PROBE}undetected", RATE, "probes", "probe, undetected"),
+    Rule(rf"{PROBE}strict", RATE, "probes", "probe, strict"),
+    Rule(rf"{PROBE}(either|both)", RATE, "probes", "probe, in either order"),
+    Rule(rf"{PROBE}worse", RATE, "probes", "probe, judged better"),
+    Rule(rf"{PROBE}named", RATE, "probes", "probe, named although undetected"),
+    Rule(rf"{PROBE}unnoticed", RATE, "probes", "probe, unnoticed"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.equal", RATE, "probes", "probe, score-invariant"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.preferred", RATE, "probes", "probe, harmless preferred"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.flickers", RATE, "probes", "probe, noise floor"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.false_alarms", RATE, "probes", "probe, reader's false alarms"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.places\.consistency", RATE, "probes", "probe, position consistency"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.places\.bias", MEAN, "probes", "probe, position bias"),
+    Rule(r"probe\.tasks\.groups", MEAN, "probes", "probe, group and paradigm"),
+    Rule(r"probe\.tasks\.comparisons\.(judges|paradigms|strategies)\.difference", MEAN, "probes", "probe, paradigms"),
+    Rule(rf"{BESIDE}\.arms\.(undetected|equal)", RATE, "probes", "probe, with tools"),
+    Rule(rf"{BESIDE}\.differences\.difference", MEAN, "probes", "probe, with tools less without"),
+    Rule(rf"{BESIDE}\.dimensions\.difference", MEAN, "probes", "probe, with tools less without in one dimension"),
     Rule(r"(diagnose|fingerprint)\.assets\.rows\.cells", MEAN, "taxonomy", "score at a leaf"),
 )
 """In no order: a place has exactly one."""

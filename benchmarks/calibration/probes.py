@@ -202,7 +202,10 @@ def _harmless(drawn: np.ndarray, place: dict[str, Any], favours: float, wavers: 
     read = float(drawn[7] < MISREADS)
     if place["evaluator"] == PAIRS:
         orders = _orders(drawn[3:7], int(unequal), favours, wavers)
-        return Detection(**place, equal=sum(one == 0 for one in orders) / 2, worse=0.0, named=read, orders=orders)
+        equal = sum(one == 0 for one in orders) / 2
+        return Detection(
+            **place, equal=equal, worse=0.0, named=read, orders=None if place["case"] == "retest" else orders
+        )
     return Detection(**place, equal=float(not unequal), worse=float(drawn[3] < RAISES), named=read)
 
 

@@ -21,8 +21,8 @@ class Kept(NamedTuple):
     preferred : ItemShare
         Harmless changes judged better than the gold answer on the whole.
     flickers : ItemShare
-        Gold answers put to the judge once more and not judged equal: the noise floor. A judge that flickers seems to
-        detect, and to penalise, by chance. Lower is better.
+        Gold answers put to the judge once more and not judged equal (of pairs: the same answer twice, of which one was
+        preferred): the noise floor. A judge that flickers seems to detect, and to penalise, by chance. Lower is better.
     false_alarms : ItemShare
         Justifications of judgements of gold answers and of harmless changes in which a reader finds an error named, of
         those that were read: lower is better. It is what `FailureRate.named` has to be held against.
@@ -50,7 +50,7 @@ class FailureRate(NamedTuple):
     either, both : ItemShare or None
         Of pairs: undetected in at least one order, and in both; None for other evaluators.
     worse : ItemShare
-        Errors with which the answer was judged better than the gold one. Nothing to count under reference-guided scoring.
+        Errors with which the answer was judged better than the gold one.
     named : ItemShare
         Errors named in the justification although they went undetected, of those undetected whose justification was
         read. Higher is better; of pairs an error counts as undetected where it did so in any order.
@@ -164,11 +164,11 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
             both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
             if pair
             else None,
-            worse=_share([one for one in some if evaluator != "reference"], lambda one: one.worse),
+            worse=_share(some, lambda one: one.worse),
             named=_share([one for one in read if one.undetected], lambda one: one.named),
             unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
             spot=SpotTest(spots[name], spots[name]) if scope == "dimension" and name in spots else None,
-            kept=_kept(own, evaluator) if scope == "all" else None,
+            kept=_kept(own) if scope == "all" else None,
         )
 
     groups = list(dict.fromkeys(one.group for one in errors))
@@ -180,13 +180,13 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     ]
 
 
-def _kept(own: Sequence[Detection], evaluator: Evaluator) -> Kept:
+def _kept(own: Sequence[Detection]) -> Kept:
     neutral = [one for one in own if one.case == "neutral"]
     retests = [one for one in own if one.case == "retest"]
     harmless = [one for one in (*neutral, *retests) if one.named is not None]
     return Kept(
         equal=_share(neutral, lambda one: one.equal),
-        preferred=_share([one for one in neutral if evaluator != "reference"], lambda one: one.worse),
+        preferred=_share(neutral, lambda one: one.worse),
         flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),
         false_alarms=_share(harmless, lambda one: one.named),
     )

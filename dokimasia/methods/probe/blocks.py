@@ -218,7 +218,7 @@ def _forms(about: str, found: Mapping[str, Any], place: str) -> Table:
         Column("judged better", meaning=f"errors with which the answer was judged better; {LOWER}"),
         Column("harmless", meaning="changes judged, of all"),
         Column("harmless preferred", meaning="harmless changes judged better than the gold answer"),
-        Column("noise floor", meaning=f"unchanged answers that were not judged as before; {LOWER}"),
+        Column("noise floor", meaning=f"unchanged answers not judged as before, or not as good as themselves; {LOWER}"),
     ]
     rows = [
         [

@@ -66,7 +66,9 @@ class ProbedEvaluator(ProbedKind):
 
     equal: ProbeShare = Field(description="score-invariant: harmless changes judged equal; higher is better")
     preferred: ProbeShare = Field(description="harmless changes judged better than the gold answer")
-    flickers: ProbeShare = Field(description="unchanged answers not judged as before: the noise floor, lower is better")
+    flickers: ProbeShare = Field(
+        description="unchanged answers not judged as before, of pairs one of two same answers preferred: the noise floor"
+    )
     false_alarms: ProbeShare = Field(
         description="justifications of gold answers and harmless changes in which the reader finds an error; lower is better"
     )
