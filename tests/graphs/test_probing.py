@@ -1,10 +1,12 @@
 """A judge is asked about gold and changed answers in a walk, its justifications are read, and no call that fails ends it."""
 
+import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from dokimasia.agents.blindspots import axes_asked, prompt_of
 from dokimasia.domain.blindspots import PUBLISHED, AxisChoices, AxisScores, Noticed, Perturbed, paradigm_of
@@ -25,6 +27,7 @@ from dokimasia.simulation.blindspots.texts import plant
 from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.picture import draw
+from dokimasia.simulation.scene import Domain
 from dokimasia.simulation.scenes.composing import make_scene
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.content.blobs import MemoryBlobs
@@ -47,9 +50,9 @@ def specs(*capabilities: Capability) -> dict[str, ModelSpec]:
 class World:
     """A sample of the planted world with a gold and a changed answer, and a place for what is made of it."""
 
-    def __init__(self, dimension: str = "attribute_distortion") -> None:
+    def __init__(self, dimension: str = "attribute_distortion", domain: Domain = "natural") -> None:
         self.blobs, self.store = MemoryBlobs(), MemoryStore()
-        scene = make_scene("natural", 5)
+        scene = make_scene(domain, 5)
         picture = depicted(scene)
         self.image = self.keep(draw(scene))
         self.sample = Sample(id="s", images=(self.image,), prompt="Describe the picture.")
@@ -81,8 +84,11 @@ class World:
         tools: tuple[str, ...] = (),
         **state: Any,
     ) -> Any:
-        made = gateway or ModelGateway({"sim": SimTransport()}, MemoryLedger(), self.blobs)
-        options = GraphOptions(judge=judge, models=specs(*capabilities), tools=tools)
+        models = specs(*capabilities)
+        made = gateway or ModelGateway(
+            ledger=MemoryLedger(), blobs=self.blobs, transports={"sim": SimTransport()}, specs=models
+        )
+        options = GraphOptions(judge=judge, models=models, tools=tools)
         context = Context(made, self.store, options, blobs=self.blobs)
         item = await self.store.put(self.item)
         inputs = {"sample": await self.store.put(self.sample), "judge": judge, **state}
@@ -123,9 +129,6 @@ async def test_images_are_shown_in_the_order_of_the_prompt() -> None:
     """Of two images the first is A; beside a reference the reference comes first, and no other image is shown."""
     world = World()
     png = world.blobs.get(world.image.sha256)
-    from PIL import Image
-    import io
-
     with Image.open(io.BytesIO(png)) as opened:
         other = world.keep(marked(opened.convert("L").convert("RGB"), png, list(edits_of(png))))
     world.item = Perturbed(
@@ -206,7 +209,7 @@ async def test_a_reader_is_told_where_the_error_is() -> None:
 
 
 async def test_a_new_reference_is_written_and_gone_by() -> None:
-    """The writer answers the request anew; the judge is shown that in place of the gold answer, and the rest is asked as before."""
+    """The writer answers the request anew; the judge is shown that in place of the gold answer."""
     world = World()
     done = await world.walk([of("reference"), of("single-vanilla")], writer="sim/judge")
     written = await world.store.get(Response, done["reference"])
@@ -254,7 +257,7 @@ async def test_what_fails_fails_alone() -> None:
 
 async def test_with_tools_the_near_sighted_judge_sees_what_is_small() -> None:
     """Without tools it scores both answers alike; with them it looks closer, the looks are kept, and the error costs points."""
-    world = World("numerical_errors")
+    world = World("numerical_errors", "data")
     for tools, found in (((), False), (("zoom",), True)):
         calls = [of("single-axes", "gold"), of("single-axes")]
         done = await world.walk(calls, judge="sim/judge-nearsighted", tools=tools)
