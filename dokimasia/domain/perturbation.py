@@ -135,12 +135,14 @@ class ChangeCheck(Value):
 
 
 class PerturbOptions(GraphOptions):
-    """Options of the perturbing of images: `judge` is who writes the instructions, and `editor` the image model.
+    """Options of perturbing: `judge` is who perturbs answers, or writes the instructions by which images are edited.
 
-    `checker` is who says whether an edit was carried out, and nothing else with it; empty where nobody is asked.
+    `editor` is the image model that edits them, and `writer` who writes gold answers. `checker` is who says whether a gold
+    answer is right, what a change is of, and whether an edit was carried out; empty where nobody is asked.
     """
 
     editor: str = ""
+    writer: str = ""
     checker: str = ""
 
 

@@ -13,6 +13,7 @@ VERSIONS: dict[str, int] = {
     "diagnosis": 3,
     "duel": 1,
     "fingerprinting": 1,
+    "gold_writing": 1,
     "image_perturbing": 1,
     "mode_coding": 1,
     "mode_making": 1,
@@ -23,6 +24,7 @@ VERSIONS: dict[str, int] = {
     "rubric_audit": 2,
     "rubric_making": 2,
     "taxonomy_growth": 2,
+    "text_perturbing": 1,
     "verification": 1,
 }
 """A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""

@@ -11,7 +11,7 @@ from PIL import Image
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed
 from dokimasia.domain.call import Chat, ImageEdit, ImageEditReply, ModelCall, ModelRef, ModelSpec
-from dokimasia.domain.perturbation import EditInstruction, EditRecord, PerturbOptions
+from dokimasia.domain.perturbation import EditInstruction, EditRecord, NotApplicable, PerturbOptions
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.gateway.doubles import FunctionGateway, Reply
@@ -83,7 +83,7 @@ async def test_every_dimension_gives_an_edited_image(dimension: str) -> None:
     world = World(4)
     state = await world.walk(simulated(world), dimension)
     assert not state.get("failed"), state.get("reason")
-    made = await world.store.get(Perturbed, state["result"])
+    made = await world.store.get(Perturbed, state["result"][0])
     assert (made.dimension, made.by, made.gold_image, made.sample) == (
         dimension,
         "sim/judge",
@@ -94,8 +94,8 @@ async def test_every_dimension_gives_an_edited_image(dimension: str) -> None:
     assert (made.instruction, made.description) == (told.instruction, told.change)
     assert made.perturbed_image is not None
     assert faults_of(world.blobs.get(made.perturbed_image.sha256)) == (() if dimension == NEUTRAL else (dimension,))
-    record = await world.store.get(EditRecord, state["record"])
-    assert record.perturbed == state["result"]
+    record = await world.store.get(EditRecord, state["result"][1])
+    assert record.perturbed == state["result"][0]
     assert 0 < record.changed <= 1
     assert record.check is not None
     assert record.call == state["calls"][1]
@@ -107,9 +107,9 @@ async def test_a_dimension_that_does_not_apply_is_no_failure() -> None:
     world = World()
     gateway = FunctionGateway(lambda call: '{"unsuited": "There is no lettering in it."}')
     state = await world.walk(gateway, "typographic_corruption")
-    assert state["unsuited"] == "There is no lettering in it."
+    (none,) = state["result"]
+    assert (await world.store.get(NotApplicable, none)).why == "There is no lettering in it."
     assert "failed" not in state
-    assert "result" not in state
     assert [call.kind for call in gateway.calls] == ["chat"]
 
 
@@ -146,7 +146,7 @@ async def test_an_edit_that_the_checker_refuses_is_a_failure(check: Mapping[str,
     assert (state["failed"], state["reason"]) == ("unparsable", f"sim/editor: {reason}")
     unchecked = OPTIONS.model_copy(update={"checker": ""})
     state = await world.walk(scripted([ImageEditReply(image=world.other())]), "object_substitution", unchecked)
-    assert (await world.store.get(EditRecord, state["record"])).check is None
+    assert (await world.store.get(EditRecord, state["result"][1])).check is None
 
 
 async def test_a_refusal_is_one_and_a_retry_is_another_draw() -> None:

@@ -25,7 +25,7 @@ from dokimasia.agents.editing import (
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.judgement import Failed
-from dokimasia.domain.perturbation import EditCheck, EditInstruction, EditRecord, PerturbOptions
+from dokimasia.domain.perturbation import EditCheck, EditInstruction, EditRecord, NotApplicable, PerturbOptions
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import ConfigError, ToolFailure
@@ -39,16 +39,14 @@ VERSION = VERSIONS[NAME]
 class State(Failure, TypedDict, total=False):
     """Ids of the sample, whose one image is the gold one, of the instruction, of what was made and of how it came about.
 
-    `dimension` is a name. `result` is the id of a `Perturbed`, `record` of its `EditRecord`. `unsuited` says why the image
-    cannot be edited in that dimension: then there is no result, and nothing failed.
+    `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, where the image cannot be
+    edited in that dimension, of a `NotApplicable`, and nothing failed.
     """
 
     sample: str
     dimension: str
     instruction: str
-    unsuited: str
-    result: str
-    record: str
+    result: list[str]
     calls: Annotated[list[str], operator.add]
 
 
@@ -61,7 +59,10 @@ async def instruct(state: State, runtime: Runtime[Context]) -> State:
     if asked.value is None:
         return {"calls": asked.calls, **failed_update(asked.failure)}
     if asked.value.unsuited:
-        return {"calls": asked.calls, "unsuited": asked.value.unsuited}
+        none = NotApplicable(
+            sample=sample.digest, dimension=dimension.name, why=asked.value.unsuited, provenance=asked.provenance
+        )
+        return {"calls": asked.calls, "result": [await context.store.put(none)]}
     return {"calls": asked.calls, "instruction": await context.store.put(asked.value)}
 
 
@@ -103,7 +104,7 @@ async def edit(state: State, runtime: Runtime[Context]) -> State:
         )
         id = await context.store.put(made)
         record = EditRecord(perturbed=id, changed=changed, call=edited.calls[0], check=check)
-        return {"calls": calls, "result": id, "record": await context.store.put(record)}
+        return {"calls": calls, "result": [id, await context.store.put(record)]}
     return {"calls": calls, **failed_update(failed)}
 
 
