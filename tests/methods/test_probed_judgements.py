@@ -99,7 +99,9 @@ def test_by_checkpoints() -> None:
     """By checkpoints an error goes undetected where the weighted score is not lower."""
 
     def judged(*points: int) -> CheckpointScores:
-        return CheckpointScores(response="r", criteria="c", scores=points, score=sum(points) / len(points), provenance=BY)
+        return CheckpointScores(
+            response="r", criteria="c", scores=points, score=sum(points) / len(points), provenance=BY
+        )
 
     assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == Found(undetected=0, strict=0, worse=0)
     assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == Found(undetected=1, strict=1, worse=0)
