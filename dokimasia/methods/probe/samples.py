@@ -82,7 +82,9 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
             ),
         ]
     )
-    columns = [Column(title, numeric=False) for title in ("item", "judge", "evaluator", "gold answer", "item's", "found")]
+    columns = [
+        Column(title, numeric=False) for title in ("item", "judge", "evaluator", "gold answer", "item's", "found")
+    ]
     yield Table(columns, [_row(one) for one in views if one["case"] != "gold"], "What the judges said")
     said = [(_about(one), cut(_shortened(text))) for one in views for text in one["justification"] or () if one["item"]]
     if said:
@@ -115,7 +117,9 @@ def _found(one: Mapping[str, Any]) -> Cell:
         text = "detected" if not missed else "undetected" if missed == 1 else "undetected in one order"
         parts.append(Span(text, "bad" if missed else "good"))
     elif one["equal"] is not None:
-        parts.append(Span("judged equal" if one["equal"] == 1 else "not judged equal", "good" if one["equal"] == 1 else "bad"))
+        parts.append(
+            Span("judged equal" if one["equal"] == 1 else "not judged equal", "good" if one["equal"] == 1 else "bad")
+        )
     if one["worse"]:
         parts.append(Span(" · judged better than the gold answer", "bad"))
     if one["words"]:
@@ -142,7 +146,7 @@ def _pictures(views: Views, pictures: Mapping[str, Picture]) -> Iterator[Block]:
             continue
         boxes = [region.box for region in regions.get(sha256, ()) if region.box is not None]
         about = f"image {number}" + (f": {len(set(boxes))} regions that judges looked at" if boxes else "")
-        yield Image(one.uri, one.problem and f"{about}: {one.problem}" or about, boxes, one.height / one.width)
+        yield Image(one.uri, (one.problem and f"{about}: {one.problem}") or about, boxes, one.height / one.width)
 
 
 def _cut(text: str) -> str:
