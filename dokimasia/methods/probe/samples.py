@@ -82,7 +82,9 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
             ),
         ]
     )
-    columns = [Column(title, numeric=False) for title in ("item", "judge", "evaluator", "gold answer", "item's", "found")]
+    columns = [
+        Column(title, numeric=False) for title in ("item", "judge", "evaluator", "gold answer", "item's", "found")
+    ]
     yield Table(columns, [_row(one) for one in views if one["case"] != "gold"], "What the judges said")
     said = [(_about(one), cut(_shortened(text))) for one in views for text in one["justification"] or () if one["item"]]
     if said:
@@ -115,7 +117,9 @@ def _found(one: Mapping[str, Any]) -> Cell:
         text = "detected" if not missed else "undetected" if missed == 1 else "undetected in one order"
         parts.append(Span(text, "bad" if missed else "good"))
     elif one["equal"] is not None:
-        parts.append(Span("judged equal" if one["equal"] == 1 else "not judged equal", "good" if one["equal"] == 1 else "bad"))
+        parts.append(
+            Span("judged equal" if one["equal"] == 1 else "not judged equal", "good" if one["equal"] == 1 else "bad")
+        )
     if one["worse"]:
         parts.append(Span(" · judged better than the gold answer", "bad"))
     if one["words"]:
