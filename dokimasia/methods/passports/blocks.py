@@ -109,7 +109,7 @@ def _ways(passport: Passport) -> Table:
                 NOTHING if binary is None else _share(binary.sensitivity),
                 NOTHING if binary is None else _share(binary.specificity),
                 NOTHING if key not in own or own[key].mean is None else signed_text(own[key].mean or 0.0),
-                counts(one.failures),
+                counts({str(kind): number for kind, number in one.failures.items()}),
                 cost(one.cost),
             ]
         )
