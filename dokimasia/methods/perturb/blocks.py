@@ -133,9 +133,10 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"right by {summary['checker']}, {golds['wrong']:,} found wrong and left out, {golds['failed']:,} failed."
         )
     if summary["checker"]:
+        told = "" if summary["editor"] else ", which is not told what a change was meant as"
         yield (
-            f"Checked by {summary['checker']}, which is not told what a change was meant as: {summary['checked']:,} of "
-            f"{summary['made']:,}. What it doubts is kept, and shown to the people who decide."
+            f"Checked by {summary['checker']}{told}: {summary['checked']:,} of {summary['made']:,}. What it doubts is kept, "
+            "and shown to the people who decide."
         )
     yield f"{figures.used(summary)}. 95 % intervals, clustered by image."
     yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample. {SIGNS}"
