@@ -19,6 +19,7 @@ from benchmarks.calibration import (
     duels,
     evaluations,
     judging,
+    labels,
     modes,
     people,
     planted_trees,
@@ -54,6 +55,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "audits": audits.audits,
     "judging": judging.judging,
     "people": people.people,
+    "labels": labels.labels,
     "duels": duels.duels,
     "arenas": arenas.arenas,
 }

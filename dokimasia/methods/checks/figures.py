@@ -18,7 +18,8 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
     both always decided the same, so that chance explains it), and on how many of them they left the same text.
     """
     states = Counter(one.state for one in standings)
-    actions = tuple(dict.fromkeys(action for one in standings for action in one.item.actions)) or ACTIONS["caption"]
+    kinds = dict.fromkeys(one.item.kind for one in standings) or ("caption",)
+    actions: tuple[Action, ...] = tuple(dict.fromkeys(action for kind in kinds for action in ACTIONS[kind]))
     people = sorted({decision.who for one in standings for decision in one.decisions})
     return {
         "items": len(standings),

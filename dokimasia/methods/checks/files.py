@@ -103,7 +103,7 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
         if line.action and line.label:
             raise DataError(f"{path}, line {number}: both action and label are given; keep one")
         for action in (line.label or line.action, *(one.action for one in line.decisions)):
-            asked = "edit" if action == "delete" else action
+            asked: Action | None = "edit" if action == "delete" else action or None
             if asked and (refusal := every[line.item].item.refusal(asked)):
                 raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
