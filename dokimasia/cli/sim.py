@@ -20,6 +20,9 @@ def command() -> None:
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
 )
+@click.option(
+    "--prompted", is_flag=True, help="Prompts for images, with the picture that serves each: text-to-image data."
+)
 @click.option("--creative", is_flag=True, help="Creative cases of one to nine pictures, with criteria: data for duels.")
 @click.option(
     "--disputed",
@@ -39,6 +42,7 @@ def make(
     file: Path,
     samples: int,
     described: bool,
+    prompted: bool,
     creative: bool,
     disputed: float,
     seed: int,
@@ -46,12 +50,18 @@ def make(
     force: bool,
 ) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    if described and creative:
-        raise click.UsageError("--described and --creative make different data; leave one of them out")
-    if rankings and (described or creative):
-        raise click.UsageError("--rankings are of answers to questions; leave out --described and --creative")
+    kinds = {"--described": described, "--prompted": prompted, "--creative": creative}
+    named = [name for name, wanted in kinds.items() if wanted]
+    if len(named) > 1:
+        raise click.UsageError(f"{' and '.join(named)} make different data; leave one of them out")
+    if rankings and named:
+        raise click.UsageError(f"--rankings are of answers to questions; leave out {named[0]}")
 
     def write(to: Path) -> list[str]:
+        if prompted:
+            from dokimasia.simulation.world import write_prompted
+
+            return [f"{several(write_prompted(to, samples, seed), 'prompt')} for images, with a picture each: {to}"]
         return _written(
             to, samples, described=described, creative=creative, disputed=disputed, seed=seed, rankings=rankings
         )

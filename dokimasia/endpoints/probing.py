@@ -185,7 +185,10 @@ async def _check(
     profile = EndpointProfile(
         **spec.ref.model_dump(),
         transport=transport,
-        **{"vision": _UNASKED, "json_schema": _UNASKED, "tools": _UNASKED, **findings},
+        vision=findings.get("vision", _UNASKED),
+        json_schema=findings.get("json_schema", _UNASKED),
+        tools=findings.get("tools", _UNASKED),
+        image_edit=findings.get("image_edit"),
         usage=all(reply.usage.known for reply in replies),
         finish_reasons=tuple(
             sorted(

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from dokimasia.simulation.blindspots.prompts import make_prompted, to_prompted_row
 from dokimasia.simulation.creating import make_creative, to_creative_row
 from dokimasia.simulation.depicted import fact_to_dispute
 from dokimasia.simulation.picture import draw
@@ -91,6 +92,11 @@ def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = D
     """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
     rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
     return sum(bool(scene.disputed) for scene in _write_all(path, rows))
+
+
+def write_prompted(path: Path, n_scenes: int, seed: int) -> int:
+    """Write a data file of prompts for images and the pictures that serve them, as `write_world` does; return how many."""
+    return len(_write_all(path, ((scene, to_prompted_row(scene)) for scene in make_prompted(n_scenes, seed))))
 
 
 def write_creative(path: Path, n_cases: int, seed: int) -> int:
