@@ -117,6 +117,7 @@ RULES = (
     Rule(rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.gained", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.table\.rows\.gains\.(cells|average)", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.table\.rows\.gain", MEAN, "refinement", "atom gain"),
+    Rule(r"perturb\.((groups|dimensions)\.)?(applies|agreed)", RATE, "rates", "rate"),
     Rule(r"refine\.leaks\.(questions|hints|rewritings)", EXACT, "rates", "rate 0.02 of 69, independent"),
     Rule(r"refine\.judge_steadiness\.share", RATE, "rates", "rate"),
     Rule(r"modes\.(modes|none)\.(failed|met|right|wrong|models|leaves)", RATE, "modes", ""),

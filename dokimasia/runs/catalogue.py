@@ -28,6 +28,7 @@ OWN: dict[str, Entry] = {
     "quality": Entry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
     "diagnosis": Entry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
     "fingerprint": Entry("fingerprints", "diagnose --fingerprint", "Match reports without names to responses."),
+    "perturb": Entry("perturb", "perturb", "Make right answers worse in named ways, to probe judges with them."),
     "graph": Entry("graph", "run", "Walk a data set through a graph that a plug-in brings."),
 }
 """By name, in the order of use."""

@@ -21,7 +21,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.picture import draw, read_scene
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.world import write_prompted
+from dokimasia.simulation.world import write_gold
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.tools.cutting import crop
 
@@ -111,7 +111,8 @@ def test_a_prompt_asks_for_what_its_picture_shows() -> None:
 
 def test_prompts_and_pictures_are_written_as_a_data_set(tmp_path: Path) -> None:
     """The data file is read like any other, a sample a prompt with its picture, and equal seeds give equal bytes."""
-    assert write_prompted(tmp_path / "a.jsonl", 4, 3) == write_prompted(tmp_path / "b" / "a.jsonl", 4, 3) == 4
+    for path in (tmp_path / "a.jsonl", tmp_path / "b" / "a.jsonl"):
+        write_gold(path, 4, 3, of_texts=False)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b" / "a.jsonl").read_bytes()
     samples = list(open_dataset(tmp_path / "a.jsonl", blobs=MemoryBlobs()))
     assert [len(sample.images) for sample in samples] == [1, 1, 1, 1]

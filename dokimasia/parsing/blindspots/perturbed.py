@@ -25,7 +25,10 @@ MOST_DESCRIBED = 80
 
 NOTHING, EVERYTHING = "it changes nothing", "it changes nearly everything"
 """How reasons begin for which a perturbed answer is sent back."""
-_SORTS = {"nothing": (NOTHING, "is changed into itself"), "all": (EVERYTHING, "is a rewriting")}
+_SORTS = {
+    "nothing": (NOTHING, "is changed into itself", "came back as it was", "was not carried out"),
+    "all": (EVERYTHING, "is a rewriting"),
+}
 
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
