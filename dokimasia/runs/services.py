@@ -88,11 +88,7 @@ def check_simulated(spec: ModelSpec) -> None:
     from dokimasia.simulation.embedding import EMBEDDERS
     from dokimasia.simulation.profiles import profiles
 
-<<<<<<< HEAD
     name, known = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
-=======
-    name, known = spec.ref.model, (*profiles(), *EMBEDDERS, *EDITORS)
->>>>>>> cut-perturb
     if name not in known:
         raise ConfigError(
             f"there is no simulated model {name!r}{nearest(name, known)} `dokimasia models --simulated` lists all"
