@@ -102,9 +102,11 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
             raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{path}, line {number}: both action and label are given; keep one")
-        for action in (line.label or line.action, *(one.action for one in line.decisions)):
-            asked = "edit" if action == "delete" else action
-            if asked and (refusal := every[line.item].item.refusal(asked)):
+        asked: list[Action] = [one.action for one in line.decisions]
+        if line.label or line.action:
+            asked.append(line.label or ("edit" if line.action == "delete" else line.action or "accept"))
+        for action in asked:
+            if refusal := every[line.item].item.refusal(action):
                 raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
             raise DataError(f"{path}, line {number}: an edit needs new_text")
