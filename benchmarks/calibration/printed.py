@@ -174,6 +174,18 @@ BESIDE_MODELS = {
     "annotate agreement: Fleiss' kappa": Rule("", JACKKNIFE, "people", "Fleiss' kappa"),
     "annotate agreement: alpha": Rule("", JACKKNIFE, "people", "alpha"),
     "annotate agreement: mean of people": Rule("", MEAN, "people", "mean of people"),
+    "passport: detection": Rule("", RATE, "passports", "passport, detection of all errors"),
+    "passport: detection of a kind of error": Rule("", RATE, "passports", "passport, detection of a"),
+    "passport: strict, judged better": Rule("", RATE, "probes", "probe, undetected"),
+    "passport: false alarms": Rule("", RATE, "passports", "passport, false alarms"),
+    "passport: retests": Rule("", RATE, "passports", "passport, judged otherwise again"),
+    "passport: consistency of places": Rule("", RATE, "duels", "position consistency"),
+    "passport: position bias": Rule("", MEAN, "duels", "position bias"),
+    "passport: own answers": Rule("", RATE, "passports", "passport, own answers"),
+    "passport: unparsable, refused": Rule("", RATE, "passports", "passport, unparsable replies"),
+    "passport: sensitivity": Rule("", RATE, "passports", "passport, sensitivity"),
+    "passport: specificity": Rule("", RATE, "passports", "passport, specificity"),
+    "passport: the recommended one": Rule("", RATE, "passports", "passport, detection of the recommended"),
     "tree agreement: kappa": Rule("", JACKKNIFE, "agreement", "Cohen's kappa"),
 }
 """Intervals of commands whose figures have no model of their own."""

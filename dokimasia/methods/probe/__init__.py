@@ -3,7 +3,9 @@
 from functools import partial
 
 from dokimasia.methods.probe.accepting import accept
+from dokimasia.methods.probe.arms import Arm
 from dokimasia.methods.probe.detections import detections_of
+from dokimasia.methods.probe.items import probes_kept
 from dokimasia.methods.probe.request import ProbePlan, ProbeRequest, graphs_of
 from dokimasia.methods.probe.results import COLUMNS, cells, probe_items, probe_summary
 from dokimasia.runs.lifecycle import run as run_method
@@ -34,4 +36,4 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
 probe = partial(run_method, METHOD)
 """Probe judges: `await probe(ProbeRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "ProbePlan", "ProbeRequest", "detections_of", "probe"]
+__all__ = ["METHOD", "Arm", "ProbePlan", "ProbeRequest", "detections_of", "probe", "probes_kept"]
