@@ -170,6 +170,10 @@ class JudgeProfile(_Profile):
     same one in both orders. `favours_first` then moves all choices of a reply a step towards the first answer, drawn for
     each call. `imagines` is the rate at which the justification of an answer without an error names one, which changes no
     score. Of justifications that it reads, `misreads` is the rate at which it says the contrary of what they say.
+
+    Asked whether a description says the same as its gold answer, it misses errors as `misses` says of `right-or-wrong`, and
+    takes a harmless change for an error with the rate `nitpicks` (`judging.described`). By criteria and by rubrics it finds
+    what these ask for and nothing else, at the rates of `detects_missing`, `false_alarm` and `sensitivity`.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
