@@ -1,6 +1,5 @@
 """The roles around an edited image: who writes the instruction, the image model that carries it out, and who looks at both."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -98,9 +97,7 @@ def unusable(before: bytes, after: bytes, changed: float) -> str:
 
 
 def not_carried_out(check: EditCheck) -> str:
-    """Return why a check refuses an edit; empty where it was carried out alone."""
-    faults: Sequence[str] = [
-        *([] if check.done else ["the edit was not carried out"]),
-        *([] if check.alone else ["something else was changed"]),
-    ]
-    return f"{' and '.join(faults)}: {check.seen}" if faults else ""
+    """Return why a check refuses an edit; empty where it was carried out, alone or not: people decide on that."""
+    if check.done:
+        return ""
+    return f"the edit was not carried out{'' if check.alone else ' and something else was changed'}: {check.seen}"
