@@ -44,6 +44,13 @@ class _Line(BaseModel):
     who: str = ""
     decisions: list[_Made] = []
 
+    @property
+    def asked(self) -> Action | None:
+        """What is decided on the item; deleting is an edit."""
+        if self.label:
+            return self.label
+        return "edit" if self.action == "delete" else self.action or None
+
 
 def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, *, who: str) -> list[Path]:
     """Write a run's items as a file, and beside it what a person needs to label perturbations; return the paths.
@@ -102,11 +109,8 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
             raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{path}, line {number}: both action and label are given; keep one")
-        asked: list[Action] = [one.action for one in line.decisions]
-        if line.label or line.action:
-            asked.append(line.label or ("edit" if line.action == "delete" else line.action or "accept"))
-        for action in asked:
-            if refusal := every[line.item].item.refusal(action):
+        for action in (line.asked, *(one.action for one in line.decisions)):
+            if action is not None and (refusal := every[line.item].item.refusal(action)):
                 raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
             raise DataError(f"{path}, line {number}: an edit needs new_text")
@@ -116,9 +120,9 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
         made = [one.model_dump() for one in line.decisions]
         if line.action == "delete" and not line.delete:
             raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
-        if action := line.label or line.action:
-            decided = {"who": line.who or who, "action": action, "text": line.new_text or ""}
-            made.append(decided | ({"action": "edit", "delete": line.delete} if line.action == "delete" else {}))
+        if line.asked is not None:
+            decided = {"who": line.who or who, "action": line.asked, "text": line.new_text or ""}
+            made.append(decided | ({"delete": line.delete} if line.action == "delete" else {}))
         if not made:
             counts["empty"] += 1
         for one in made:

@@ -32,6 +32,7 @@ COLUMNS: dict[str, ColumnType] = {
     "not_applicable": "text",
     "checked_as": "text",
     "doubts": "text",
+    "label": "text",
 }
 """What an export says of a row: the item with both answers, why there is none, and what the checker says."""
 
