@@ -25,6 +25,7 @@ def test_a_person_labels_and_saves(tmp_path: Path, width: int) -> None:
         assert page.locator("#item del").all_text_contents() == ["white "]
         assert page.locator("#item ins").all_text_contents() == ["purple"]
         assert "Meant as: Attribute Distortion" in page.locator("#item h2").all_text_contents()
+        assert page.get_by_label("Remark").count() == 0, "a label is all that is taken in"
         page.get_by_label("valid: the change makes the answer worse").check()
         page.get_by_role("button", name="Next").click()
         page.get_by_label("not sure: it cannot be told").check()
