@@ -56,7 +56,7 @@ def test_one_key_is_one_label(home: Path, capsys) -> None:
 
 
 def test_what_helps_to_decide_is_shown(home: Path) -> None:
-    """What was asked, the image as a file, the gold answer, the change marked, in words, and the dimension with its definition."""
+    """What was asked, the image as a file, the gold answer, the change marked and in words, and the dimension are printed."""
     output = " ".join(_go(home, "q\n").split())
     assert "asked What is to be seen?" in output
     assert "image: /" in output
@@ -185,3 +185,15 @@ def test_labels_travel_with_their_files(home: Path, tmp_path: Path) -> None:
     assert back == [orjson.loads(line)["decisions"] for line in (tmp_path / "form.jsonl").read_bytes().splitlines()]
     with Home.open(other, write=False) as opened:
         assert opened.all("SELECT count(*) FROM decisions") == [(3,)]
+
+
+def test_labels_of_one_run_are_taken_in_for_another(home: Path, tmp_path: Path, capsys) -> None:
+    """A run made anew of more samples takes the labels of the items that it shares with the first, and waits for the rest."""
+    _go(home, "v\ni\nx\nq\n")
+    _export(home, tmp_path / "form.jsonl")
+    larger = tmp_path / "larger"
+    perturbed_home(larger, scenes=3, id="perturbs1")[0].close()
+    assert _import(larger, tmp_path / "form.jsonl") == 0
+    states = _figures(larger, capsys)["states"]
+    assert (states["valid"], states["score_invariant"], states["incorrect"]) == (1, 1, 1)
+    assert states["waiting"] > _figures(home, capsys)["states"]["waiting"]

@@ -77,7 +77,8 @@ def sample(views: Views, cut: Cut, *, pictures: Mapping[str, Any] | None = None)
         elif item["not_applicable"]:
             yield Paragraph((title, ": ", Span(f"does not apply: {item['not_applicable']}", "muted")))
         else:
-            yield Paragraph((title, f": {item['description'] or 'not described'}"))
+            label = f" (labelled {item['label'].replace('_', ' ')})" if item["label"] else ""
+            yield Paragraph((title, f": {item['description'] or 'not described'}", Span(label, "muted")))
             yield from _images(item, pictures or {})
             if item["difference"]:
                 yield Paragraph(difference(item["difference"], whole=False))
