@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.demo_tree import planted_skill, planted_steps
+from dokimasia.cli.demo.tree import planted_skill, planted_steps
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block

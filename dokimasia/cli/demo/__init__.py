@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.demo_diagnosis import diagnosis_step
-from dokimasia.cli.demo_probe import probe_step
-from dokimasia.cli.demo_tree import tree_step
+from dokimasia.cli.demo.diagnosis import diagnosis_step
+from dokimasia.cli.demo.probe import probe_step
+from dokimasia.cli.demo.tree import tree_step
 from dokimasia.cli.shared import common, console, json_option, print_json, reading, redact
 from dokimasia.report.figures import several
 
