@@ -13,6 +13,20 @@ _HIDDEN = re.compile(r"[*`\u200b\ufeff]")
 _PLACES = {"a": "first", "b": "second", "tie": "tie"}
 _DECODER = json.JSONDecoder(strict=False)
 
+_LINES = "It is right.\nclarity | score: [9]\noverall | score: [4]"
+_PAIR = "A is right.\nclarity | better: [tie]\noverall | better: [A]"
+LIES: dict[str, tuple[str, object]] = {
+    "parse_axis_scores": (_LINES, ReadByAxis({"clarity": 9, "overall": 5}, "It is right.")),
+    "parse_structured_axis_scores": (
+        '{"justification": "It is right.", "scores": {"clarity": 9, "overall": 4}}',
+        ReadByAxis({"clarity": 9, "overall": 9}, "It is right."),
+    ),
+    "parse_axis_choices": (_PAIR, ReadByAxis({"clarity": "tie", "overall": "second"}, "A is right.")),
+    "parse_structured_axis_choices": (_PAIR, ReadByAxis({"clarity": "tie", "overall": "first"}, "...")),
+    "parse_notice": ('Words: "it is grey"\nVerdict: [[yes]]', ReadNotice(False, "")),
+}
+"""Values that a text does not state, by parser."""
+
 
 def check_scores(text: str, read: ReadByAxis[int]) -> None:
     """Each axis has a whole number of the scale that its line, or an object, gives it, and no line gives it another."""
