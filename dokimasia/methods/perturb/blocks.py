@@ -23,7 +23,7 @@ HEAD = (
         "doubted", meaning="taken for another kind / worse beside / not worse where it should be, or worse where not"
     ),
 )
-SIGNS = "Words that were taken out stand in [-…-], words that were put in in {+…+}."
+SIGNS = " Words that were taken out stand in [-…-], words that were put in in {+…+}."
 
 
 def section(data: ReportData) -> Section:
@@ -54,7 +54,7 @@ def items(data: ReportData) -> Section | None:
     ]
     if not folds:
         return None
-    lead = Paragraph(f"{data.selection.text} {SIGNS}", "note")
+    lead = Paragraph(f"{data.selection.text}{_signs(data.summary)}", "note")
     return Section("items", "Items", (lead, *folds), only="page")
 
 
@@ -132,7 +132,11 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "and shown to the people who decide."
         )
     yield f"{figures.used(summary)}. 95 % intervals, clustered by image."
-    yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample. {SIGNS}"
+    yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample.{_signs(summary)}"
+
+
+def _signs(summary: Mapping[str, Any]) -> str:
+    return SIGNS if summary["task"] == "image-to-text" else ""
 
 
 DRAWING = Drawing(
