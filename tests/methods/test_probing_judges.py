@@ -92,7 +92,7 @@ def test_a_gold_answer_is_judged_once_for_all_its_items(tmp_path: Path) -> None:
     """Under one evaluator each gold answer is scored once and once more, and each item once; pairs are asked in both orders."""
     counting = CountingTransport(SimTransport())
     done, _ = probed(tmp_path, "sim/judge", transport=counting, evaluators=("single-vanilla", "pairwise-vanilla"))
-    items = sum(done.summary["items"][name] for name in ("errors", "neutral"))
+    items = sum(done.summary["probes"][name] for name in ("errors", "neutral"))
     golds = 2
     assert len(counting.sent) == (2 * golds + items) + (golds + 2 * items)
     assert {call.sampling.temperature for call in counting.sent if isinstance(call, Chat)} == {0.0}
