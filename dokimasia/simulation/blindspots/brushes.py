@@ -169,7 +169,7 @@ def _unpainted(work: _Work) -> Box:
 
 
 def _no_surroundings(work: _Work) -> None:
-    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in work.spots.things]
+    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in (*work.spots.things, *work.spots.written)]
     work.image.paste(_GREY, (0, 0, *work.image.size))
     for at, cut in cuts:
         work.image.paste(cut.convert("RGB"), at[:2], cut.getchannel("A"))
@@ -263,7 +263,7 @@ def _melt(work: _Work) -> Box:
     stripe = max(3, (right - left) // 14)
     reach = bottom
     for x in range(0, lower.width, stripe):
-        high = round(lower.height * work.rng.uniform(1.05, 1.6))
+        high = round(lower.height * work.rng.uniform(1.1, 2.1))
         column = lower.crop((x, 0, min(x + stripe, lower.width), lower.height)).resize(
             (min(stripe, lower.width - x), high)
         )
