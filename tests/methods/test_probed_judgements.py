@@ -50,7 +50,7 @@ GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, ove
     ],
 )
 def test_scored_alone(changed: dict[str, float], found: Found) -> None:
-    """Undetected is what leaves all relevant axes as they were; a higher score is changed, and in the strict form no detection."""
+    """Undetected is what leaves all relevant axes as they were; a higher score is a change, and in the strict form missed."""
     assert detected(unit("single-axes"), GOLD, [scores(**{**GOLD.scores, **changed})]) == found
 
 

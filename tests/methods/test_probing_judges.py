@@ -1,7 +1,6 @@
 """A probe of judges from its request to its rows: how judges are asked, what is shared, what fails, and what is refused."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 

@@ -47,7 +47,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gold = str(folder / "gold.jsonl")
     models = "sim/strong,sim/weak"
     ranked = str(folder / "ranked.jsonl")
-    write_perturbations(folder / "perturbed.jsonl", 3, dimensions=("numerical_errors", "misread_key_elements", "score_neutral"))
+    write_perturbations(
+        folder / "perturbed.jsonl", 3, dimensions=("numerical_errors", "misread_key_elements", "score_neutral")
+    )
     assert run(["sim", "make", ranked, "--samples", "5", "--rankings"]) == 0
     given = [text for name in ("responses", "rankings") for text in (f"--{name}", str(folder / f"ranked.{name}.jsonl"))]
     for verb in (
@@ -68,7 +70,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("duel", world, "--limit", "5", "--models", models, "--baseline", "sim/steady", "--judge", "sim/judge"),
         ("criteria", "quality", source, "--rater", "sim/judge-noisy", "--per", "2"),
         ("compare-judging", ranked, *given, "--judges", "sim/judge", "--methods", "pointwise,batch"),
-        ("probe", str(folder / "perturbed.jsonl"), "--judges", "sim/judge,sim/judge-nearsighted", "--unchecked", "--tools", "zoom"),
+        (
+            "probe",
+            str(folder / "perturbed.jsonl"),
+            "--judges",
+            "sim/judge,sim/judge-nearsighted",
+            "--unchecked",
+            "--tools",
+            "zoom",
+        ),
         ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
         ("perturb", gold, "--perturber", "sim/judge-meddler", "--checker", "sim/judge", "--max-failures", "100%"),
     ):
