@@ -89,6 +89,16 @@ TEMPLATE = """\
 ## Whatever else the provider takes; it becomes part of a call's identity.
 # [models.local.sampling.extra]
 # top_k = 40
+
+## An image model, which edits images: marked as one, with its price in US dollars an edited image.
+# [models.editor]
+# model = "openai/gpt-image-1.5"
+# api_key_env = "OPENAI_API_KEY"
+# capabilities = ["image_edit"]
+# image_price = 0.05
+
+# [models.editor.sampling.extra]
+# quality = "medium"
 """
 
 

@@ -50,7 +50,7 @@ def perturbed_home(
                         by="sim/perturber",
                     )
                 )
-    asyncio.run(_stored(home, id, samples, items))
+    asyncio.run(keep_run(home, id, samples, items))
     return home, items
 
 
@@ -74,11 +74,12 @@ def pictured_home(folder: Path, *, id: str = "pictures0") -> tuple[Home, list[Pe
                 description=f"The square is {other}.",
             )
         )
-    asyncio.run(_stored(home, id, samples, items))
+    asyncio.run(keep_run(home, id, samples, items))
     return home, items
 
 
-async def _stored(home: Home, run: str, samples: Sequence[Sample], items: Sequence[Perturbed]) -> None:
+async def keep_run(home: Home, run: str, samples: Sequence[Sample], items: Sequence[Perturbed]) -> None:
+    """Keep a finished run of perturb that made these items of these samples."""
     await create_run(home, Run(id=run, method="perturb", data_name="planted"))
     await add_samples(home, run, samples)
     store = SqliteRunStore(home, run)

@@ -69,6 +69,16 @@ REPLIES: dict[str, tuple[str, ...]] = {
         "what is seen | score: [4]\nhow it is reasoned | score: [1]\nwhat is concluded | score: [5]",
         "- **Seeing** | Score: [[3]]\n- Reasoning | score: [ 2 ]\n2. Answer | score: [5].\n- Tone | score: [1]",
     ),
+    "blind spots": (
+        "The jetty is grey, not red.\n\nclarity | score: [9]\noverall | score: [4]",
+        "Justification: it is right.\n\nThe scores:\n- **Overall** | Score: [ 10/10 ]\n- **Clarity** | Score: [7].",
+        "A is right, B is not.\nclarity | better: [tie]\noverall | better: [A]",
+        "<think>overall | better: [A]</think>B is right.\nOverall: better: [Response B]\nclarity | better: [b]",
+        '{"justification": "The jetty is grey.", "scores": {"clarity": 9, "overall": 4}}',
+        '```json\n{"justification": "A is right.", "better": {"clarity": "tie", "overall": "A",},}\n```',
+        'Words: "The jetty is called red, but it is grey"\nVerdict: [[yes]]',
+        "**Words:** none\nVerdict: [[ No ]]",
+    ),
     "chains": (
         "<reasoning>\n1. There are three.\n2. One leaves.\n</reasoning>\n<answer>\ntwo\n</answer>",
         "Sure!\n<REASONING >It follows: <b>a</b> < b.</Reasoning><answer>B. The second</answer> Done.",
@@ -259,6 +269,16 @@ PIECES = (
         "seeing | score: [4]",
         '"criterion": ',
         "\nsaying | score: [2]\ntone | score: [5]",
+    ),
+    *(
+        "overall | score: [7]",
+        "\nclarity | better: [B]",
+        "clarity",
+        '"overall": 4',
+        '"scores": {',
+        "[tie]",
+        "Words: ",
+        "[[yes]]",
     ),
 )
 """What the grammars are made of, and what only looks like it."""

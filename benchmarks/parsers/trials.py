@@ -6,12 +6,19 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from benchmarks.parsers import duel_oracles, judging_oracles, oracles, tag_oracles
+from benchmarks.parsers import blindspot_oracles, duel_oracles, judging_oracles, oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.blindspots.judged import (
+    parse_axis_choices,
+    parse_axis_scores,
+    parse_notice,
+    parse_structured_axis_choices,
+    parse_structured_axis_scores,
+)
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
@@ -90,6 +97,26 @@ PARSERS: dict[str, tuple[Parser, Check]] = {
     ),
     "parse_compared_criteria": (parse_compared_criteria, judging_oracles.check_compared),
     "parse_aspect_scores": (parse_aspect_scores, judging_oracles.check_aspects),
+    "parse_axis_scores": (
+        lambda text: parse_axis_scores(text, blindspot_oracles.AXES),
+        blindspot_oracles.check_scores,
+    ),
+    "parse_axis_choices": (
+        lambda text: parse_axis_choices(text, blindspot_oracles.AXES),
+        blindspot_oracles.check_choices,
+    ),
+    "parse_structured_axis_scores": (
+        lambda text: parse_structured_axis_scores(text, blindspot_oracles.AXES),
+        blindspot_oracles.check_scores,
+    ),
+    "parse_structured_axis_choices": (
+        lambda text: parse_structured_axis_choices(text, blindspot_oracles.AXES),
+        blindspot_oracles.check_choices,
+    ),
+    "parse_notice": (
+        lambda text: parse_notice(text, blindspot_oracles.JUSTIFICATION),
+        blindspot_oracles.check_notice,
+    ),
     "looks_like_refusal": (looks_like_refusal, lambda text, value: None),
 }
 """Each parser with what its values have to keep."""

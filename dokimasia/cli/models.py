@@ -8,25 +8,27 @@ from rich.markup import escape
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.domain.call import Capability
     from dokimasia.endpoints.probing import Checked
     from dokimasia.settings import Settings
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated"}
+_ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
 MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--check", is_flag=True, help="Send three small paid requests to each model and keep what is seen.")
+@click.option("--check", is_flag=True, help="Send small paid requests to each model and keep what is seen.")
 @click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
 @json_option
 @common
 def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
     """List the configured models, or NAMES only: transport, key, limits, prices and capabilities.
 
-    --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool. What is seen is
-    kept as the endpoint's profile; the requests are paid for and stand in the ledger. Exit code 1 if a model cannot be
-    reached.
+    --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool, and an image model
+    to edit a picture. What is seen is kept as the endpoint's profile; the requests are paid for and stand in the ledger.
+    Exit code 1 if a model cannot be reached.
     """
     from dokimasia.endpoints.models import chosen_models
     from dokimasia.errors import ConfigError
@@ -92,7 +94,9 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
         print_json([one.model_dump(mode="json") for one in checked])
         return
     out = console()
-    table = grid("model", "by", "reached", "sees image", "JSON schema", "tools", "usage", "ends", "latency")
+    table = grid(
+        "model", "by", "reached", "sees image", "JSON schema", "tools", "edits images", "usage", "ends", "latency"
+    )
     for one in checked:
         reached = MARKS["yes" if one.reachable else "no"]
         table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", reached, *_measured(one))
@@ -110,9 +114,10 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
 def _measured(one: "Checked") -> list[str]:
     profile = one.profile
     if profile is None:
-        return ["–"] * 6
+        return ["–"] * 7
+    found = profile.findings
     return [
-        *(MARKS[finding.verdict] for finding in profile.findings.values()),
+        *(MARKS[found[name].verdict] if name in found else "–" for name in _ASKED),
         "reported" if profile.usage else "[red]missing[/red]",
         _plain(", ".join(profile.finish_reasons)),
         "–" if profile.latency is None else f"{profile.latency:.2f} s",
@@ -160,7 +165,10 @@ def _price(price: dict[str, Any]) -> str:
     if price["source"] is None:
         return "[yellow]unknown[/yellow]"
     figures = ["?" if price[side] is None else f"{price[side]:g}" for side in ("input", "output")]
-    return f"{figures[0]}, {figures[1]}\n[dim]{SOURCES[price['source']]}[/dim]"
+    shown = f"{figures[0]}, {figures[1]}"
+    if price.get("image") is not None:
+        shown = f"{price['image']:g} an image"
+    return f"{shown}\n[dim]{SOURCES[price['source']]}[/dim]"
 
 
 def _capabilities(one: dict[str, Any]) -> str:
@@ -168,7 +176,8 @@ def _capabilities(one: dict[str, Any]) -> str:
     measured = one["measured"]
     if measured is None:
         return "\n".join([*lines, "[dim]never checked[/dim]"])
-    found = [f"{name} {MARKS[measured[name]['verdict']]}" for name in ("vision", "json_schema", "tools")]
+    names = ("vision", "json_schema", "tools") if measured.get("image_edit") is None else ("image_edit",)
+    found = [f"{name} {MARKS[measured[name]['verdict']]}" for name in names]
     return "\n".join([*lines, *found, f"[dim]seen {measured['checked_at'][:10]}[/dim]"])
 
 

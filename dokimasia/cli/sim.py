@@ -1,11 +1,11 @@
-"""`dokimasia sim`: make data of the planted world, and serve its simulated models over HTTP."""
+"""`dokimasia sim`: make data of the planted world, serve its simulated models over HTTP, have simulated people label."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from dokimasia.cli.shared import FILE
+from dokimasia.cli.shared import EXISTING_FILE, FILE
 from dokimasia.report.figures import several
 
 
@@ -117,6 +117,35 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
                 raise InputError(
                     f"{there} is already there with another content; name another file, or replace it with --force"
                 )
+
+
+@command.command()
+@click.argument("form", type=EXISTING_FILE)
+@click.option("-o", "--output", type=FILE, required=True, help="Write the filled form here.")
+@click.option("--person", default="anna", show_default=True, help="Who fills it in: anna, ben, carla or dan.")
+def label(form: Path, output: Path, person: str) -> None:
+    """Have a simulated person label the perturbations of FORM, which `dokimasia check --export` wrote.
+
+    The person sees planted pictures as they are and errs at a planted rate. The filled form goes to `dokimasia check
+    --import`.
+    """
+    from dokimasia.errors import DataError, InputError
+    from dokimasia.simulation.blindspots.labelling import labelled_form
+    from dokimasia.simulation.people import PEOPLE
+
+    known = {one.name: one for one in PEOPLE}
+    if person not in known:
+        raise click.UsageError(f"there is no {person!r}: simulated people are {', '.join(known)}")
+    try:
+        lines = list(labelled_form(form, known[person]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{form} is no form that `dokimasia check RUN --export` wrote, or its images are not beside it: {error}"
+        ) from error
+    if not lines:
+        raise InputError(f"{form} holds no perturbation to label")
+    output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    click.echo(f"{person} labelled {several(len(lines), 'perturbation')}: {output}")
 
 
 @command.command()

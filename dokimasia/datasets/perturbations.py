@@ -182,9 +182,10 @@ class _Line:
             self.faults.append("'gold_image' and 'perturbed_image' are the same: nothing was changed")
         if self.faults or sample is None or self.task is None:
             return None
+        parts: dict[str, Any] = {**texts, **refs}
         try:
             item = Perturbed(
-                sample=sample.digest, sample_id=sample.id, task=self.task, dimension=self.dimension, **texts, **refs
+                sample=sample.digest, sample_id=sample.id, task=self.task, dimension=self.dimension, **parts
             )
         except ValidationError as error:
             self.faults.append(error.errors()[0]["msg"])
@@ -226,7 +227,7 @@ class _Line:
         seen: set[str] = set()
         for one in listed:
             who, said = one.get("annotator") or "", one.get("label")
-            label = next((known for known in LABELS if known == said), None)
+            label: Label | None = next((known for known in LABELS if known == said), None)
             if label is None:
                 self.faults.append(f"{str(said)[:40]!r} is no label; there are {', '.join(LABELS)}")
             elif not isinstance(who, str):

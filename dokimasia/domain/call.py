@@ -15,7 +15,7 @@ MOST_TOKENS = 10**9
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknown"]
-Capability = Literal["vision", "json_schema", "tools"]
+Capability = Literal["vision", "json_schema", "tools", "image_edit"]
 
 
 class ModelRef(Value):
@@ -36,7 +36,8 @@ class ModelSpec(Value):
     """How a model is reached: everything that the configuration says of it but its key.
 
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
-    None is unknown, which is not zero. `max_concurrency` is the most requests that its endpoint is ever sent at once under
+    None is unknown, which is not zero. `image_price` is US dollars an edited image, whatever its tokens, of an image model.
+    `max_concurrency` is the most requests that its endpoint is ever sent at once under
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
     there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
     has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is. `weights` and
@@ -54,11 +55,17 @@ class ModelSpec(Value):
     timeout: float = Field(default=120.0, gt=0)
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
+    image_price: float | None = Field(default=None, ge=0)
     capabilities: tuple[Capability, ...] = ()
     max_image_side: int | None = Field(default=None, ge=64)
     weights: Weights | None = None
     parameters: str | None = Field(default=None, pattern=r"^[0-9][0-9.]{0,6}[KMBT](?:-A[0-9][0-9.]{0,6}[KMBT])?$")
     sampling: "Sampling" = Field(default_factory=lambda: Sampling())
+
+    @property
+    def edits_images(self) -> bool:
+        """Whether the configuration says that it is an image model, which edits images and is not asked to chat."""
+        return "image_edit" in self.capabilities or self.image_price is not None
 
 
 class Sampling(Value):

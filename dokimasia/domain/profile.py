@@ -23,7 +23,8 @@ class EndpointProfile(Value):
 
     `name` and `transport` say how the model was called and reached when it was checked. `usage` tells whether the
     replies reported their tokens, `finish_reasons` how they ended, in the endpoint's own words where it has some.
-    `latency` is the mean time of an answered request in seconds, `checked_at` the UTC time in ISO form.
+    `latency` is the mean time of an answered request in seconds, `checked_at` the UTC time in ISO form. `image_edit` is None
+    of a model that was asked to chat; an image model is asked for an edit, and of the rest nothing is known.
     """
 
     model: str
@@ -33,6 +34,7 @@ class EndpointProfile(Value):
     vision: Finding
     json_schema: Finding
     tools: Finding
+    image_edit: Finding | None = None
     usage: bool
     finish_reasons: tuple[str, ...] = ()
     latency: float | None = Field(default=None, ge=0)
@@ -41,6 +43,8 @@ class EndpointProfile(Value):
     @property
     def findings(self) -> dict[Capability, Finding]:
         """The findings by capability."""
+        if self.image_edit is not None:
+            return {"image_edit": self.image_edit}
         return {"vision": self.vision, "json_schema": self.json_schema, "tools": self.tools}
 
     @property

@@ -12,6 +12,7 @@ from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.runs.services import SIMULATED, check_simulated, transports_for_models, with_known_price
 from dokimasia.settings import Settings, resolve_model
+from dokimasia.simulation.blindspots.editing import EDITORS
 from dokimasia.simulation.planted_in import PLANTED_IN
 from dokimasia.simulation.profiles import profiles as simulated_profiles
 from dokimasia.storage.home import Home
@@ -26,7 +27,7 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
     """
     wanted = list(names) or sorted(settings.models)
     if simulated:
-        wanted += simulated_profiles()
+        wanted += (*simulated_profiles(), *EDITORS)
     specs = [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(wanted)]
     for spec in specs:
         if spec.ref.name in names:
@@ -92,12 +93,14 @@ def _in_process(spec: ModelSpec) -> bool:
 
 
 def _price(spec: ModelSpec) -> dict[str, Any]:
-    """Return US dollars per million tokens and where the figures come from; None is unknown."""
+    """Return US dollars per million tokens, and per edited image where that is configured, and where the figures come from;
+    None is unknown."""
     price = known_price(spec)
     source = None
-    if price.input is not None or price.output is not None:
-        configured = spec.input_price is not None or spec.output_price is not None
+    if price.known or price.input is not None or price.output is not None:
+        configured = any(one is not None for one in (spec.input_price, spec.output_price, spec.image_price))
         source = "configuration" if configured else "list"
         if _in_process(spec):
             source = "simulated"
-    return {"input": price.input, "output": price.output, "source": source}
+    edited = {} if price.image is None else {"image": price.image}
+    return {"input": price.input, "output": price.output, **edited, "source": source}

@@ -1,4 +1,5 @@
-"""The three small requests that show what a model can do, and what each reply says of it."""
+"""The small requests that show what a model can do, and what each reply says of it: three to a model that chats, and one to an
+image model."""
 
 import hashlib
 import io
@@ -10,7 +11,7 @@ from typing import Any, cast
 import orjson
 from pydantic import JsonValue
 
-from dokimasia.domain.call import Capability, Chat, ChatReply, ModelSpec, ToolSpec
+from dokimasia.domain.call import Capability, Chat, ChatReply, ImageEdit, ImageEditReply, ModelSpec, ToolSpec
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.profile import Finding
 from dokimasia.domain.sample import ImageRef
@@ -18,6 +19,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import short, spoken
 from dokimasia.prompts import render
+from dokimasia.simulation.blindspots.editing import EDITORS
+from dokimasia.simulation.draws import bare_name
 
 MAX_TOKENS = 1024
 """Tokens that one reply may have: far more than the tasks need, so that a model that thinks first comes to its answer."""
@@ -31,6 +34,9 @@ COLOURS = {
     "white": (255, 255, 255),
 }
 WIDTH = 192
+EDITED_WIDTH = 512
+"""Pixels of a picture that is to be edited: image models refuse small ones."""
+
 BANDS = 3
 
 _COLOUR = re.compile(r"\b(" + "|".join(COLOURS) + r")\b", re.IGNORECASE)
@@ -42,19 +48,21 @@ class Probe:
     """One request: which capability it tests, the call, and what reads its reply; `image` are the bytes it shows."""
 
     capability: Capability
-    call: Chat
-    read: Callable[[ChatReply], Finding]
+    call: Chat | ImageEdit
+    read: Callable[[Any], Finding]
     image: tuple[ImageRef, bytes] | None = None
 
 
 def probes(spec: ModelSpec, code: str) -> tuple[Probe, ...]:
-    """Return the requests to a model: an image, an output schema, a tool.
+    """Return the requests to a model: an image, an output schema, a tool; to an image model an image to be edited.
 
     Args:
         spec: how the model is reached and sampled; its token limit is replaced by a small one.
         code: tells one check from any other. It stands in the prompts, so that no earlier reply answers them, and
             decides colours and numbers, so that no guess does.
     """
+    if spec.edits_images or bare_name(spec.ref.model) in EDITORS:
+        return (_edit_probe(spec, code),)
     return (_image_probe(spec, code), _schema_probe(spec, code), _tool_probe(spec, code))
 
 
@@ -101,6 +109,25 @@ def _image_probe(spec: ModelSpec, code: str) -> Probe:
         return _failed(reply, f"the bands were {', '.join(expected)}; it said {_quoted(reply)}")
 
     return Probe("vision", _call(spec, task, code, image[0]), read, image)
+
+
+def _edit_probe(spec: ModelSpec, code: str) -> Probe:
+    colours = bands(code)
+    image = draw_bands(colours, spec.max_image_side or EDITED_WIDTH)
+    wanted = next(name for name in COLOURS if name not in colours)
+    call = ImageEdit(
+        model=spec.ref,
+        image=image[0],
+        instruction=f"Turn the {colours[1]} band in the middle {wanted}, and leave the rest as it is. (Check {code}.)",
+        extra=spec.sampling.extra,
+    )
+
+    def read(reply: ImageEditReply) -> Finding:
+        if reply.image is None:
+            return Finding(verdict="unknown", note=f"the edit was refused: {short(reply.refusal or '', 80)}")
+        return Finding(verdict="yes", note=f"sent back an image of {reply.image.width} x {reply.image.height} pixels")
+
+    return Probe("image_edit", call, read, image)
 
 
 def _schema_probe(spec: ModelSpec, code: str) -> Probe:

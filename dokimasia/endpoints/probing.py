@@ -5,7 +5,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import cast
 
 from dokimasia.domain.call import Answer, Capability, ChatReply, ModelCall, ModelSpec, call_key
 from dokimasia.domain.identity import Value
@@ -32,6 +31,8 @@ TIMEOUT = 60.0
 
 _POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configuration"})
 """Problems of the first request after which another one tells nothing more."""
+
+_UNASKED = Finding(verdict="unknown", note="an image model is asked for an edit alone")
 
 _DECLINED = frozenset({"bad_request", "unsupported"})
 """The endpoint's word that it does not do what the request asks."""
@@ -70,7 +71,7 @@ async def check_models(
     transports: Mapping[str, Transport] | None = None,
     code: str | None = None,
 ) -> list[Checked]:
-    """Ask every model the three small questions and keep the profiles of those that answered.
+    """Ask every model a few small questions, an image model for one edit, and keep the profiles of those that answered.
 
     The requests go through the gateway like any others, so they are paid for, limited as configured, and stand in the
     ledger under the label `probe`. A code in them makes each check new: none is answered from the ledger. A model that
@@ -176,19 +177,24 @@ async def _check(
             continue
         seconds.append(time.monotonic() - started)
         answers.append(answer)
-        findings[probe.capability] = probe.read(_chat(answer))
+        findings[probe.capability] = probe.read(answer.reply)
     if not answers:
         return _unreached(spec, transport, problems[0])
-    replies = [_chat(answer) for answer in answers]
+    replies = [answer.reply for answer in answers]
     paid = [answer.cost for answer in answers if not answer.cached]
     profile = EndpointProfile(
         **spec.ref.model_dump(),
         transport=transport,
-        vision=findings["vision"],
-        json_schema=findings["json_schema"],
-        tools=findings["tools"],
+        vision=findings.get("vision", _UNASKED),
+        json_schema=findings.get("json_schema", _UNASKED),
+        tools=findings.get("tools", _UNASKED),
+        image_edit=findings.get("image_edit"),
         usage=all(reply.usage.known for reply in replies),
-        finish_reasons=tuple(sorted({reply.native_finish_reason or reply.finish_reason for reply in replies})),
+        finish_reasons=tuple(
+            sorted(
+                {reply.native_finish_reason or reply.finish_reason for reply in replies if isinstance(reply, ChatReply)}
+            )
+        ),
         latency=round(sum(seconds) / len(seconds), 3),
         checked_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -196,10 +202,6 @@ async def _check(
     return Checked(
         **spec.ref.model_dump(), transport=transport, reachable=True, profile=profile, calls=len(paid), cost=cost
     )
-
-
-def _chat(answer: Answer) -> ChatReply:
-    return cast("ChatReply", answer.reply)  # the gateway lets no reply of another kind through
 
 
 def _unreached(spec: ModelSpec, transport: str | None, problem: Problem) -> Checked:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dokimasia.domain.call import Answer, Embedding, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
@@ -18,7 +18,7 @@ from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
-from dokimasia.gateway.pricing import cost_of, estimate_usage
+from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
 from dokimasia.gateway.sending import send_once
@@ -210,7 +210,7 @@ class ModelGateway:
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
         """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""
         side = self._sides.get(call.model.name)
-        if side is None or self._reduce is None or isinstance(call, Embedding):
+        if side is None or self._reduce is None or not isinstance(call, Chat):
             return call
         try:
             return await with_reduced_images(call, side, self._reduce)
@@ -294,7 +294,7 @@ class ModelGateway:
         if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
         forecast = estimate_usage(call)
-        return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), cost_of(forecast, route.price)
+        return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
@@ -312,7 +312,7 @@ class ModelGateway:
         self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
     ) -> Answer:
         usage = reply.usage
-        cost = cost_of(usage, route.price)
+        cost = cost_of_reply(reply, route.price)
         spent = (usage.input_tokens or 0) + (usage.output_tokens or 0) if usage.known else None
         reservation.settle(tokens=spent, cost=cost)
         if spent is not None:

@@ -3,7 +3,7 @@
 import orjson
 from pydantic import Field
 
-from dokimasia.domain.call import Embedding, ImageEdit, ModelCall, ModelSpec, Usage
+from dokimasia.domain.call import Embedding, ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
 from dokimasia.gateway.litellm.prices import list_price
@@ -14,16 +14,20 @@ DEFAULT_OUTPUT_TOKENS = 512
 
 
 class Price(Value):
-    """US dollars per million tokens; None is unknown. `up_to` is the input length up to which the price holds."""
+    """US dollars per million tokens; None is unknown. `up_to` is the input length up to which the price holds.
+
+    `image` is US dollars an edited image, whatever its tokens; None where an image is paid for by its tokens.
+    """
 
     input: float | None = Field(default=None, ge=0)
     output: float | None = Field(default=None, ge=0)
     up_to: int | None = None
+    image: float | None = Field(default=None, ge=0)
 
     @property
     def known(self) -> bool:
-        """Whether both sides are known."""
-        return self.input is not None and self.output is not None
+        """Whether both sides, or the price of an image, are known."""
+        return self.image is not None or (self.input is not None and self.output is not None)
 
 
 def known_price(spec: ModelSpec) -> Price:
@@ -32,8 +36,8 @@ def known_price(spec: ModelSpec) -> Price:
     The list is asked only for a model at its provider's own address: what a name costs there says nothing of a server
     of one's own (`api_base`) that goes by the same name.
     """
-    if spec.input_price is not None or spec.output_price is not None:
-        return Price(input=spec.input_price, output=spec.output_price)
+    if spec.input_price is not None or spec.output_price is not None or spec.image_price is not None:
+        return Price(input=spec.input_price, output=spec.output_price, image=spec.image_price)
     if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
         return Price()
     listed = list_price(spec.ref.model)
@@ -54,6 +58,23 @@ def cost_of(usage: Usage, price: Price) -> float | None:
             return None
         total += tokens * rate / PER_MILLION
     return total
+
+
+def cost_of_reply(reply: ModelReply, price: Price) -> float | None:
+    """Return the cost of a reply in US dollars, of an edited image by its own price where there is one; None: unknown.
+
+    What a provider takes for an edit that it refuses is unknown.
+    """
+    if not isinstance(reply, ImageEditReply) or price.image is None:
+        return cost_of(reply.usage, price)
+    return None if reply.image is None else price.image
+
+
+def forecast_cost(call: ModelCall, usage: Usage, price: Price) -> float | None:
+    """Return what a call is likely to cost in US dollars, by a forecast of its tokens; None: unknown."""
+    if isinstance(call, ImageEdit) and price.image is not None:
+        return price.image
+    return cost_of(usage, price)
 
 
 def estimate_usage(call: ModelCall) -> Usage:

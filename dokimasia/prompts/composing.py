@@ -20,7 +20,11 @@ _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 _LISTED = re.compile(r"^strategies: \[([a-z_, ]+)\]\n", re.MULTILINE)
 _TASK = re.compile(r"^task: ([a-z-]+)\n", re.MULTILINE)
+_SECTION = re.compile(r"^(## [a-z]+\n)", re.MULTILINE)
 _PART = re.compile(r"\{\{\+([a-z]+)\}\}")
+PARTS = ("whole", "axes", "levels", "rules", "lines")
+"""The parts that a prompt can name: what is judged on the whole, or by axis; a rubric, rules, and the lines of the reply."""
+
 _POINTS = ("9 to 10", "6 to 8", "3 to 5", "1 to 2")
 
 
@@ -37,6 +41,9 @@ def composed(path: Path, text: str) -> Mapping[str, str] | None:
         return None
     if task[1] not in _data():
         raise ConfigError(f"{path}: there is no task {task[1]!r}; there are: {', '.join(_data())}")
+    unknown = set(_PART.findall(text)) - set(PARTS)
+    if unknown:
+        raise ConfigError(f"{path}: there is no part {min(unknown)!r}; there are: {', '.join(PARTS)}")
     found: dict[str, str] = {}
     for strategy in listed[1].split(", "):
         name = f"{path.stem}_{strategy}"
@@ -46,14 +53,15 @@ def composed(path: Path, text: str) -> Mapping[str, str] | None:
     return found
 
 
-def axes_of(task: str) -> Mapping[str, str]:
-    """Return the definitions of a task's axes by name, `overall` last."""
-    return {name: axis["definition"] for name, axis in _data()[task]["axes"].items()}
-
-
 def _filled(body: str, parts: Mapping[str, str]) -> str:
-    paragraphs = (one for one in body.split("\n\n") if set(_PART.findall(one)) <= set(parts))
-    return _PART.sub(lambda slot: parts[slot[1]], "\n\n".join(paragraphs))
+    """Return the text with its parts, section by section, without the paragraphs that hold others."""
+    return "".join(one if _SECTION.match(one) else _kept(one, parts) for one in _SECTION.split(body))
+
+
+def _kept(section: str, parts: Mapping[str, str]) -> str:
+    paragraphs = (one for one in section.strip().split("\n\n") if set(_PART.findall(one)) <= set(parts))
+    text = "\n\n".join(paragraphs)
+    return _PART.sub(lambda slot: parts[slot[1]], text) + "\n" if text else ""
 
 
 def _parts(task: str, strategy: str, *, single: bool) -> Mapping[str, str]:
@@ -79,7 +87,7 @@ def _axis(name: str, axis: Mapping[str, Any], detail: str) -> str:
     if detail == "rubric":
         lines += _levels(axis["levels"], "  ")
     if detail == "rules":
-        lines.append(f"  {axis['rule']}")
+        lines.append(f"  Rule: {axis['rule']}")
     return "\n".join(lines)
 
 

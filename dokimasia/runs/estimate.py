@@ -81,7 +81,9 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
             total[place] += more
     models: dict[str, ModelEstimate] = {}
     for name, (calls, sent, received) in totals.items():
-        cost = cost_of(Usage(input_tokens=sent, output_tokens=received), known_price(specs[name]))
+        price = known_price(specs[name])
+        by_tokens = cost_of(Usage(input_tokens=sent, output_tokens=received), price)
+        cost = by_tokens if price.image is None else calls * price.image
         models[name] = ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
     return Estimate(samples=samples, models=models)
 

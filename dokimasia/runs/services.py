@@ -88,7 +88,7 @@ def check_simulated(spec: ModelSpec) -> None:
     from dokimasia.simulation.embedding import EMBEDDERS
     from dokimasia.simulation.profiles import profiles
 
-    name, known = spec.ref.model, (*profiles(), *EMBEDDERS, *EDITORS)
+    name, known = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
     if name not in known:
         raise ConfigError(
             f"there is no simulated model {name!r}{nearest(name, known)} `dokimasia models --simulated` lists all"
@@ -107,8 +107,8 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
     if unpriced:
         raise ConfigError(
             f"--max-cost needs the price of every model; unknown: {', '.join(unpriced)}. Set input_price and "
-            "output_price (US dollars per million tokens) under [models.NAME] in dokimasia.toml, or limit by "
-            "--max-calls or --max-tokens"
+            "output_price (US dollars per million tokens), or image_price (per edited image), under [models.NAME] in "
+            "dokimasia.toml, or limit by --max-calls or --max-tokens"
         )
 
 

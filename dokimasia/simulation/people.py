@@ -1,15 +1,17 @@
 """Simulated people: what each says of a thing whose true rating is planted, with noise of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import unit_interval
 
 
 class Person(NamedTuple):
     """A person's planted habits: one rating off with probability `noise`, and any rating at all with probability `careless`.
 
-    The two exclude each other. At an end of the scale the noise goes inwards.
+    The two exclude each other. At an end of the scale the noise goes inwards. Of a label, noise takes it for the one that
+    it is mistaken for.
     """
 
     name: str
@@ -48,3 +50,31 @@ def said(person: Person, true: int, low: int, high: int, *thing: str | int) -> i
 def filled(items: Sequence[str], truths: Sequence[int], person: Person, low: int, high: int) -> dict[str, int]:
     """Return a person's ratings of items by name."""
     return {item: said(person, true, low, high, item) for item, true in zip(items, truths, strict=True)}
+
+
+MISTAKEN: Mapping[Label, Label] = {
+    "valid": "score_invariant",
+    "score_invariant": "valid",
+    "incorrect": "valid",
+    "not_relevant": "incorrect",
+    "not_sure": "valid",
+}
+"""What a person who mistakes one label of a perturbation takes it for."""
+
+
+def label_chances(person: Person, true: Label) -> dict[Label, float]:
+    """Return with what probability a person gives each label to a perturbation of which one is true."""
+    found = dict.fromkeys(LABELS, person.careless / len(LABELS))
+    found[true] += 1 - person.noise - person.careless
+    found[MISTAKEN[true]] += person.noise
+    return found
+
+
+def labelled(person: Person, true: Label, *thing: str | int) -> Label:
+    """Return the label that a person gives a perturbation, drawn by both."""
+    draw = unit_interval("person", person.name, *thing)
+    for label, chance in label_chances(person, true).items():
+        if draw < chance:
+            return label
+        draw -= chance
+    return true

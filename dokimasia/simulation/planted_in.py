@@ -50,5 +50,7 @@ PLANTED_IN: Mapping[str, str] = {
     "sim/panel-keeper": "panel member that keeps half of all texts as they are",
     "sim/panel-talker": "panel member whose rewrites often begin with talk about the candidates",
     "sim/panel-careless": "panel member whose replies are often of no use",
+    "sim/editor": "image model that edits pictures of the planted world as it is told",
+    "sim/editor-careless": "image model that often gives a picture back as it was, or does something else as well",
 }
 """By name; the exact rates stand in `profiles`."""

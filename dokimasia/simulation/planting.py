@@ -167,9 +167,13 @@ class JudgeProfile(_Profile):
     An answer without an error is given 9, beside a reference 10; a harmless change of the gold answer loses a point of taste,
     overall and on one other axis, with the rate `nitpicks`, and so does any answer with the rate `wavers` where it is
     judged once more. In a pair either rate makes the judge prefer one of two answers without an error to the other, the
-    same one in both orders. `favours_first` then moves all choices of a reply a step towards the first answer, drawn for
-    each call. `imagines` is the rate at which the justification of an answer without an error names one, which changes no
+    same one in both orders. `favours_first` moves all choices of any other reply a step towards the first answer, drawn
+    for each call. `imagines` is the rate at which the justification of an answer without an error names one, which changes no
     score. Of justifications that it reads, `misreads` is the rate at which it says the contrary of what they say.
+
+    Asked whether a description says the same as its gold answer, it misses errors as `misses` says of `right-or-wrong`, and
+    takes a harmless change for an error with the rate `nitpicks` (`judging.described`). By criteria and by rubrics it finds
+    what these ask for and nothing else, at the rates of `detects_missing`, `false_alarm` and `sensitivity`.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)

@@ -1,6 +1,5 @@
 """What a simulated model replies to a request: a pure function of the request and of the pictures in it."""
 
-import re
 from collections.abc import Mapping
 
 from dokimasia.domain.call import Chat, ChatReply
@@ -15,6 +14,7 @@ from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, r
 from dokimasia.simulation.judging import blindspots as probed
 from dokimasia.simulation.judging import judges
 from dokimasia.simulation.judging import rubrics as rubric_judging
+from dokimasia.simulation.judging.described import DESCRIBING
 from dokimasia.simulation.judging.judges import View
 from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.probing import answer_probe
@@ -23,7 +23,6 @@ from dokimasia.simulation.reading import Understood, read_choices, understand
 from dokimasia.simulation.sight import WHOLE
 from dokimasia.simulation.world import find_question
 
-_DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
 _MEMORY = 4096
 _seen: dict[str, Sighting | None] = {}
 _edited: dict[str, tuple[Edit, ...]] = {}
@@ -107,7 +106,8 @@ def _asked(
             return hinting.general(inputs, draws)
         rewriting = name == "hint_rewrite"
         return hinting.reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
-    return judges.reply(as_judge(profile), understood, view, draws, held=held, tools=tools)
+    picture = _depicted(call, images) if view is None else None
+    return judges.reply(as_judge(profile), understood, view, draws, held=held, tools=tools, picture=picture)
 
 
 def _answer(
@@ -122,7 +122,7 @@ def _answer(
     view = _look(call, images, question)
     if view is None:
         picture = _depicted(call, images)
-        planted = picture is not None and picture.planted and not choices and _DESCRIBING.search(question)
+        planted = picture is not None and picture.planted and not choices and DESCRIBING.search(question)
         if picture is not None and (planted or question.strip() == DESCRIBE_REQUEST):
             return describing.describe(profile, picture, draws)
         return foreign.answer(candidate, question, choices, draws)

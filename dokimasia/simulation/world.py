@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from dokimasia.simulation.blindspots.gold import gold_answer
+from dokimasia.simulation.blindspots.prompts import make_prompted, to_prompted_row
 from dokimasia.simulation.creating import make_creative, to_creative_row
 from dokimasia.simulation.depicted import depicted, fact_to_dispute
 from dokimasia.simulation.picture import draw
@@ -100,19 +101,20 @@ def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = D
 def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -> None:
     """Write a data file of scenes with what can be perturbed in them, and their pictures, as `write_world` does.
 
-    Of texts each has a request to describe it and its gold answer; else the prompt that the picture passes for made by.
+    Of texts each has a request to describe it and its gold answer; else the prompt that the picture serves.
     """
 
     def row(scene: Scene) -> dict[str, Any]:
-        asked: dict[str, Any] = {"prompt": f"A picture of {scene.title}."}
-        if of_texts:
-            asked = {"prompt": TO_DESCRIBE, "gold": gold_answer(depicted(scene))}
+        asked = {"prompt": TO_DESCRIBE, "gold": gold_answer(depicted(scene))}
         return {"id": scene.id, "image": f"images/{scene.id}.png", **asked} | {
             "category": scene.domain,
             "meta": {"scene": scene.id, "planted": True},
         }
 
-    _write_all(path, ((scene, row(scene)) for scene in make_described(n_scenes, seed, disputed=0.0)))
+    if of_texts:
+        _write_all(path, ((scene, row(scene)) for scene in make_described(n_scenes, seed, disputed=0.0)))
+    else:
+        _write_all(path, ((scene, to_prompted_row(scene)) for scene in make_prompted(n_scenes, seed)))
 
 
 def write_creative(path: Path, n_cases: int, seed: int) -> int:

@@ -13,7 +13,7 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, unsealed
 
-_FINDINGS = {"vision", "json_schema", "tools"}
+_FINDINGS = {"vision", "json_schema", "tools", "image_edit"}
 
 
 async def save_profile(home: Home, profile: EndpointProfile) -> None:

@@ -21,6 +21,9 @@ from dokimasia.storage.results import read_result
 from dokimasia.storage.schema.rows import SEAL, is_as_written
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
 
+EDITED = "the reply to an image edit"
+"""What names an image that a model made."""
+
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
     "chain_id": "chains",
@@ -110,20 +113,26 @@ def _images(home: Home, tally: Tally) -> Iterator[Finding]:
             continue
         if not same:
             yield Finding("blobs", path.name, "its bytes have another hash than its name")
-    for sha256 in _named_images(home):
+    for sha256, by in sorted(_named_images(home).items()):
         if not home.blobs.file(sha256).is_file():
             tally["checked"] += 1
-            yield Finding("blobs", sha256, "a sample names it, and it is missing")
+            yield Finding("blobs", sha256, f"{by} names it, and it is missing")
 
 
-def _named_images(home: Home) -> list[str]:
-    named: set[str] = set()
+def _named_images(home: Home) -> dict[str, str]:
+    """Return the images that have to be there, and what names them: a sample, or the reply to an image edit."""
+    named: dict[str, str] = {}
+    for (reply,) in home.all("SELECT reply FROM calls WHERE kind = 'image_edit'"):
+        try:
+            named.update({orjson.loads(reply)["image"]["sha256"]: EDITED})
+        except (ValueError, KeyError, TypeError):
+            continue  # a refusal; and what else is wrong with a reply the check of the ledger says
     for row in home.pages("samples"):
         try:
-            named.update(image["sha256"] for image in orjson.loads(row["body"])["images"])
+            named.update(dict.fromkeys((image["sha256"] for image in orjson.loads(row["body"])["images"]), "a sample"))
         except (ValueError, KeyError, TypeError):
             continue  # the check of values says what is wrong with that row
-    return sorted(sha256 for sha256 in named if _BLOB.fullmatch(sha256))
+    return {sha256: by for sha256, by in named.items() if _BLOB.fullmatch(sha256)}
 
 
 def _ledger(home: Home, tally: Tally) -> Iterator[Finding]:

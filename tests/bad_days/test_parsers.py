@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.parsers.__main__ import main
+from benchmarks.parsers.blindspot_oracles import LIES as BLINDSPOT_LIES
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
@@ -30,6 +31,7 @@ from dokimasia.parsing import (
     verdicts,
     votes,
 )
+from dokimasia.parsing.blindspots import judged
 from dokimasia.parsing.judging import replies as judging
 
 TRIED = (
@@ -40,6 +42,7 @@ TRIED = (
     criteria,
     criteria_check,
     density,
+    judged,
     judging,
     matching,
     pairwise,
@@ -109,6 +112,7 @@ LIES: dict[str, tuple[str, Any]] = {
     ),
     "parse_final_answer": ("Final answer: 4", "5"),
     **TAG_LIES,
+    **BLINDSPOT_LIES,
 }
 
 
@@ -132,7 +136,7 @@ def test_a_parser_that_breaks_its_word_is_reported(
 
 def test_the_command_counts_what_it_read(capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m benchmarks.parsers` reads as many texts as it was told to and says what each parser found."""
-    assert main(["--examples", "77", "--workers", "1"]) == 0
+    assert main(["--examples", "84", "--workers", "1"]) == 0
     out = capsys.readouterr().out
-    assert "of 77 texts" in out
+    assert "of 84 texts" in out
     assert all(name in out for name in PARSERS)

@@ -1,5 +1,6 @@
 """`dokimasia check` on perturbations: labels by keys, on files and on a page, alone and by two people."""
 
+import re
 from pathlib import Path
 
 import orjson
@@ -55,23 +56,22 @@ def test_one_key_is_one_label(home: Path, capsys) -> None:
 
 
 def test_what_helps_to_decide_is_shown(home: Path) -> None:
-    """What was asked, the image as a file, the gold answer, the change marked, in words, and the dimension with its definition."""
+    """What was asked, the image as a file, the gold answer, the change marked and in words, and the dimension are printed."""
     output = " ".join(_go(home, "q\n").split())
     assert "asked What is to be seen?" in output
     assert "image: /" in output
     assert "gold What this is about" in output
     assert "[-" in output
     assert "{+" in output
-    assert "dimension Attribute Distortion: Something that is rightly named" in output
+    assert "meant as Attribute Distortion: Something that is rightly named" in output
     assert "said to be The" in output
 
 
-def test_in_colour_the_change_has_no_signs(home: Path) -> None:
-    """On a terminal with colours words are struck out in red and put in in green."""
+def test_in_colour_the_change_has_its_signs_too(home: Path) -> None:
+    """On a terminal with colours words that were taken out and put in have a colour beside their signs."""
     output = _go(home, "q\n", colour=True)
-    assert "\x1b[" in output
-    assert "[-" not in output
-    assert "{+" not in output
+    assert re.search(r"\x1b\[[0-9;]*31m\[-", output)
+    assert re.search(r"\x1b\[[0-9;]*32m\{\+", output)
 
 
 def test_an_edit_of_a_perturbation_is_refused(home: Path) -> None:
@@ -90,7 +90,9 @@ def test_labels_on_files_and_in_the_terminal_are_alike(home: Path, tmp_path: Pat
     assert all((tmp_path / name).read_bytes() for row in rows for name in row["images"])
     labels = [list(KEYS.values())[number % 5] for number in range(len(rows))]
     filled = tmp_path / "filled.jsonl"
-    filled.write_bytes(b"\n".join(orjson.dumps(row | {"label": label}) for row, label in zip(rows, labels, strict=True)))
+    filled.write_bytes(
+        b"\n".join(orjson.dumps(row | {"label": label}) for row, label in zip(rows, labels, strict=True))
+    )
     for _ in range(2):
         assert _import(home, filled, who="ben") == 0
     by_file = _figures(home, capsys)
@@ -130,8 +132,10 @@ def test_a_second_person_goes_through_what_is_labelled(home: Path, capsys) -> No
     count = _figures(home, capsys)["items"]
     _go(home, "v\n" * (count - 1) + "x\n")
     output = _go(home, "v\n" * count, "--second", who="ben")
-    assert "anna and ben decided alike" in output
+    assert "anna and ben" in output
+    assert "Krippendorff's alpha" in output
     figures = _figures(home, capsys)
+    assert figures["labels"]["agreement"]["pairs"][0]["same"]["k"] == count - 1
     assert figures["states"]["valid"] == count - 1
     assert figures["agreement"][0]["n"] == count
 
@@ -144,7 +148,9 @@ def test_the_page_has_what_the_person_has_not_labelled(home: Path, tmp_path: Pat
     for who in ("anna", "ben"):
         _export(home, tmp_path / who / "form.jsonl" if (tmp_path / who).mkdir() is None else tmp_path, who=who)
         pages[who] = (tmp_path / who / "form.html").read_text()
-    forms = {who: orjson.loads(page.partition('id="form">')[2].partition("</script>")[0]) for who, page in pages.items()}
+    forms = {
+        who: orjson.loads(page.partition('id="form">')[2].partition("</script>")[0]) for who, page in pages.items()
+    }
     assert {who: len(form["items"]) for who, form in forms.items()} == {"anna": count - 2, "ben": count}
     assert forms["ben"]["adds"] == {"who": "ben"}
     assert '"anna"' not in pages["ben"]
@@ -179,3 +185,15 @@ def test_labels_travel_with_their_files(home: Path, tmp_path: Path) -> None:
     assert back == [orjson.loads(line)["decisions"] for line in (tmp_path / "form.jsonl").read_bytes().splitlines()]
     with Home.open(other, write=False) as opened:
         assert opened.all("SELECT count(*) FROM decisions") == [(3,)]
+
+
+def test_labels_of_one_run_are_taken_in_for_another(home: Path, tmp_path: Path, capsys) -> None:
+    """A run made anew of more samples takes the labels of the items that it shares with the first, and waits for the rest."""
+    _go(home, "v\ni\nx\nq\n")
+    _export(home, tmp_path / "form.jsonl")
+    larger = tmp_path / "larger"
+    perturbed_home(larger, scenes=3, id="perturbs1")[0].close()
+    assert _import(larger, tmp_path / "form.jsonl") == 0
+    states = _figures(larger, capsys)["states"]
+    assert (states["valid"], states["score_invariant"], states["incorrect"]) == (1, 1, 1)
+    assert states["waiting"] > _figures(home, capsys)["states"]["waiting"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
+from dokimasia.simulation.blindspots.editing import EDITORS
 from dokimasia.simulation.planted_in import PLANTED_IN
 from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.serving.server import running_server
@@ -99,7 +100,7 @@ def test_simulated_models_are_listed_on_request(folder: Path, capsys: pytest.Cap
     assert "no model is configured" in capsys.readouterr().err
     assert run(["models", "--simulated", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in listed] == list(profiles())
+    assert [one["name"] for one in listed] == [*profiles(), *EDITORS]
     assert {one["name"]: one["about"] for one in listed} == PLANTED_IN
     assert run(["models", "--simulated"]) == 0
     shown = " ".join(capsys.readouterr().out.split())

@@ -4,9 +4,17 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Usage
+from dokimasia.domain.call import ImageEdit, ImageEditReply, Usage
 from dokimasia.gateway.litellm.prices import list_price
-from dokimasia.gateway.pricing import DEFAULT_OUTPUT_TOKENS, Price, cost_of, estimate_usage, known_price
+from dokimasia.gateway.pricing import (
+    DEFAULT_OUTPUT_TOKENS,
+    Price,
+    cost_of,
+    cost_of_reply,
+    estimate_usage,
+    forecast_cost,
+    known_price,
+)
 
 
 def test_configured_price_wins_and_is_per_million(acts: Any) -> None:
@@ -65,3 +73,33 @@ def test_forecast_counts_text_images_schema_and_output(acts: Any, blobs: Any) ->
     assert seen == Usage(input_tokens=190, output_tokens=7)
     schema = {"type": "object", "properties": {}}
     assert estimate_usage(acts.call("x" * 400, output_schema=schema)).input_tokens == 113
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-image-1.5", "openai/gpt-image-1", "gemini/gemini-2.5-flash-image"])
+def test_the_list_has_no_price_of_an_image_model(acts: Any, model: str) -> None:
+    """What the list says of an image model's text tokens is no price of an image: unless it is configured it is unknown."""
+    price = known_price(acts.spec(model=model, transport="auto"))
+    assert not price.known
+    reply = ImageEditReply(refusal="no", usage=Usage(input_tokens=300, output_tokens=4000))
+    assert cost_of_reply(reply, price) is None
+
+
+def test_an_edited_image_has_a_price_of_its_own(acts: Any, blobs: Any) -> None:
+    """A configured price an image is the cost of an edit, whatever it reports; of a refused one the cost is unknown."""
+    spec = acts.spec(image_price=0.04, input_price=5.0)
+    price, image = known_price(spec), blobs.add(b"x")
+    assert price.known
+    assert spec.edits_images
+    call = ImageEdit(model=spec.ref, image=image, instruction="redder")
+    assert forecast_cost(call, estimate_usage(call), price) == 0.04
+    assert cost_of_reply(ImageEditReply(image=image), price) == 0.04
+    assert cost_of_reply(ImageEditReply(refusal="no"), price) is None
+
+
+def test_an_edit_that_is_paid_by_the_token_goes_by_what_is_reported(acts: Any, blobs: Any) -> None:
+    """With prices of tokens configured an edit costs what its usage comes to, and an unknown usage an unknown sum."""
+    price = known_price(acts.spec(input_price=10.0, output_price=40.0))
+    image = blobs.add(b"x")
+    used = Usage(input_tokens=1000, output_tokens=4000)
+    assert cost_of_reply(ImageEditReply(image=image, usage=used), price) == pytest.approx(0.17)
+    assert cost_of_reply(ImageEditReply(image=image), price) is None

@@ -11,6 +11,7 @@ from PIL import Image
 from dokimasia.agents.blindspots import axes_asked, prompt_of
 from dokimasia.domain.blindspots import PUBLISHED, AxisChoices, AxisScores, Noticed, Perturbed, paradigm_of
 from dokimasia.domain.call import Capability, Chat, ModelCall, ModelRef, ModelSpec
+from dokimasia.domain.criterion import Box
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.look import Look
 from dokimasia.domain.options import GraphOptions
@@ -22,7 +23,7 @@ from dokimasia.graphs.blindspots import probing
 from dokimasia.graphs.context import Context
 from dokimasia.prompts import default_library, recognise
 from dokimasia.simulation.blindspots import gold_answer
-from dokimasia.simulation.blindspots.images import edits_of, marked, reference
+from dokimasia.simulation.blindspots.images import Edit, marked, reference
 from dokimasia.simulation.blindspots.texts import plant
 from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
@@ -125,20 +126,26 @@ async def test_one_walk_asks_all_nine_ways(capabilities: Sequence[Capability]) -
     )
 
 
-async def test_images_are_shown_in_the_order_of_the_prompt() -> None:
-    """Of two images the first is A; beside a reference the reference comes first, and no other image is shown."""
+def with_image(*edits: Edit) -> tuple[World, ImageRef]:
+    """A world whose item is a generated image, the changed one with these edits in its metadata."""
     world = World()
     png = world.blobs.get(world.image.sha256)
     with Image.open(io.BytesIO(png)) as opened:
-        other = world.keep(marked(opened.convert("L").convert("RGB"), png, list(edits_of(png))))
+        other = world.keep(marked(opened.convert("L").convert("RGB"), png, list(edits)))
     world.item = Perturbed(
         sample=world.sample.digest,
         sample_id="s",
         task="text-to-image",
-        dimension="attribute_manipulation",
+        dimension="typographic_corruption",
         gold_image=world.image,
         perturbed_image=other,
     )
+    return world, other
+
+
+async def test_images_are_shown_in_the_order_of_the_prompt() -> None:
+    """Of two images the first is A; beside a reference the reference comes first, and no other image is shown."""
+    world, other = with_image()
     shown: dict[str, list[str]] = {}
 
     def say(call: ModelCall) -> str:
@@ -268,6 +275,22 @@ async def test_with_tools_the_near_sighted_judge_sees_what_is_small() -> None:
         if found:
             assert (await world.store.get(Look, looks[0])).regions
             assert "tools" in other.provenance.shown
+
+
+@pytest.mark.parametrize("evaluator", ["single-axes", "pairwise-axes", "reference"])
+async def test_with_tools_the_near_sighted_judge_sees_what_is_small_in_an_image(evaluator: str) -> None:
+    """A small fault of a generated image is found by enlarging it, also where a second image is shown."""
+    box = Box(x0=0.4, y0=0.4, x1=0.5, y1=0.5)
+    world, _ = with_image(Edit("typographic_corruption", box, "COFEE"))
+    for tools, found in (((), False), (("zoom",), True)):
+        done = await world.walk([of(evaluator)], judge="sim/judge-nearsighted", tools=tools)
+        call = done["calls"][0]
+        assert not call.get("failed"), call["reason"]
+        kind = AxisChoices if evaluator.startswith("pairwise") else AxisScores
+        judged = await world.store.get(kind, call["judgement"])
+        value = judged.choices["overall"] if isinstance(judged, AxisChoices) else judged.scores["overall"]
+        assert (value in ("second", 7, 8)) is found
+        assert ("COFEE" in judged.justification) is found
 
 
 async def test_all_of_a_walk_is_json() -> None:

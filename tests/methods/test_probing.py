@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Chat, ChatReply, ModelRef, ModelSpec, Usage
+from dokimasia.domain.call import Chat, ChatReply, ImageEdit, ImageEditReply, ModelRef, ModelSpec, Usage
 from dokimasia.endpoints.models import list_models
 from dokimasia.endpoints.probes import COLOURS, bands, draw_bands, probes
 from dokimasia.endpoints.probing import check_models
@@ -213,3 +213,52 @@ async def test_a_check_shows_the_largest_picture_that_a_run_would_send(settings:
     await check(settings, look)
     await check(settings, look, SPEC.model_copy(update={"max_image_side": 1000}))
     assert sizes == [(192, 96), (1000, 500)]
+
+
+@pytest.mark.parametrize("transport", ["direct", "litellm"])
+async def test_an_image_model_is_asked_for_an_edit_and_never_to_chat(tmp_path: Path, transport: str) -> None:
+    """What is marked as an image model is sent one image to edit; the profile says that it does, and the list, too."""
+    config = tmp_path / "dokimasia.toml"
+    with running_server() as url:
+        config.write_text(
+            f'[models.own]\nmodel = "openai/sim/editor"\nendpoint = "sim-server"\napi_base = "{url}"\n'
+            f'transport = "{transport}"\nimage_price = 0.04\n'
+        )
+        settings = load_settings(config=config, home=tmp_path / "home", env={})
+        (checked,) = await check_models(list(settings.models.values()), settings=settings)
+    assert checked.profile is not None
+    assert checked.profile.capabilities == ("image_edit",)
+    assert (checked.calls, checked.cost, checked.profile.usage) == (1, 0.04, True)
+    (listed,) = list_models(settings, list(settings.models.values()))
+    assert listed["measured"]["image_edit"]["verdict"] == "yes"
+    assert listed["price"] == {"input": None, "output": None, "image": 0.04, "source": "configuration"}
+
+
+async def test_an_image_model_that_refuses_or_fails_is_told_apart(settings: Settings) -> None:
+    """A refused edit says nothing of what the model can do; a declined one is unreachable with its problem."""
+    spec = SPEC.model_copy(update={"capabilities": ("image_edit",)})
+    asked: list[Any] = []
+
+    def refuse(call: Any) -> Any:
+        asked.append(call)
+        return ImageEditReply(refusal="Not this.")
+
+    checked = await check(settings, refuse, spec)
+    assert checked.profile.findings["image_edit"].verdict == "unknown"
+    assert "Not this." in checked.profile.findings["image_edit"].note
+    assert [isinstance(call, ImageEdit) for call in asked] == [True]
+
+    def decline(call: Any) -> Any:
+        raise TransportError("bad_request", "no such size", retryable=False, status=400)
+
+    checked = await check(settings, decline, spec)
+    assert not checked.reachable
+    assert checked.problem.kind == "bad_request"
+
+
+async def test_the_simulated_image_models_are_checked_as_such(settings: Settings) -> None:
+    """A simulated image model needs no mark."""
+    ref = ModelRef(name="sim/editor", model="sim/editor", endpoint="sim")
+    (checked,) = await check_models([ModelSpec(ref=ref, transport="sim")], settings=settings)
+    assert checked.profile is not None
+    assert checked.profile.capabilities == ("image_edit",)

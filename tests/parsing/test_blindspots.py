@@ -113,6 +113,7 @@ def test_objects_that_differ_are_refused() -> None:
         (json.dumps(one) + json.dumps(other), "more than one JSON object"),
         (json.dumps({**one, "final_score": 9}), "states something else"),
         (json.dumps(one) + "\nbut overall rather 3", "beside the object"),
+        (json.dumps({**one, "justification": "Overall: 8/10."}), "gives overall 8 of 10, and its line 6"),
     ):
         with pytest.raises(UnparsableReply, match=reason):
             parse_structured_axis_scores(reply, AXES)

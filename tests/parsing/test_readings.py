@@ -11,6 +11,11 @@ import yaml
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.assessment import parse_rubric_assessment
+from dokimasia.parsing.blindspots.judged import (
+    parse_axis_choices,
+    parse_axis_scores,
+    parse_notice,
+)
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.parsing.density import parse_density, parse_domain
@@ -37,10 +42,17 @@ def fields(parse: Callable[[str], Any], *names: str) -> Callable[[str], list[obj
     return lambda text: [getattr(parse(text), name) for name in names]
 
 
+AXES = ("clarity", "overall")
+JUSTIFICATION = "The jetty is called red, but it is grey. All else fits."
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "checkpoints": points(partial(parse_checkpoints, expected=2)),
     "rating": partial(parse_rating, low=1, high=10),
     "equivalence": lambda text: "same" if parse_equivalence(text) else "different",
+    "axis_scores": lambda text: list(parse_axis_scores(text, AXES).values.values()),
+    "axis_choices": lambda text: list(parse_axis_choices(text, AXES).values.values()),
+    "notice": lambda text: parse_notice(text, JUSTIFICATION).words,
     "leaks": lambda text: "leak" if parse_leaks(text, "the sum is 12", strict=False) else "clean",
     "match": parse_match,
     "pairwise": parse_pairwise_verdict,
@@ -73,6 +85,7 @@ def readings() -> Iterator[tuple[str, str, str, object]]:
         **load("verdicts"),
         **load("forms"),
         **load("duels"),
+        **load("blindspots"),
     }.items():
         for kind, texts in kinds.items():
             for text, reading in texts:

@@ -22,7 +22,7 @@ from dokimasia.runs.catalogue import OWN
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.runs.registry import own_method
 from dokimasia.settings import load_settings
-from dokimasia.simulation.world import write_described, write_world
+from dokimasia.simulation.world import write_described, write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
@@ -43,9 +43,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_world(folder / "world.jsonl", 14, 1)
     write_described(folder / "described.jsonl", 7, 3)
     world, described = str(folder / "world.jsonl"), str(folder / "described.jsonl")
+    write_gold(folder / "gold.jsonl", 3, 1)
+    gold = str(folder / "gold.jsonl")
     models = "sim/strong,sim/weak"
     ranked = str(folder / "ranked.jsonl")
-    write_perturbations(folder / "perturbed.jsonl", 3, dimensions=("numerical_errors", "misread_key_elements", "score_neutral"))
+    write_perturbations(
+        folder / "perturbed.jsonl", 3, dimensions=("numerical_errors", "misread_key_elements", "score_neutral")
+    )
     assert run(["sim", "make", ranked, "--samples", "5", "--rankings"]) == 0
     given = [text for name in ("responses", "rankings") for text in (f"--{name}", str(folder / f"ranked.{name}.jsonl"))]
     for verb in (
@@ -66,8 +70,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("duel", world, "--limit", "5", "--models", models, "--baseline", "sim/steady", "--judge", "sim/judge"),
         ("criteria", "quality", source, "--rater", "sim/judge-noisy", "--per", "2"),
         ("compare-judging", ranked, *given, "--judges", "sim/judge", "--methods", "pointwise,batch"),
-        ("probe", str(folder / "perturbed.jsonl"), "--judges", "sim/judge,sim/judge-nearsighted", "--unchecked", "--tools", "zoom"),
+        (
+            "probe",
+            str(folder / "perturbed.jsonl"),
+            "--judges",
+            "sim/judge,sim/judge-nearsighted",
+            "--unchecked",
+            "--tools",
+            "zoom",
+        ),
         ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
+        ("perturb", gold, "--perturber", "sim/judge-meddler", "--checker", "sim/judge", "--max-failures", "100%"),
     ):
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
     settings = load_settings(home=folder / "home", cwd=folder, env={})

@@ -1,20 +1,28 @@
 """Pictures of the planted world are edited in every dimension of error, and tell by their metadata what is wrong with them."""
 
 import io
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from dokimasia.datasets import open_dataset
 from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.domain.call import ImageEdit, ModelRef
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation.blindspots.images import edited, edits_of, faults_of
+from dokimasia.simulation.blindspots.editing import edit
+from dokimasia.simulation.blindspots.images import edited, edits_of, faults_of, reference
 from dokimasia.simulation.blindspots.instructions import FORMS, in_words, read_instruction, write_instruction
+from dokimasia.simulation.blindspots.prompts import generation_prompt, make_prompted
 from dokimasia.simulation.blindspots.spots import spots_of
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.picture import draw, read_scene
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.world import write_gold
+from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.tools.cutting import crop
 
 VISIBLE = 0.05
@@ -87,3 +95,43 @@ def test_faults_go_along_with_edits_and_cuts() -> None:
 def test_anything_else_is_without_a_fault() -> None:
     """Bytes that are no picture, and a picture whose metadata are forged, raise nothing and have no fault."""
     assert faults_of(b"") == faults_of(b"\x89PNG\r\n\x1a\n") == faults_of(b"no picture") == ()
+
+
+def test_a_prompt_asks_for_what_its_picture_shows() -> None:
+    """The prompt of a scene names every thing with its place, all writing, and what must not be there, and is the same again."""
+    for scene in make_prompted(6, 1):
+        prompt = generation_prompt(scene)
+        spots = spots_of(draw(scene))
+        assert all(one.name in prompt for one in spots.things)
+        assert all(one.words in prompt for one in spots.written)
+        assert all(f"no {kind}" in prompt for kind in spots.absent)
+        assert not {one.kind for one in spots.things} & set(spots.absent)
+        assert "cats and dogs" in prompt
+
+
+def test_prompts_and_pictures_are_written_as_a_data_set(tmp_path: Path) -> None:
+    """The data file is read like any other, a sample a prompt with its picture, and equal seeds give equal bytes."""
+    for path in (tmp_path / "a.jsonl", tmp_path / "b" / "a.jsonl"):
+        write_gold(path, 4, 3, of_texts=False)
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b" / "a.jsonl").read_bytes()
+    samples = list(open_dataset(tmp_path / "a.jsonl", blobs=MemoryBlobs()))
+    assert [len(sample.images) for sample in samples] == [1, 1, 1, 1]
+    assert samples[0].prompt.startswith("A clear, flat, coloured drawing")
+    assert len({sample.cluster for sample in samples}) == 4
+
+
+def test_careless_editors_do_less_or_more_than_they_are_told() -> None:
+    """A careless image model gives some pictures back as they were, adds another fault to some, and refuses some."""
+    picture = draw(make_scene("natural", 1))
+    ref, fates = ModelRef(name="e", model="sim/editor-careless"), Counter[str]()
+    for number in range(200):
+        told = write_instruction("object_substitution", spots_of(picture), Draws(f"{number}"))
+        assert told is not None
+        call = ImageEdit(model=ref, image=reference(picture), instruction=in_words(told), repeat=number)
+        made, usage = edit(call, picture)
+        assert usage.known
+        fates["refused" if made is None else "idle" if made == picture else str(len(faults_of(made)))] += 1
+    assert 2 <= fates["refused"] <= 20
+    assert 25 <= fates["idle"] <= 58
+    assert 33 <= fates["2"] <= 68
+    assert fates["1"] > 80

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelRef, call_key
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
+from dokimasia.runs.reading.verifying import verify
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 
 
 def test_a_blob_lies_under_its_hash(tmp_path: Path, image: Callable[[bytes], ImageRef]) -> None:
@@ -78,3 +81,21 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path, image: Callable[[
     (tmp_path / "blobs").write_text("a file in the way")
     with pytest.raises(StorageError, match="keeping an image"):
         FileBlobs(tmp_path / "blobs").put_image(b"picture", image(b"picture"))
+
+
+async def test_an_edited_image_that_is_gone_is_found_out(tmp_path: Path, image: Callable[[bytes], ImageRef]) -> None:
+    """The check of a home misses the image that a reply names, and says how it is edited anew; a refusal names none."""
+    model = ModelRef(name="e", model="sim/editor", endpoint="sim")
+    gold, edited = image(b"gold"), image(b"edited")
+    with Home.open(tmp_path, write=True) as home:
+        ledger = SqliteLedger(home)
+        for text, reply in (("a", ImageEditReply(image=edited)), ("b", ImageEditReply(refusal="no"))):
+            call = ImageEdit(model=model, image=gold, instruction=text)
+            await ledger.commit(call_key(call), call, reply, cost=None, label="image_edit")
+        home.blobs.put_image(b"edited", edited)
+        assert not [wrong for part in verify(home).parts for wrong in part.wrong]
+        home.blobs.file(edited.sha256).unlink()
+        (wrong,) = [wrong for part in verify(home).parts for wrong in part.wrong]
+    assert (wrong.where, wrong.key) == ("blobs", edited.sha256)
+    assert "reply to an image edit names it" in wrong.what
+    assert wrong.way_out.startswith("DELETE FROM calls")

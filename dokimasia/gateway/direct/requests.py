@@ -3,10 +3,9 @@
 import io
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import aiohttp
 import orjson
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelSpec
@@ -14,6 +13,9 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.chat_format import NOT_EXTRA, chat_fields, chat_messages
 from dokimasia.gateway.image_edits import edit_fields
 from dokimasia.gateway.images import data_uri
+
+if TYPE_CHECKING:
+    from aiohttp import FormData
 
 NATIVE_PREFIXES = frozenset(
     (
@@ -120,9 +122,11 @@ def embedding_body(call: Embedding) -> bytes:
     return _dump(body, call.model.name)
 
 
-def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> aiohttp.FormData:
+def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> "FormData":
     """Return the form of an image edit; what is no text in the call's `extra` is written as JSON."""
-    form = aiohttp.FormData()
+    from aiohttp import FormData
+
+    form = FormData()
     for name, value in {
         "model": bare_model(call.model.model),
         "prompt": call.instruction,

@@ -12,6 +12,8 @@ import orjson
 PRICE_FILE = "model_prices_and_context_window_backup.json"
 _TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens")
 
+_OF_IMAGES = ("image_generation", "image_edit")
+
 
 class ListPrice(NamedTuple):
     """List price in US dollars per million tokens; above `up_to` input tokens another one holds."""
@@ -24,10 +26,11 @@ class ListPrice(NamedTuple):
 def list_price(model: str) -> ListPrice | None:
     """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if the list does not have it.
 
-    Discounts (cached input, batches) and surcharges (audio, search) are not in it.
+    Discounts (cached input, batches) and surcharges (audio, search) are not in it. Of an image model it has none: what the
+    list says of the tokens of texts is not what an image costs.
     """
     entry = _entry(model)
-    if entry is None:
+    if entry is None or entry.get("mode") in _OF_IMAGES:
         return None
     into, out = _number(entry.get("input_cost_per_token")), _number(entry.get("output_cost_per_token"))
     if into is None or out is None:

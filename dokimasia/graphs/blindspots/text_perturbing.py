@@ -7,7 +7,7 @@ decide. Straight, so it runs without checkpoints: the ledger carries it over any
 """
 
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -44,7 +44,7 @@ async def perturb(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     gold = await context.store.get(GoldAnswer, state["gold"])
     dimension = error_dimensions(TASK)[state["dimension"]]
-    about = {"sample": sample.digest, "dimension": dimension.name}
+    about: dict[str, Any] = {"sample": sample.digest, "dimension": dimension.name}
     if gold.word_count < dimension.least_words:
         why = f"the gold answer has {gold.word_count} of at least {dimension.least_words} words"
         return {"result": [await context.store.put(NotApplicable(**about, why=why, too_short=True))]}

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 from dokimasia.methods.checks.blocks import label_blocks
 from dokimasia.methods.checks.checking import decide, open_for_people, pending_checks
 from dokimasia.methods.checks.labels import label_figures, labelled
-from dokimasia.methods.checks.perturbation_files import perturbation_files
 from dokimasia.methods.checks.probes import Probes, probes_of
 from dokimasia.methods.checks.shape import LabelFigures
 from dokimasia.methods.checks.standings import all_standings, checked_texts
+from dokimasia.methods.checks.written import perturbation_files
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Job

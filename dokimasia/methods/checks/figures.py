@@ -7,7 +7,7 @@ from typing import Any
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.shares import rate_interval
-from dokimasia.domain.decision import ACTIONS, STATES, Action, Standing
+from dokimasia.domain.decision import ACTIONS, STATES, Action, Kind, Standing
 
 
 def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
@@ -18,7 +18,8 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
     both always decided the same, so that chance explains it), and on how many of them they left the same text.
     """
     states = Counter(one.state for one in standings)
-    actions = tuple(dict.fromkeys(action for one in standings for action in one.item.actions)) or ACTIONS["caption"]
+    kinds: list[Kind] = list(dict.fromkeys(one.item.kind for one in standings)) or ["caption"]
+    actions: tuple[Action, ...] = tuple(dict.fromkeys(action for kind in kinds for action in ACTIONS[kind]))
     people = sorted({decision.who for one in standings for decision in one.decisions})
     return {
         "items": len(standings),

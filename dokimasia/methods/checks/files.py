@@ -8,7 +8,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from dokimasia.domain.blindspots import Label
-from dokimasia.domain.decision import Action, Standing
+from dokimasia.domain.decision import Action, CheckItem, Standing
 from dokimasia.errors import DataError, DokimasiaError
 from dokimasia.methods.checks import decide, open_for_people
 from dokimasia.methods.checks.handing import image_folder, labelling_files, labelling_row
@@ -37,12 +37,20 @@ class _Made(BaseModel):
 
 class _Line(BaseModel):
     item: str
+    subject: str = ""
     action: Action | Literal["delete", ""] | None = None
     label: Label | Literal[""] | None = None
     new_text: str | None = None
     delete: list[int] = []
     who: str = ""
     decisions: list[_Made] = []
+
+    @property
+    def asked(self) -> Action | None:
+        """What is decided on the item; deleting is an edit."""
+        if self.label:
+            return self.label
+        return "edit" if self.action == "delete" else self.action or None
 
 
 def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, *, who: str) -> list[Path]:
@@ -77,6 +85,7 @@ def _row(one: Standing, shown: Shown | None, images: str) -> bytes:
         "run": one.item.run,
         "kind": one.item.kind,
         "sample": one.item.sample_id,
+        "subject": one.item.subject,
         "text": one.item.text,
         "detail": one.item.detail,
         "state": one.state,
@@ -89,34 +98,37 @@ def _row(one: Standing, shown: Shown | None, images: str) -> bytes:
 def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Imported:
     """Take in the decisions of a file; a line's own `who` goes before the one given here. Doing it again changes nothing.
 
-    The whole file is read before anything is decided.
+    The whole file is read before anything is decided. A line of another run is taken for what is the same in this one, so
+    that what people have decided is not lost where a run is made anew with more samples.
 
     Raises:
         DataError: a line cannot be used; the message names it, and nothing was decided.
         NotFound: there is no such run.
     """
-    every = {one.item.id: one for one in open_for_people(settings, run)}
-    lines = list(_read(path))
-    for number, line in lines:
-        if line.item not in every:
+    standings = open_for_people(settings, run)
+    known = {one.item.id: one.item for one in standings}
+    same = {one.item.subject: one.item for one in standings}
+    lines: list[tuple[int, _Line, CheckItem]] = []
+    for number, line in _read(path):
+        item = known.get(line.item) or same.get(line.subject)
+        if item is None:
             raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{path}, line {number}: both action and label are given; keep one")
-        for action in (line.label or line.action, *(one.action for one in line.decisions)):
-            asked = "edit" if action == "delete" else action
-            if asked and (refusal := every[line.item].item.refusal(asked)):
+        for action in (line.asked, *(one.action for one in line.decisions)):
+            if action is not None and (refusal := item.refusal(action)):
                 raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
             raise DataError(f"{path}, line {number}: an edit needs new_text")
+        lines.append((number, line, item))
     counts = {"decided": 0, "left": 0, "empty": 0}
-    for number, line in lines:
-        item = every[line.item].item
+    for number, line, item in lines:
         made = [one.model_dump() for one in line.decisions]
         if line.action == "delete" and not line.delete:
             raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
-        if action := line.label or line.action:
-            decided = {"who": line.who or who, "action": action, "text": line.new_text or ""}
-            made.append(decided | ({"action": "edit", "delete": line.delete} if line.action == "delete" else {}))
+        if line.asked is not None:
+            decided = {"who": line.who or who, "action": line.asked, "text": line.new_text or ""}
+            made.append(decided | ({"delete": line.delete} if line.action == "delete" else {}))
         if not made:
             counts["empty"] += 1
         for one in made:

@@ -50,8 +50,12 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
         people = dict.fromkeys(one.who for one in standing.decisions) if standing is not None else {}
-        said = {who: label for who in people if standing is not None and (label := _label(standing, who)) is not None}
-        found.append(Labelled(item, made.cluster, next(iter(said.values()), None), said))
+        said: dict[str, Label] = {}
+        for who in people:
+            label = None if standing is None else _label(standing, who)
+            said |= {} if label is None else {who: label}
+        first: Label | None = next(iter(said.values()), None)
+        found.append(Labelled(item, made.cluster, first, said))
     return found
 
 
@@ -82,7 +86,8 @@ def label_figures(items: Sequence[Labelled]) -> dict[str, Any]:
 
 def _label(standing: Standing, who: str) -> Label | None:
     last = standing.last_of(who)
-    return next((label for label in LABELS if last is not None and label == last.action), None)
+    found: Label | None = next((label for label in LABELS if last is not None and label == last.action), None)
+    return found
 
 
 def _counted(labels: Any) -> dict[str, int]:

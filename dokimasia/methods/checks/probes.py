@@ -70,7 +70,7 @@ def probes_of(
     path = Path(source)
     run = ""
     if path.is_file() or home is None:
-        names = {one: tuple(error_dimensions(one)) for one in TASKS}
+        names: dict[Task, tuple[str, ...]] = {one: tuple(error_dimensions(one)) for one in TASKS}
         made = [
             _Made(one.id, one.item, one.sample, one.label) for one in read_perturbations(path, dimensions=names, **how)
         ]
@@ -87,7 +87,7 @@ def _of_run(home: Home, run: str) -> Iterable[_Made]:
     stands = checked_texts(home, run)
     for made, item in made_values(home, run, Perturbed):
         one = stands.get(made.id)
-        label = next((label for label in LABELS if one is not None and label == one.state), None)
+        label: Label | None = next((label for label in LABELS if one is not None and label == one.state), None)
         yield _Made(made.id, item, samples[made.sample_id], label)
 
 

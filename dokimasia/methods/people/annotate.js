@@ -105,7 +105,7 @@
       saved = false;
       keep();
     });
-    at("item").replaceChildren(...shown(item), ...form.measures.map((one) => asked(item, one)), comment);
+    at("item").replaceChildren(...shown(item), ...form.measures.map((one) => asked(item, one)), ...(form.kind === "perturbation" ? [] : [comment]));
     at("back").disabled = number === 0;
     at("next").disabled = number === form.items.length - 1;
     standing();

@@ -24,7 +24,7 @@ HEAD = (
         "doubted", meaning="taken for another kind / worse beside / not worse where it should be, or worse where not"
     ),
 )
-SIGNS = "Words that were taken out stand in [-…-], words that were put in in {+…+}."
+SIGNS = " Words that were taken out stand in [-…-], words that were put in in {+…+}."
 
 
 def section(data: ReportData) -> Section:
@@ -61,7 +61,7 @@ def items(data: ReportData) -> Section | None:
     ]
     if not folds:
         return None
-    lead = Paragraph(f"{data.selection.text} {SIGNS}", "note")
+    lead = Paragraph(f"{data.selection.text}{_signs(data.summary)}", "note")
     return Section("items", "Items", (lead, *folds), only="page")
 
 
@@ -77,7 +77,8 @@ def sample(views: Views, cut: Cut, *, pictures: Mapping[str, Any] | None = None)
         elif item["not_applicable"]:
             yield Paragraph((title, ": ", Span(f"does not apply: {item['not_applicable']}", "muted")))
         else:
-            yield Paragraph((title, f": {item['description'] or 'not described'}"))
+            label = f" (labelled {item['label'].replace('_', ' ')})" if item["label"] else ""
+            yield Paragraph((title, f": {item['description'] or 'not described'}", Span(label, "muted")))
             yield from _images(item, pictures or {})
             if item["difference"]:
                 yield Paragraph(difference(item["difference"], whole=False))
@@ -139,7 +140,11 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "and shown to the people who decide."
         )
     yield f"{figures.used(summary)}. 95 % intervals, clustered by image."
-    yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample. {SIGNS}"
+    yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample.{_signs(summary)}"
+
+
+def _signs(summary: Mapping[str, Any]) -> str:
+    return SIGNS if summary["task"] == "image-to-text" else ""
 
 
 DRAWING = Drawing(

@@ -79,13 +79,19 @@ class PerturbPlan(DataPlan):
     @property
     def judge_name(self) -> str:
         """The perturber's shown name; empty where the items are brought."""
-        return "" if self.perturber is None else self.perturber.ref.name
+        return _name(self.perturber)
 
     @property
     def options(self) -> PerturbOptions:
         """The plan as the graphs need it."""
-        names = {
-            role: "" if spec is None else spec.ref.name
-            for role, spec in (("writer", self.gold_writer), ("checker", self.checker), ("editor", self.editor))
-        }
-        return PerturbOptions(judge=self.judge_name, models=self.models, **names)
+        return PerturbOptions(
+            judge=self.judge_name,
+            models=self.models,
+            writer=_name(self.gold_writer),
+            checker=_name(self.checker),
+            editor=_name(self.editor),
+        )
+
+
+def _name(spec: ModelSpec | None) -> str:
+    return "" if spec is None else spec.ref.name

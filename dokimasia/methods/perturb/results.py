@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.algorithms.text.word_difference import word_difference
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable
+from dokimasia.methods.checks import checked_texts
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.reading.exporting import ColumnType
@@ -32,8 +34,9 @@ COLUMNS: dict[str, ColumnType] = {
     "not_applicable": "text",
     "checked_as": "text",
     "doubts": "text",
+    "label": "text",
 }
-"""What an export says of a row: the item with both answers, why there is none, and what the checker says."""
+"""What an export says of a row: the item with both answers, why there is none, what the checker says, and the label of people."""
 
 
 class Made(NamedTuple):
@@ -143,6 +146,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 def _told(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     plan = PerturbPlan.model_validate(run.options["plan"])
     kept, dimensions = kept_of(home, run), error_dimensions(plan.task)
+    labels = checked_texts(home, run.id)
     found: list[dict[str, Any]] = []
     for row in rows:
         told: dict[str, Any] = dict.fromkeys(COLUMNS) | {"task": plan.task, "hint": None, "gold_wrong": None}
@@ -166,6 +170,7 @@ def _told(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any
                 "checked_as": made.check and (made.check.kind or "none"),
                 "doubts": ",".join(made.doubts) or None,
                 "hint": made.hint or None,
+                "label": (stands := labels.get(value_id(made.item))) and stands.settled_by and stands.state,
             }
         found.append(told)
     return found

@@ -67,7 +67,7 @@ def probe_summary(home: Home, run: Run) -> dict[str, Any]:
         "retests": plan.retests,
         "reader": None if plan.reader is None else plan.reader.ref.name,
         "writer": None if plan.writer is None else plan.writer.ref.name,
-        "items": {
+        "probes": {
             "errors": sum(not one.neutral for one in probes),
             "neutral": sum(one.neutral for one in probes),
             "checked": sum(one.checked for one in probes),

@@ -168,6 +168,6 @@ class ProbeFigures(Used, DataFigures):
     retests: Count = Field(description="further judgements of every gold answer")
     reader: str | None = Field(description="who read the justifications; null where nobody did")
     writer: str | None = Field(description="who made new references; null where nobody did")
-    items: ProbeItems
+    probes: ProbeItems
     failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
     tasks: dict[Task, ProbedTask]

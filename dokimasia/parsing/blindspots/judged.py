@@ -1,7 +1,7 @@
 """What a judge under test replies: a justification, then points or a choice on each axis; and what a reader finds in it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from dokimasia.domain.blindspots import Choice
@@ -18,15 +18,17 @@ LOWEST, HIGHEST = 1, 10
 MAX_JUSTIFICATION = 20_000
 """Characters of a justification that are kept; a longer one is refused."""
 
-_BULLETS = " \t\r>#\u2022\u00b7\u2013\u2014-+_"
+_BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _AXIS = r"[A-Za-z][A-Za-z _\-]{0,40}?"
 _CHOICES: dict[str, Choice] = {"a": "first", "b": "second", "tie": "tie"}
+_TAIL = " \t\r|.;,"
 _OUT_OF = re.compile(r"\s{0,3}(?:/|out of)\s{0,3}10\Z", re.IGNORECASE | re.ASCII)
 _NAMED = re.compile(r"\[\[\s{0,9}(yes|no)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 _WORDS = re.compile(
     r"^[ \t*_>-]{0,9}words[ \t*_]{0,9}:[ \t*_]{0,9}(?P<words>[^\n]{0,2000})$", re.IGNORECASE | re.MULTILINE
 )
+_NO_WORDS = ("", "-", "none", "(none)", "nothing", "n/a")
 _LEAD = re.compile(r"\A[\s*_#]{0,9}justification[\s*_]{0,9}:[\s*_]{0,9}", re.IGNORECASE | re.ASCII)
 _ANOTHER = re.compile(r"score|better|verdict|rating|choice|winner", re.IGNORECASE | re.ASCII)
 
@@ -57,8 +59,8 @@ class _Form(NamedTuple, Generic[T]):
     def lines(self) -> re.Pattern[str]:
         """Finds a line that states a value, or was meant to."""
         return re.compile(
-            rf"(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}\s{{0,4}}[:=]?\s{{0,4}}"
-            rf"(?:\[\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\])?(?P<rest>.*)",
+            rf"(?:[0-9]{{1,2}}[.)]\s{{1,4}})?(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}\s{{0,4}}[:=]?\s{{0,4}}"
+            rf"(?:\[{{1,2}}\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\]{{1,2}})?(?P<rest>.*)",
             re.IGNORECASE | re.ASCII,
         )
 
@@ -137,7 +139,7 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
     said = tried(faults, own, text) or ""
     lines = matches(_WORDS, said)
     quoted = "" if not lines else unquoted(lines[0]["words"])[0].strip(" \t*_.\"'")
-    words = "" if quoted.casefold() in ("", "none", "(none)") else passage(quoted, justification)
+    words = "" if quoted.casefold() in _NO_WORDS else passage(quoted, justification)
     if len(lines) != 1:
         faults.append("there has to be one line of the form 'Words: \"...\"'")
     elif words is None:
@@ -161,7 +163,7 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
     seen: set[str] = set()
     for line in said.split("\n"):
         plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
-        match = form.lines.fullmatch(plain)
+        match = form.lines.fullmatch(plain) if form.word in plain.casefold() else None
         axis = None if match is None else _key(match["axis"])
         if match is None or axis is None or (match["value"] is None and axis not in known):
             (rest if seen else before).append(line)
@@ -176,7 +178,7 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
                 faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {form.word}: [...]'"] = None
             elif value is None:
                 faults[f"{known[axis]} has '{short(match['value'])}', not {form.wanted}"] = None
-            elif match["rest"].strip(" \t|.;,"):
+            elif _OUT_OF.sub("", match["rest"].rstrip(_TAIL)).strip(_TAIL):
                 faults[f"{known[axis]} has '{short(match['rest'].strip())}' behind its bracket: end the line there"] = (
                     None
                 )
@@ -236,9 +238,22 @@ def _result(values: dict[str, T], told: str, known: dict[str, str], faults: dict
         faults["there is no justification before the lines: say in a few sentences why you judge so"] = None
     elif len(justification) > MAX_JUSTIFICATION:
         faults[f"the justification has {len(justification):,} characters; a few sentences were asked for"] = None
+    faults |= dict.fromkeys(_otherwise(justification, values))
     if faults:
         raise UnparsableReply("; ".join(list(faults)[:NAMED]))
     return ReadByAxis({name: values[name] for name in known.values()}, justification)
+
+
+def _otherwise(justification: str, values: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong where a justification gives an axis other points, of ten, than its line does."""
+    for name, value in values.items():
+        words = r"[ _\-]".join(map(re.escape, name.split("_")))
+        said = re.compile(
+            rf"\b{words}\b[^\n.!?;0-9]{{0,30}}\b([0-9]{{1,2}})\s{{0,3}}(?:/|out of)\s{{0,3}}10\b", re.IGNORECASE
+        )
+        for match in matches(said, justification.translate(DECORATION)):
+            if isinstance(value, int) and int(match[1]) != value:
+                yield f"the justification gives {name} {match[1]} of 10, and its line {value}"
 
 
 def _known(axes: Sequence[str]) -> dict[str, str]:

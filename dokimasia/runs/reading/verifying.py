@@ -8,7 +8,7 @@ import orjson
 
 from dokimasia.domain.identity import Value
 from dokimasia.storage.home import Home
-from dokimasia.storage.verification import Check, Finding, verify_home
+from dokimasia.storage.verification import EDITED, Check, Finding, verify_home
 
 _RESTORE = "restore the home from a copy, or save what can be read with `sqlite3 FILE .recover`"
 _ANEW = (
@@ -76,6 +76,8 @@ def _way_out(finding: Finding) -> str:
     if where == "blobs":
         if "name is not" in finding.what:
             return "delete the file, which nothing can refer to"
+        if finding.what.startswith(EDITED):
+            return f"DELETE FROM calls WHERE instr(reply, '{key}'): it is edited, and paid for, anew"
         again = "run `dokimasia evaluate` again with the same data file, which puts the image back"
         return again if "missing" in finding.what else f"delete blobs/{key[:2]}/{key} and {again}"
     if where == "calls":
@@ -112,6 +114,10 @@ def _touched(home: Home, findings: Collection[Finding]) -> dict[tuple[str, str],
         for id, body in home.all("SELECT id, body FROM samples"):
             for sha256 in _images(body) & wanted["blobs"]:
                 touch("blobs", sha256, runs_of_sample.get(id, ()))
+        runs_of_call = _grouped(home.all("SELECT c.value, r.run_id FROM results r, json_each(r.calls) c"))
+        for key, reply in home.all("SELECT key, reply FROM calls WHERE kind = 'image_edit'"):
+            for sha256 in wanted["blobs"]:
+                touch("blobs", sha256, runs_of_call.get(key, ()) if sha256 in reply else ())
     if wanted.keys() & {"calls", "texts"}:
         runs_of_call = _grouped(home.all("SELECT c.value, r.run_id FROM results r, json_each(r.calls) c"))
         for key in wanted.get("calls", ()):

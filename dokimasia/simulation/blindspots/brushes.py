@@ -169,7 +169,7 @@ def _unpainted(work: _Work) -> Box:
 
 
 def _no_surroundings(work: _Work) -> None:
-    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in work.spots.things]
+    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in (*work.spots.things, *work.spots.written)]
     work.image.paste(_GREY, (0, 0, *work.image.size))
     for at, cut in cuts:
         work.image.paste(cut.convert("RGB"), at[:2], cut.getchannel("A"))
@@ -238,7 +238,7 @@ def _smoke(work: _Work) -> Box:
         x = middle + (step % 3 - 1) * unit // 2
         y = top + unit - step * (rise + unit) // 6
         size = unit * (5 + step) // 7
-        work.canvas.oval((x - size, y - size, x + size, y + size), (96 + 12 * step,) * 3, line=None)
+        work.canvas.oval((x - size, y - size, x + size, y + size), _grey(96 + 12 * step), line=None)
     return work.box((left, max(0, top - rise), right, bottom))
 
 
@@ -263,7 +263,7 @@ def _melt(work: _Work) -> Box:
     stripe = max(3, (right - left) // 14)
     reach = bottom
     for x in range(0, lower.width, stripe):
-        high = round(lower.height * work.rng.uniform(1.05, 1.6))
+        high = round(lower.height * work.rng.uniform(1.1, 2.1))
         column = lower.crop((x, 0, min(x + stripe, lower.width), lower.height)).resize(
             (min(stripe, lower.width - x), high)
         )
@@ -341,8 +341,13 @@ def _write(work: _Work, words: str, ink: Rgb, *, align: str = "centre") -> None:
 
 def _warm(work: _Work) -> None:
     red, green, blue = work.image.split()
-    warmer = (red.point(lambda one: min(255, round(one * 1.05 + 4))), green, blue.point(lambda one: round(one * 0.9)))
-    work.image.paste(Image.merge("RGB", warmer))
+    lighter = [min(255, round(level * 1.05 + 4)) for level in range(256)]
+    duller = [round(level * 0.9) for level in range(256)]
+    work.image.paste(Image.merge("RGB", (red.point(lighter), green, blue.point(duller))))
+
+
+def _grey(level: int) -> Rgb:
+    return level, level, level
 
 
 _STROKES: dict[str, Callable[[_Work], Box | None]] = {

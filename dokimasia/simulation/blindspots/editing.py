@@ -99,7 +99,7 @@ def reply(profile: Profile, prompt: str, inputs: Mapping[str, str], images: Sequ
 
 def _instruction(inputs: Mapping[str, str], image: bytes, draws: Draws) -> dict[str, str] | None:
     described = read_json(inputs["dimension"])
-    kind = described[0].get("kind") if isinstance(described, list) and described else None
+    kind = str(described[0].get("kind")) if isinstance(described, list) and described else ""
     if kind not in FORMS:
         return None
     instruction = write_instruction(kind, spots_of(image), draws)

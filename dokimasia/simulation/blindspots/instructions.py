@@ -18,7 +18,7 @@ FORMS: Mapping[str, str] = {
     "scale_distortion": "Make the {thing} more than twice as large as it is, and nothing else.",
     "constraint_violation": "Although there is to be none, put a {kind} close to the {thing}.",
     "incomplete_scene": "Leave the right third of the picture unpainted.",
-    "missing_context": "Take away all that is around the things, and set them before a plain grey ground.",
+    "missing_context": "Take away all that is around the things and the writing, and set them before a plain grey ground.",
     "style_inconsistency": "Draw the left half of the picture as a sketch in black and white, and keep the other half.",
     "theme_conflict": "Put a space rocket that takes off into the middle of the picture.",
     "disorganized_composition": "Throw all things into one disorderly heap in the middle.",

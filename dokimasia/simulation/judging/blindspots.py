@@ -275,13 +275,14 @@ def _compared(
     verdicts = [_verdict(judge, way, text, one, _parts(shown, one)) for text, one in zip(texts, images, strict=True)]
     told = [f"A fault of {'AB'[place]}: {one}" for place, verdict in enumerate(verdicts) for one in verdict.named]
     ahead = {axis: _sign(verdicts[1].lost.get(axis, 0) - verdicts[0].lost.get(axis, 0)) for axis in way.axes}
+    step = int(draws.chance(judge.favours_first, "first"))
     if all(one.blameless for one in verdicts) and (taste := _taste(judge, way, texts, images)):
+        step = 0
         ahead = {axis: taste if axis in (OVERALL, _TASTE[way.task]) else 0 for axis in way.axes}
         told.append("One of them is more to my taste.")
     for place, verdict in enumerate(verdicts):
         if verdict.blameless and _imagines(judge, way, texts[place], images[place]):
             told.append(IMAGINED.format(f" of {'AB'[place]}"))
-    step = int(draws.chance(judge.favours_first, "first"))
     words = {axis: {1: "A", 0: "tie", -1: "B"}[min(1, value + step)] for axis, value in ahead.items()}
     if slip == "out_of_range":
         words[OVERALL] = "C"

@@ -11,8 +11,10 @@ from dokimasia.domain.criterion import Box
 from dokimasia.prompts import Recognised
 from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.depicted import Depicted
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.criteria import drawn, examined, in_mind
+from dokimasia.simulation.judging.described import DESCRIBING, criteria_of, says_the_same, solution_of
 from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
@@ -73,8 +75,9 @@ def reply(
     *,
     held: bool = False,
     tools: Sequence[ToolSpec] = (),
+    picture: Depicted | None = None,
 ) -> ChatReply:
-    """Return the judge's reply to one of the prompts that it knows.
+    """Return the judge's reply to one of the prompts that it knows; `picture` is what it sees where it has no `view`.
 
     A judge that is held to an output schema says the same in the object that it asks for, and never in unusable form.
     One that cannot make out what it needs to asks for a look with the tools that it may still use.
@@ -88,7 +91,7 @@ def reply(
         if asked is not None:
             return asked
     order = understood.outside if profile.gullible else ""
-    text = _work(profile, request, order, view, draws)
+    text = _work(profile, request, order, view, draws, picture)
     if held:
         text = in_object(request.name, text)
     elif draws.chance(profile.format_noise, "noise"):
@@ -96,9 +99,17 @@ def reply(
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | None, draws: Draws) -> str:
+def _work(
+    profile: JudgeProfile, request: Recognised, order: str, view: View | None, draws: Draws, picture: Depicted | None
+) -> str:
     inputs = request.inputs
     choices = read_choices(inputs.get("choices", ""))
+    asked_for = DESCRIBING.search(inputs.get("question", "")) and not choices and "reference_answer" not in inputs
+    if picture is not None and picture.planted and view is None and asked_for:
+        if request.name == "solver":
+            return solution_of(picture)
+        if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
+            return orjson.dumps(criteria_of(picture, final="count" in inputs)).decode()
     if request.name == "solver":
         return _solution(profile, inputs, choices, view, draws)
     if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
@@ -109,7 +120,8 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         tells_silence = request.name == "checkpoints"
         return _scores(profile, inputs, order, view, draws, tells_silence=tells_silence)
     if request.name == "equivalence":
-        same = same_answer(inputs["answer"], inputs["reference_answer"], choices)
+        same = says_the_same(profile, inputs["answer"], inputs["reference_answer"])
+        same = same_answer(inputs["answer"], inputs["reference_answer"], choices) if same is None else same
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from math import ceil, prod
 
-from dokimasia.simulation.people import Person, chances
+from dokimasia.domain.blindspots import LABELS, Label
+from dokimasia.simulation.people import Person, chances, label_chances
 
 Matrix = list[list[float]]
 
@@ -48,6 +49,32 @@ def expected_agreement(
         found[f"alpha {name}"] = _alpha(together, margins, name)
     found["fleiss"] = found["alpha nominal"]
     return found
+
+
+def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) -> Mapping[str, float]:
+    """Return what the figures of labels come to over perturbations whose true labels have these shares.
+
+    Returns:
+        `alpha` of all people, `kappa` and `same` of the first two, and `valid`, how often the first one says so.
+    """
+    rows = {true: [label_chances(person, true) for person in people] for true in shares}
+    together, pair = _empty(len(LABELS)), _empty(len(LABELS))
+    pairs = [(a, b) for a in range(len(people)) for b in range(len(people)) if a != b]
+    for true, share in shares.items():
+        for (at, one), (to, other) in product(enumerate(LABELS), repeat=2):
+            pair[at][to] += share * rows[true][0][one] * rows[true][1][other]
+            met = sum(rows[true][a][one] * rows[true][b][other] for a, b in pairs)
+            together[at][to] += share * met / len(pairs)
+    count = range(len(LABELS))
+    same = sum(pair[at][at] for at in count)
+    first, second = [sum(row) for row in pair], [sum(row[at] for row in pair) for at in count]
+    chance = sum(a * b for a, b in zip(first, second, strict=True))
+    return {
+        "alpha": _alpha(together, [sum(row) for row in together], "nominal"),
+        "kappa": (same - chance) / (1 - chance),
+        "same": same,
+        "valid": first[LABELS.index("valid")],
+    }
 
 
 def _held(

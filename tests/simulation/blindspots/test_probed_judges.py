@@ -211,6 +211,19 @@ def test_a_place_is_favoured_in_whole_replies() -> None:
     assert near((moved, len(PICTURES)), 0.5)
 
 
+def test_a_preference_of_taste_is_not_moved_by_places() -> None:
+    """With both planted, two equal answers are called equal at the product of what is left of either rate."""
+    judge = JudgeProfile(name="sim/judge-x", favours_first=0.3, nitpicks=0.5)
+    equal = 0
+    for number in range(len(PICTURES)):
+        item = perturbed(number, NEUTRAL)
+        assert item is not None
+        sample, shown, gold, other = item
+        for pair in ((gold, other), (other, gold)):
+            equal += said(judge, compare_answers(sample, "pairwise-vanilla", *pair), shown).values[OVERALL] == "tie"
+    assert near((equal, 2 * len(PICTURES)), 0.5 * 0.7)
+
+
 def edited(*edits: Edit) -> Shown:
     """An image of the first picture with edits."""
     return Shown(PICTURES[0], WHOLE, edits)
