@@ -57,12 +57,13 @@ def probes(seed: int) -> Seed:
         for evaluator in judges["j"]["evaluators"].values()
         for kind in evaluator["dimensions"].values()
     ]
-    compared = [one["adjusted"] for family in ("judges", "paradigms") for one in task["comparisons"][family]]
+    compared = {name: min(one["adjusted"] for one in task["comparisons"][name]) for name in ("judges", "paradigms")}
     return Seed(
         intervals,
         {
             "probe, a judge without blind spots, any dimension": min(spots),
-            "probe, equal judges and paradigms, any pair": min(compared),
+            "probe, equal judges, any pair": compared["judges"],
+            "probe, equal paradigms, any pair": compared["paradigms"],
             "probe, no favoured place": judges["j"]["evaluators"][PAIRS]["places"]["p_value"],
         },
     )
