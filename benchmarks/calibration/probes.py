@@ -44,10 +44,14 @@ def probes(seed: int) -> Seed:
         intervals |= _intervals(np.random.default_rng([seed, 90 + number]), sizes, name, seed=seed)
     generator = np.random.default_rng([seed, 92])
     hard = _hard(generator, UNEQUAL)
+    asked: tuple[tuple[Evaluator, float, float], ...] = (
+        (SINGLE, NULL, 0.0),
+        (PAIRS, (NULL - WAVERS) / (1 - WAVERS), WAVERS),
+    )
     same = [
         one
         for judge in ("j", "k")
-        for evaluator, missed, wavers in ((SINGLE, NULL, 0.0), (PAIRS, (NULL - WAVERS) / (1 - WAVERS), WAVERS))
+        for evaluator, missed, wavers in asked
         for one in _drawn(generator, UNEQUAL, hard, judge, evaluator, dict.fromkeys(MISSED, missed), wavers=wavers)
     ]
     task = figures_of(same, seed=seed)["tasks"]["image-to-text"]

@@ -271,7 +271,7 @@ def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) ->
 def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: ReportData) -> Iterator[Block]:
     """Yield a judge's heat map and the same as a table."""
     asked: Mapping[Evaluator, Any] = found["judges"][judge]["evaluators"]
-    evaluators = [name for name in evaluators_of(found) if name in asked]
+    evaluators: list[Evaluator] = [name for name in evaluators_of(found) if name in asked]
     names = list(found["dimensions"])
     cells = {(name, evaluator): asked[evaluator]["dimensions"].get(name) for name in names for evaluator in evaluators}
 

@@ -33,7 +33,7 @@ def groups_chart(cells: Mapping[str, Mapping[str, Measured]], *, title: str) -> 
                 "hovertemplate": f"%{{x}}<br>{_SHOWN}<extra>{label(paradigm)}</extra>",
             }
         )
-    layout = plain_layout("", title) | KEYED | {"barmode": "group", "height": 360}
+    layout: Figure = plain_layout("", title) | KEYED | {"barmode": "group", "height": 360}
     layout["yaxis"] |= PERCENT
     layout["xaxis"] |= {"type": "category"}
     return {"data": traces, "layout": layout}
@@ -50,13 +50,13 @@ def budgets_chart(lines: Mapping[str, Mapping[str, Mapping[str, Any]]], *, title
                 "mode": "lines+markers",
                 "name": label(name),
                 "x": [label(budget) for budget, _ in known],
-                **_upwards([{"mean": one["share"]} | one for _, one in known]),
+                **_upwards([{"mean": one["share"], **one} for _, one in known]),
                 "line": {"width": 2, "color": PALETTE[number % len(PALETTE)]},
                 "marker": {"size": 9, "color": PALETTE[number % len(PALETTE)]},
                 "hovertemplate": f"%{{x}}<br>{_SHOWN}<extra>{label(name)}</extra>",
             }
         )
-    layout = plain_layout("reasoning effort", title) | KEYED | {"height": 360}
+    layout: Figure = plain_layout("reasoning effort", title) | KEYED | {"height": 360}
     layout["xaxis"] = {**AXIS, "type": "category", "title": {"text": "reasoning effort", "font": {"size": 13}}}
     layout["yaxis"] |= PERCENT
     return {"data": traces, "layout": layout}

@@ -39,9 +39,10 @@ def comparisons(errors: Sequence[Detection], *, seed: int) -> dict[str, Any]:
     asked: dict[str, dict[Evaluator, list[Detection]]] = {}
     for one in errors:
         asked.setdefault(one.judge, {}).setdefault(one.evaluator, []).append(one)
+    evaluators: dict[Evaluator, None] = dict.fromkeys(one.evaluator for one in errors)
     judges = [
         compared(evaluator, (first, asked[first][evaluator]), (second, asked[second][evaluator]), seed=seed)
-        for evaluator in dict.fromkeys(one.evaluator for one in errors)
+        for evaluator in evaluators
         for first, second in combinations([name for name, own in asked.items() if evaluator in own], 2)
     ]
     paradigms: list[dict[str, Any]] = []

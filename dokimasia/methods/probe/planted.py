@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.tables import dimension, percent, short
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Span, Table
@@ -11,7 +12,9 @@ ALL = ""
 """Stands for all dimensions together, and for harmless changes, among what is planted."""
 
 
-def planted(task: str, found: Mapping[str, Any], expected: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Table:
+def planted(
+    task: str, found: Mapping[str, Any], expected: Mapping[str, Mapping[Evaluator, Mapping[str, float]]]
+) -> Table:
     """Return what went undetected by dimension beside what is planted, and whether the interval contains it.
 
     Args:
