@@ -160,7 +160,7 @@ def same_kinds(
     True
     """
     places = range(len(kinds)) if clusters is None else clusters
-    first = {place: kind for place, kind in zip(reversed(list(places)), reversed(kinds), strict=True)}
+    first = dict(zip(reversed(list(places)), reversed(kinds), strict=True))
     counts, n = Counter(first.values()), len(first)
     shares = {name: share for name, share in sorted(as_shares(mix).items()) if share}
     if set(counts) - set(shares):
