@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from benchmarks.calibration.planted_trees import BASE, MET, MISSED, WEAK, WEAK_BRANCH
 from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.domain.diagnosis import Asset, Figure
+from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
 from dokimasia.methods.diagnosis.measured import Answered, Material
 from dokimasia.methods.diagnosis.samples import pairs

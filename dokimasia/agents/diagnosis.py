@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.diagnosis_report import Written
+from dokimasia.domain.diagnosis.report import Written
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.reports import parse_picks, parse_report

@@ -16,7 +16,7 @@ from dokimasia.runs.requests import Invocation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dokimasia.domain.diagnosis import Asset, Diagnosis
+    from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
     from dokimasia.methods.diagnosis.diagnosing import Changes
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run

@@ -10,7 +10,7 @@ from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
 
 if TYPE_CHECKING:
-    from dokimasia.domain.diagnosis import Asset, Diagnosis
+    from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
     from dokimasia.methods.diagnosis.diagnosing import Changes
 
 MOST_ROWS = 40

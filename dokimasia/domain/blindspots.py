@@ -85,12 +85,16 @@ class ErrorDimension(Dimension):
     """A dimension of error that judges are probed with: the task and group it belongs to, and its group's relevant axes.
 
     `group` is empty, and all axes are relevant, where the dimension is `score_neutral`. `title` is its published name.
+    `whole` says that the change runs through the text, which is written anew; else it is made of few changed passages.
+    `least_words` is the fewest words of a gold answer in which it can be planted.
     """
 
     task: Task
     group: str = ""
     title: str = Field(min_length=1)
     axes: tuple[str, ...] = Field(min_length=1)
+    whole: bool = False
+    least_words: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")
     def _axes_are_of_the_task(self) -> Self:
@@ -208,6 +212,12 @@ class Detection(NamedTuple):
         worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
         named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
         failure: why there is no judgement; empty where there is one.
+        orders: of a pair judged in both orders, the verdicts for the gold answer, shown first and shown second: 1 where it
+            was chosen, 0 where neither was, -1 where the changed answer was.
+        model: the judge's name without what it was asked with; empty where `judge` is that name.
+        budget: the reasoning effort that it was told; empty where that is the default.
+        tools: whether it had tools to look closer with.
+        new_reference: under reference-guided scoring, whether the reference was drawn anew.
     """
 
     judge: str
@@ -224,3 +234,8 @@ class Detection(NamedTuple):
     worse: float | None = None
     named: float | None = None
     failure: str = ""
+    orders: tuple[int, int] | None = None
+    model: str = ""
+    budget: str = ""
+    tools: bool = False
+    new_reference: bool = False

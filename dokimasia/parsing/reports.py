@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dokimasia.domain.diagnosis_report import MOST_WORDS, Written, WrittenSentence
+from dokimasia.domain.diagnosis.report import MOST_WORDS, Written, WrittenSentence
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short, spoken
 

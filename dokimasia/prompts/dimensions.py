@@ -1,24 +1,54 @@
-"""The dimensions of error that can be planted: read once from `perturbation/dimensions.yaml`, which alone defines them."""
+"""The dimensions of error that can be planted: read once from the YAML files in `perturbation/`, which alone define them."""
 
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from dokimasia.domain.blindspots import AXES, ErrorDimension, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.perturbation import Dimension
 
-_FILE = Path(__file__).parent / "perturbation" / "dimensions.yaml"
+_FOLDER = Path(__file__).parent / "perturbation"
 
 
 @cache
 def dimensions() -> Mapping[str, Dimension]:
-    """Return the dimensions by name, in the order of the file."""
-    read = [Dimension.model_validate(one) for one in yaml.safe_load(_FILE.read_text(encoding="utf-8"))]
-    return {one.name: one for one in read}
+    """Return the dimensions that rubrics are audited with by name, in the order of the file."""
+    return {one.name: one for one in map(Dimension.model_validate, _read("dimensions.yaml"))}
 
 
 def dimensions_id() -> str:
     """Return the content id of all dimensions, for the identity of a run that plants errors."""
     return digest("dimensions", [one.model_dump(mode="json") for one in dimensions().values()])[:16]
+
+
+@cache
+def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
+    """Return the dimensions that judges of a task are probed with by name, in the order of the file; `score_neutral` last."""
+    of_task = _read("blindspots.yaml")[task]
+    rows = [
+        one | {"group": group["group"], "axes": group["axes"]}
+        for group in of_task["groups"]
+        for one in group["dimensions"]
+    ]
+    rows.append(of_task["neutral"] | {"axes": AXES[task]})
+    return {row["name"]: ErrorDimension.model_validate(row | {"task": task}) for row in rows}
+
+
+@cache
+def error_groups(task: Task) -> Mapping[str, str]:
+    """Return the published title of each group of a task's dimensions by the group's short name, in the order of the file."""
+    return {group["group"]: group["title"] for group in _read("blindspots.yaml")[task]["groups"]}
+
+
+def error_dimensions_id(task: Task) -> str:
+    """Return the content id of a task's dimensions, for the identity of a run that perturbs or probes."""
+    return digest("error_dimensions", [one.model_dump(mode="json") for one in error_dimensions(task).values()])[:16]
+
+
+@cache
+def _read(name: str) -> Any:
+    return yaml.safe_load((_FOLDER / name).read_text(encoding="utf-8"))

@@ -13,8 +13,13 @@ from dokimasia.storage.runs import Run
 
 
 def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
-    """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge."""
-    judged = {"judge": plan.judge_name} if plan.judge_name else {}
+    """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge.
+
+    `passports` are there where the run was given any.
+    """
+    judged: dict[str, Any] = {"judge": plan.judge_name} if plan.judge_name else {}
+    if passports := run.options.get("passports"):
+        judged["passports"] = passports
     return {
         "run": run.id,
         "status": run.status,

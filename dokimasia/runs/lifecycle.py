@@ -183,6 +183,7 @@ async def keep_accepted(
         await place_samples(home, row.id, accepted.places)
     if accepted.keep is not None:
         await accepted.keep(home, row)
+        row = get_run(home, row.id)
     return row, new
 
 

@@ -47,12 +47,24 @@ class Heading(Value):
     simulated: tuple[str, ...] = Field(description="names of its models that are simulated")
 
 
+class PassportUsed(Value):
+    """What was known of a judge before it was used."""
+
+    judge: str = Field(description="the judge's name")
+    sha256: str | None = Field(description="of its passport; null where none was given")
+    warnings: tuple[str, ...] = Field(description="what the passport says against using it so")
+    chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
+
+
 class DataFigures(Heading):
     """What the figures of every run over a data set say."""
 
     seed: Seed
     skipped: Skipped
     open_items: OpenItems
+    passports: tuple[PassportUsed, ...] = Field(
+        default=(), description="of its judges, where passports were given; else absent"
+    )
 
 
 class Used(Value):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
+from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.scene import Domain, Fact, Scene
 from dokimasia.simulation.scenes.composing import make_scene
@@ -84,7 +85,7 @@ class Point(NamedTuple):
 
     The first false value is the lure: the one that a hard fact is mostly mistaken for. `readings` is empty but for a
     disputed fact, of which every reading is as good as the others and none is true or false. `sort` says what kind of
-    mistake telling it wrong is.
+    mistake telling it wrong is; `box` where it is to be seen, None in a photograph.
     """
 
     attribute: str
@@ -94,6 +95,7 @@ class Point(NamedTuple):
     hard: bool = False
     readings: tuple[str, ...] = ()
     sort: str = "attribute"
+    box: Box | None = None
 
     @property
     def key(self) -> Key:
@@ -169,6 +171,7 @@ def _depicted(id: str, domain: Domain, shown: tuple[Fact, ...], disputed: tuple[
                 hard=unit_interval("hard", id, fact.id) < HARD_SHARE,
                 readings=(_plain(fact.value), *false)[:READINGS] if is_open else (),
                 sort=sort_of(fact.attribute, fact.value),
+                box=fact.box,
             )
         )
     return Depicted(id, domain, tuple(points))

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
@@ -82,6 +82,16 @@ async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
 
     if not await home.write(update):
         raise NotFound(f"{home.path} has no run {run_id}.")
+
+
+async def note_run(home: Home, run: Run, notes: Mapping[str, Any]) -> None:
+    """Keep notes with a run that is there, in the place of those of the same names.
+
+    Raises:
+        StorageError: they could not be written.
+    """
+    changed = {"options": canonical_json({**run.options, **notes}).decode(), "updated_at": now()}
+    await home.write(lambda connection: change_row(connection, "runs", run.id, changed))
 
 
 def get_run(home: Home, run_id: str) -> Run:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 
 LEAVES = ("Counting", "Colour Naming", "Reading Dials", "Angle Sums", "Cause", "Position 3D", "Best Guess", "Tone")
 MODELS = ("gpt-4.1", "Intern-VL-3", "Intern-VL-30", "weak", "strong")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dokimasia.algorithms.diagnosis.asset_tables import tables_text
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
-from dokimasia.domain.diagnosis_report import Sentence, WrittenSentence
+from dokimasia.domain.diagnosis.report import Sentence, WrittenSentence
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.parsing.reports import parse_report
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import planned

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import tables_of
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, ColumnKind, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Figure
 from dokimasia.parsing.reports import parse_report
 
 _CITED = re.compile(

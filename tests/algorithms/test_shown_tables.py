@@ -1,7 +1,7 @@
 """Which rows of a diagnosis's tables judges and writers are shown."""
 
 from dokimasia.algorithms.diagnosis.asset_tables import shown_always, tables_text, telling_rows
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 
 NAME = AssetColumn(name="name", kind="name")
 SCORE = AssetColumn(name="score", kind="score")

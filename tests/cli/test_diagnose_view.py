@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from dokimasia.cli.diagnose_view import asset_blocks
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.report.terminal import draw_blocks
 
 LEAVES = ("Color Identification", "Where Things Lie", "Matching Labels with Entries")

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
-from dokimasia.domain.diagnosis import Diagnosis
-from dokimasia.domain.diagnosis_report import Report
+from dokimasia.domain.diagnosis.report import Report
+from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError

@@ -7,7 +7,7 @@ import pytest
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
-from dokimasia.domain.diagnosis import Diagnosis
+from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 from dokimasia.methods.diagnosis.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept

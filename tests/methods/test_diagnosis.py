@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.domain.diagnosis import Asset
+from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material, slugs_of
 from dokimasia.methods.diagnosis.reasons import answer_tables, reasons

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.diagnosis_report import MOST_WORDS
+from dokimasia.domain.diagnosis.report import MOST_WORDS
 from dokimasia.methods.diagnosis import METHOD, WordsRequest, write_diagnosis
 from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
 from dokimasia.methods.diagnosis.evidence import evidence

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.fingerprint import FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintTask
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import InputError, NotFound, TransportError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate

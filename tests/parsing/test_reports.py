@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.domain.diagnosis_report import MOST_WORDS
+from dokimasia.domain.diagnosis.report import MOST_WORDS
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reports import MOST_CHARACTERS, MOST_PICKS, parse_picks, parse_report
 

@@ -5,7 +5,7 @@ from io import StringIO
 from rich.console import Console
 
 from dokimasia.algorithms.diagnosis.asset_tables import figure_text
-from dokimasia.domain.diagnosis import AssetColumn, Figure
+from dokimasia.domain.diagnosis.tables import AssetColumn, Figure
 from dokimasia.methods.audit.figures import Judged, model_figures
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import drawing, figures

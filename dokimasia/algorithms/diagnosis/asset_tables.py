@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 MOST_ROWS = 120
 """Rows of one table that are shown; those that a rule marks come first into the choice."""

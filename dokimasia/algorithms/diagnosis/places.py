@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from dokimasia.algorithms.diagnosis.tables import COUNTING, SPELT, Missing, Tables
-from dokimasia.domain.diagnosis_report import Fault, FaultKind, Place, Sentence, WrittenSentence
+from dokimasia.domain.diagnosis.report import Fault, FaultKind, Place, Sentence, WrittenSentence
 
 REASON_LIMIT = 500
 NAMED_DIGITS = 5

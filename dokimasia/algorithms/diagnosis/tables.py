@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from dokimasia.algorithms.diagnosis.asset_tables import counted, figure_text
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 COUNTED = "n"
 """The last column of every table, as it is shown: what a row rests on."""

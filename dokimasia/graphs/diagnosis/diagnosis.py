@@ -23,8 +23,8 @@ from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_acros
 from dokimasia.algorithms.diagnosis.asset_tables import rows_of, shown_always, tables_text, telling_rows
 from dokimasia.algorithms.diagnosis.places import expand
 from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
-from dokimasia.domain.diagnosis import Asset, Diagnosis
-from dokimasia.domain.diagnosis_report import EVERYONE, Draft, Report, Salience, Sentence, Written
+from dokimasia.domain.diagnosis.report import EVERYONE, Draft, Report, Salience, Sentence, Written
+from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context

@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents.diagnosis import match_reports
 from dokimasia.algorithms.text.anonymising import anonymise_report
-from dokimasia.domain.diagnosis_report import Report
-from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.diagnosis.report import Report
 from dokimasia.domain.identity import value_id
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.reasking import within_budget

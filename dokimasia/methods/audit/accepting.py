@@ -14,6 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import rubric_sets
+from dokimasia.methods.passports import Way, chosen_judge, held
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
@@ -24,6 +25,8 @@ from dokimasia.runs.session import Session, hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
+
+WAY = Way("judging by gated rubrics", ("gated",), "rubric_assessment")
 
 DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
 
@@ -48,6 +51,10 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
     """
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, WAY)
+    if chosen.judge is None:
+        raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     responses = read_given(request.responses)
     if not request.models and responses is None:
         raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
@@ -66,7 +73,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         data=hash_of([(sample.id, value_id(sample)) for sample in found.samples]),
         limit=request.limit,
         seed=request.seed,
-        judge=session.model(request.judge),
+        judge=session.model(chosen.judge),
         rubrics=sets_id(found.sets),
         sets={sample.id: value_id(one) for sample, one in zip(found.samples, found.sets, strict=True)},
         candidates=candidates,
@@ -76,7 +83,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         responses=None if responses is None else responses.hash,
         prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
     )
-    return Accepted(
+    accepted = Accepted(
         plan=plan,
         estimate=_expected(plan, found.samples),
         samples=found.samples,
@@ -85,6 +92,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         notes={"without_rubrics": found.missing},
         request=request.model_copy(update={"rubrics": found.source}),
     )
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(WAY,), chosen=chosen.why)
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
+from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option, RunOrFile
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option, RunOrFile
 from dokimasia.runs.responses import ResponsesFiles
 
 
@@ -23,7 +24,7 @@ class AuditRequest(DataRequest):
 
     rubrics: RunOrFile = Field(description="A run that made rubrics, or a file of them.")
     models: Models = Field(default=(), description="The models to audit, separated by commas.")
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image, too.")
@@ -31,6 +32,9 @@ class AuditRequest(DataRequest):
         default=None, description="What the models are asked, in place of a full description."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Audit {SHARED_HELP['responses']}")
+    passports: Passports = Field(default=(), description=HELP["passports"])
+    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
+    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):

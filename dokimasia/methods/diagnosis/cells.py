@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
-from dokimasia.domain.diagnosis import AssetColumn, AssetRow, Figure, Mark
+from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.measured import LIMIT, Material
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 from dokimasia.runs.reading.rates import limits

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import POINTS, Draft, compared, judged, mean_of, text
 from dokimasia.methods.diagnosis.leaves import leaves_in_order, name_of
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of

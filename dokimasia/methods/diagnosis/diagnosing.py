@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from dokimasia.domain.diagnosis import Asset, Diagnosis
+from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.changes import change_tables

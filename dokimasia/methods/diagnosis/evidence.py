@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.diagnosis import Asset, AssetRow, Diagnosis
+from dokimasia.domain.diagnosis.tables import Asset, AssetRow, Diagnosis
 from dokimasia.domain.judgement import Response
 from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.leaves import name_of

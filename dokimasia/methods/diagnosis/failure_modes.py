@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure, Mark
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.cells import NOTHING, number, share_of, text
 from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers

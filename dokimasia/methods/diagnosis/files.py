@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from dokimasia.domain.diagnosis import Asset, Diagnosis
+from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.methods.diagnosis.measured import numbered
 from dokimasia.runs.reading.export_formats import csv_text, make_folder, write_whole
 

@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
-from dokimasia.domain.diagnosis import Grouping
+from dokimasia.domain.diagnosis.tables import Grouping
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
 from dokimasia.methods.evaluation import METHOD as EVALUATION

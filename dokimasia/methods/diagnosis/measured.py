@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dokimasia.domain.diagnosis import Grouping
+from dokimasia.domain.diagnosis.tables import Grouping
 from dokimasia.methods.modes import Coded
 from dokimasia.methods.tree import Measured
 

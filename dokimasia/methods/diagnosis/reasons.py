@@ -1,6 +1,6 @@
 """Right answers for the wrong reason, and wrong answers for the right ones: how often, and which (ATOM, 3.3)."""
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.cells import MODEL, STEPS, number, share_of, text
 from dokimasia.methods.diagnosis.measured import Answered, Material, slugs_of

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dokimasia.domain.diagnosis import Diagnosis
+from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
 from dokimasia.methods.diagnosis.evidence import evidence_of
 from dokimasia.methods.diagnosis.material import by_category, gather
@@ -23,7 +23,7 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
     """Return what a report says of a run's diagnosis, ready for JSON; None where the run was not diagnosed.
 
     Returns:
-        What `domain.diagnosis.Diagnosis` holds, with a note where the tree was changed since, `evidence` {`ASSET:ROW`:
+        What `domain.diagnosis.tables.Diagnosis` holds, with a note where the tree was changed since, `evidence` {`ASSET:ROW`:
         what `methods.diagnosis.evidence.evidence` returns}, `words` (what `methods.diagnosis.results.words_summary` returns of
         the newest report in words; None without one), and `cited`, the rows that places of the words lead to (none where
         the words are of other tables).

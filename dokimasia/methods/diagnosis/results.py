@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.domain.diagnosis import Diagnosis
-from dokimasia.domain.diagnosis_report import EVERYONE, Report, Salience
+from dokimasia.domain.diagnosis.report import EVERYONE, Report, Salience
+from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.methods.diagnosis.request import NAME, WordsPlan
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.reading.exporting import ColumnType

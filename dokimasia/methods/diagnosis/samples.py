@@ -5,7 +5,7 @@ from itertools import combinations
 from statistics import stdev
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import (
     MODEL,
     PAIR,

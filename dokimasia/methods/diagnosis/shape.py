@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from dokimasia.domain.diagnosis_report import FaultKind, Sentence
+from dokimasia.domain.diagnosis.report import FaultKind, Sentence
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.runs.shapes import Count, Heading, Judge

@@ -1,6 +1,6 @@
 """From what a run measured to the tables of its diagnosis: which tables come out, in which order (ATOM, 3.4 and H)."""
 
-from dokimasia.domain.diagnosis import Asset
+from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.failure_modes import mode_tables
 from dokimasia.methods.diagnosis.leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
 from dokimasia.methods.diagnosis.measured import Material

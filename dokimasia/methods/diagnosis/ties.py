@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import PAIR, number, share_of, text
 from dokimasia.methods.diagnosis.measured import Material
 from dokimasia.methods.diagnosis.samples import TIE, compared_pairs

@@ -10,6 +10,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
+from dokimasia.methods.passports import PAIRWISE, Way, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
 from dokimasia.runs.method import Accepted
@@ -30,6 +31,11 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         InputError: data, answers, configuration or options cannot be used.
     """
     check_request(request)
+    way = Way("comparison in pairs", PAIRWISE, "duel_verdict", one_order=request.single)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, way)
+    if chosen.judge is None:
+        raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     samples, skipped = await asyncio.to_thread(session.samples, request)
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
@@ -65,7 +71,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         data=hash_of([(sample.id, value_id(sample)) for sample in samples]),
         limit=request.limit,
         seed=request.seed,
-        judge=session.model(request.judge),
+        judge=session.model(chosen.judge),
         candidates=candidates,
         baseline=None if request.baseline in given else session.model(request.baseline),
         baseline_name=request.baseline,
@@ -88,9 +94,11 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         names += ["describe", "candidate_described", *(["observe"] if plan.descriptions == "specific" else [])]
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, names)})
     estimate = _expected(plan, samples, criteria, session.library)
-    return Accepted(
-        plan=plan, estimate=estimate, samples=samples, values=kept, skipped=[*skipped, *left_out], first=samples[0]
+    left_out = [*skipped, *left_out]
+    accepted = Accepted(
+        plan=plan, estimate=estimate, samples=samples, values=kept, skipped=left_out, first=samples[0], request=request
     )
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(way,), chosen=chosen.why)
 
 
 def _checked(request: DuelRequest, sample: Sample) -> CaseCriteria:

@@ -9,6 +9,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, FactualityBy, Instruction, Place
 from dokimasia.errors import ConfigError
+from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_no_blind_arm
@@ -28,7 +29,7 @@ class DuelRequest(DataRequest):
 
     models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
     single: bool = Field(
         default=False, description="Judge in one order alone, the model's answer before the baseline's."
     )
@@ -53,6 +54,9 @@ class DuelRequest(DataRequest):
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
+    passports: Passports = Field(default=(), description=HELP["passports"])
+    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
+    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):

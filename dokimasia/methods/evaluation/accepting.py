@@ -1,6 +1,7 @@
 """How an evaluation is accepted: its data read and kept, its models found, its plan made; nothing is sent."""
 
 import asyncio
+from dataclasses import replace
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
@@ -14,6 +15,7 @@ from dokimasia.methods.evaluation.request import (
     mapped_tree,
     read_count,
 )
+from dokimasia.methods.passports import Way, chosen_judge, held
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.responses import candidates_of, check_no_blind_arm, check_unchanged, read_given
 from dokimasia.runs.session import Entries, Session
@@ -27,6 +29,9 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
+    ways = ways_of(request)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, ways[0])
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     responses = read_given(request.responses)
     found = await asyncio.to_thread(session.entries, request)
     if not found.known:
@@ -74,7 +79,32 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     )
     if plan.criteria is not None:
         check_collection(session.opened, plan.criteria, found.places)
-    return found.accepted(plan, estimate(plan, found.sizes, session.library))
+    accepted = replace(found.accepted(plan, estimate(plan, found.sizes, session.library)), request=request)
+    return await with_passports(accepted, request, session, found, chosen=chosen.why)
+
+
+def ways_of(request: EvaluationRequest) -> tuple[Way, Way]:
+    """Return how an evaluation uses its judge."""
+    published = "_published" if request.protocol == "published" else ""
+    return (
+        Way("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}"),
+        Way("deciding whether an answer is right", ("right-or-wrong",), "equivalence"),
+    )
+
+
+async def with_passports(
+    accepted: Accepted[EvaluationPlan],
+    request: EvaluationRequest,
+    session: Session,
+    found: Entries,
+    *,
+    chosen: str = "",
+) -> Accepted[EvaluationPlan]:
+    """Return what was accepted with what the passports of its judges say of it."""
+    plan = accepted.plan
+    judges = () if plan.judge is None else (plan.judge_of("score"),)
+    ways = ways_of(request)[: 2 if any(size.reference for size in found.sizes) else 1]
+    return await held(accepted, request, session, judges=judges, ways=ways, tools=bool(plan.tools), chosen=chosen)
 
 
 def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
@@ -106,6 +136,7 @@ def _check_without_judge(request: EvaluationRequest, found: Entries) -> None:
         "--tree": request.tree,
         "--tools": request.tools,
         "--show-image": request.show_image,
+        "--passport": request.passports,
     }
     named = next((option for option, value in needing.items() if value), None)
     if named is not None:

@@ -6,6 +6,7 @@ from typing import Any
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
 from dokimasia.errors import ConfigError, InputError
+from dokimasia.methods.evaluation.accepting import with_passports
 from dokimasia.methods.evaluation.expected import estimate
 from dokimasia.methods.evaluation.plan import EvaluationPlan, Fork, prompts_of_evaluation
 from dokimasia.methods.evaluation.request import EvaluationRequest
@@ -95,6 +96,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     plan = reached_now(plan, session.settings)
     found = session.entries(asked)
     accepted_fork = found.accepted(plan, estimate(plan, found.sizes, session.library), needs=(parent.id,))
+    accepted_fork = await with_passports(accepted_fork, asked, session, found)
     return asked, accepted_fork, {"steps": _steps(plan, again), "taken_over": len(taken)}
 
 

@@ -9,6 +9,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
 from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
+from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.report.figures import several
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
@@ -90,6 +91,9 @@ class EvaluationRequest(DataRequest):
         default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Score {SHARED_HELP['responses']}")
+    passports: Passports = Field(default=(), description=HELP["passports"])
+    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
+    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
 
 
 def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from dokimasia.domain.diagnosis import Diagnosis
+from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis import (

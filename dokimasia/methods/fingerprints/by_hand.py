@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from dokimasia.datasets.lines import Problem, read_rows
-from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import InputError, NotFound
 from dokimasia.graphs.diagnosis.fingerprinting import shown_reports

@@ -7,7 +7,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import Interval, adjusted, clopper_pearson, rate_interval
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.tree import LEVEL, rounded
 
 CHANCE = 0.5

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dokimasia.domain.diagnosis import Asset
+from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis import write_tables
 from dokimasia.methods.fingerprints.by_hand import write_bundle
 from dokimasia.methods.fingerprints.results import fingerprint_summary

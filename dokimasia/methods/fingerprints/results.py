@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.domain.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
 from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fingerprint_figures
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan

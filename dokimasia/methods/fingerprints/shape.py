@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from dokimasia.domain.diagnosis import Asset
+from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Count, Failures, Fraction, Heading, Judge, Seed
 

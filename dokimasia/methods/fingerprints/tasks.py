@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.halving import halves as split
 from dokimasia.algorithms.text.anonymising import anonymise
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.fingerprint import FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintTask
 from dokimasia.domain.identity import canonical_json, unit_interval, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample

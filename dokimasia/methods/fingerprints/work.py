@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from dokimasia.domain.fingerprint import FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintTask
 from dokimasia.graphs.diagnosis import fingerprinting
 from dokimasia.methods.diagnosis import REPORT, reports_stage
 from dokimasia.methods.fingerprints.request import FingerprintPlan

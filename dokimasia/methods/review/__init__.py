@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks
+from dokimasia.methods.passports import PAIRWISE, Dropped, Way, held, without_blind
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
@@ -29,7 +31,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
     """Read the images and find the panel.
 
     Raises:
-        ConfigError: the panel has fewer than two members, or names one twice.
+        ConfigError: the panel has fewer than two members, names one twice, or a passport cannot be used with it.
     """
     if len(request.panel) < 2:
         raise ConfigError(
@@ -38,8 +40,14 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
     panel = session.models(request.panel, "--panel")
     if len({spec.ref.name for spec in panel}) < len(panel):
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
-    found = await asyncio.to_thread(session.entries, request, images=True)
     as_asked = "_published" if request.protocol == "published" else ""
+    way = Way("comparison of descriptions", PAIRWISE, f"peer_vote{as_asked}")
+    dropped: Sequence[Dropped] = ()
+    if request.drop_blind:
+        panel, files, dropped = without_blind(panel, request.passports, way, below=request.blind_below)
+        names = tuple(spec.ref.name for spec in panel)
+        request = request.model_copy(update={"panel": names, "passports": files, "drop_blind": False})
+    found = await asyncio.to_thread(session.entries, request, images=True)
     plan = ReviewPlan(
         data=found.hash,
         limit=request.limit,
@@ -51,7 +59,9 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         protocol=request.protocol,
         prompts=prompts_used(session.library, ("describe", f"peer_review{as_asked}", f"peer_vote{as_asked}", "repair")),
     )
-    return found.accepted(plan, expected(plan, found.sizes_of_images, samples=len(found.known)))
+    accepted = found.accepted(plan, expected(plan, found.sizes_of_images, samples=len(found.known)))
+    accepted = replace(accepted, request=request)
+    return await held(accepted, request, session, judges=panel, ways=(way,), dropped=dropped)
 
 
 def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:

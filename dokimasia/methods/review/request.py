@@ -7,6 +7,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions
+from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import DataPlan
 from dokimasia.runs.requests import DataRequest, Models, Option
 
@@ -36,6 +37,9 @@ class ReviewRequest(DataRequest):
         default="ours",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
+    passports: Passports = Field(default=(), description=HELP["passports"])
+    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
+    drop_blind: bool = Field(default=False, description=HELP["drop_blind"])
 
 
 class ReviewPlan(DataPlan):

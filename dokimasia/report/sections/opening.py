@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Only, Paragraph, Span
+from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.figures import several
 
@@ -18,6 +18,20 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")
     elif status != "done":
         yield Paragraph(f"{this}: the figures speak of a part of it.", "warning")
+    yield from _passports(data)
+
+
+def _passports(data: ReportData) -> Iterator[Block]:
+    """Yield what the judges' passports warn of, or that they warn of nothing."""
+    for one in data.summary.get("passports", ()):
+        if "chosen" in one:
+            yield Paragraph(f"Judge {one['judge']} was {one['chosen']}.", "note")
+        passport = f"passport {one['sha256'][:12]}" if one["sha256"] else "no passport was given"
+        if one["warnings"]:
+            yield Paragraph(f"Judge {one['judge']} ({passport}):", "warning")
+            yield Bullets(one["warnings"])
+        else:
+            yield Paragraph(f"Judge {one['judge']} ({passport}): its passport warns of nothing here.", "note")
 
 
 def _heading(data: ReportData, name: str) -> Iterator[Block]:

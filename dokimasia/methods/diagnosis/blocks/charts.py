@@ -20,7 +20,7 @@ RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 1
 """Colours of the first rank, the middle and the last."""
 
 Asset = Mapping[str, Any]
-"""A table of a diagnosis as plain data (`domain.diagnosis.Asset`)."""
+"""A table of a diagnosis as plain data (`domain.diagnosis.tables.Asset`)."""
 
 
 def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image, ImageDraw, ImageFont
 
-from dokimasia.domain.diagnosis import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.methods.diagnosis.blocks.charts import COLOURS, SPOKES, WEAK, mixed
 from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.methods.diagnosis.measured import OWN_INTERVAL

@@ -1,0 +1,179 @@
+"""The table of how often judges miss errors and keep their judgement, by judge, task, evaluator and kind of error."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
+from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots
+from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
+
+Scope = Literal["all", "group", "dimension"]
+
+
+class Kept(NamedTuple):
+    """What a judge made of changes that take nothing from an answer, and of the unchanged answer; each a share, 0 to 1.
+
+    Attributes
+    ----------
+    equal : ItemShare
+        Harmless changes judged equal (*score-invariant*): higher is better.
+    preferred : ItemShare
+        Harmless changes judged better than the gold answer on the whole.
+    flickers : ItemShare
+        Gold answers put to the judge once more and not judged equal: the noise floor. A judge that flickers seems to
+        detect, and to penalise, by chance. Lower is better.
+    false_alarms : ItemShare
+        Justifications of judgements of gold answers and of harmless changes in which a reader finds an error named, of
+        those that were read: lower is better. It is what `FailureRate.named` has to be held against.
+    """
+
+    equal: ItemShare
+    preferred: ItemShare
+    flickers: ItemShare
+    false_alarms: ItemShare
+
+
+class FailureRate(NamedTuple):
+    """A row of the table: shares of the errors of some kind, 0 to 1, lower is better but for `named`.
+
+    Attributes
+    ----------
+    judge, task, evaluator
+        Who was asked about what, and how.
+    scope, name
+        All errors, those of the group or of the dimension of this name.
+    undetected : ItemShare
+        Errors that went undetected as published; of pairs the mean over both orders.
+    strict : ItemShare
+        The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
+    either, both : ItemShare or None
+        Of pairs: undetected in at least one order, and in both; None for other evaluators.
+    worse : ItemShare
+        Errors with which the answer was judged better than the gold one. Nothing to count under reference-guided scoring.
+    named : ItemShare
+        Errors named in the justification although they went undetected, of those undetected whose justification was
+        read. Higher is better; of pairs an error counts as undetected where it did so in any order.
+    unnoticed : ItemShare
+        Errors that neither the scores nor the justification show, of those whose justification was read.
+    spot : SpotTest or None
+        Of a dimension: whether it is missed more often than the judge's other errors.
+    kept : Kept or None
+        Of all errors' row: what was made of harmless changes and of unchanged answers.
+    """
+
+    judge: str
+    task: Task
+    evaluator: Evaluator
+    scope: Scope
+    name: str
+    undetected: ItemShare
+    strict: ItemShare
+    either: ItemShare | None
+    both: ItemShare | None
+    worse: ItemShare
+    named: ItemShare
+    unnoticed: ItemShare
+    spot: SpotTest | None = None
+    kept: Kept | None = None
+
+
+def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[FailureRate, ...]:
+    """Return how often judges miss errors, with intervals and with what failures leave open.
+
+    Parameters
+    ----------
+    items : iterable of Detection
+        What came of each item under each evaluator of each judge: errors, harmless changes, and retests. A failed
+        judgement has `undetected` (or `equal`) None: it is in n, not in the share, and opens the bounds.
+    seed : int
+        Of the exchanges behind the test for blind spots.
+
+    Returns
+    -------
+    tuple of FailureRate
+        By judge, task and evaluator in order of appearance: a row for all errors, which also says what was made of
+        harmless changes, then one a group, then one a dimension. Shares are clustered by image.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of 0, 1/2 and 1.
+
+    References
+    ----------
+    FOCUS, sections 3.1 and 4, table 3.
+
+    Examples
+    --------
+    >>> asked = {"judge": "j", "task": "image-to-text", "evaluator": "single-vanilla"}
+    >>> errors = [
+    ...     Detection(**asked, case="error", dimension="numerical_errors", group="VR", cluster=str(one), item=str(one),
+    ...               undetected=float(one < 2), strict=1.0)
+    ...     for one in range(4)
+    ... ]
+    >>> [(row.scope, row.name, row.undetected.share, row.strict.share) for row in failure_rates(errors)]
+    [('all', '', 0.5, 1.0), ('group', 'VR', 0.5, 1.0), ('dimension', 'numerical_errors', 0.5, 1.0)]
+    """
+    asked: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
+    for one in items:
+        asked.setdefault((one.judge, one.task, one.evaluator), []).append(one)
+    return tuple(row for key, own in asked.items() for row in _rows(*key, own, seed=seed))
+
+
+def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
+    errors = [one for one in own if one.case == "error"]
+    scored = [(one.undetected, one.dimension, one.cluster) for one in errors if one.undetected is not None]
+    spots = blind_spots(
+        [value for value, _, _ in scored],
+        [dimension for _, dimension, _ in scored],
+        [cluster for _, _, cluster in scored],
+        seed=seed,
+    )
+
+    def row(scope: Scope, name: str, some: Sequence[Detection]) -> FailureRate:
+        pair = paradigm_of(evaluator) == "pairwise"
+        read = [one for one in some if one.named is not None and one.undetected is not None]
+        return FailureRate(
+            judge=judge,
+            task=task,
+            evaluator=evaluator,
+            scope=scope,
+            name=name,
+            undetected=_share(some, lambda one: one.undetected),
+            strict=_share(some, lambda one: one.strict),
+            either=_share(some, lambda one: None if one.undetected is None else float(one.undetected > 0))
+            if pair
+            else None,
+            both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
+            if pair
+            else None,
+            worse=_share([one for one in some if evaluator != "reference"], lambda one: one.worse),
+            named=_share([one for one in read if one.undetected], lambda one: one.named),
+            unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
+            spot=spots.get(name) if scope == "dimension" else None,
+            kept=_kept(own, evaluator) if scope == "all" else None,
+        )
+
+    groups = list(dict.fromkeys(one.group for one in errors))
+    dimensions = list(dict.fromkeys(one.dimension for one in errors))
+    return [
+        row("all", "", errors),
+        *(row("group", name, [one for one in errors if one.group == name]) for name in groups),
+        *(row("dimension", name, [one for one in errors if one.dimension == name]) for name in dimensions),
+    ]
+
+
+def _kept(own: Sequence[Detection], evaluator: Evaluator) -> Kept:
+    neutral = [one for one in own if one.case == "neutral"]
+    retests = [one for one in own if one.case == "retest"]
+    harmless = [one for one in (*neutral, *retests) if one.named is not None]
+    return Kept(
+        equal=_share(neutral, lambda one: one.equal),
+        preferred=_share([one for one in neutral if evaluator != "reference"], lambda one: one.worse),
+        flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),
+        false_alarms=_share(harmless, lambda one: one.named),
+    )
+
+
+def _share(items: Sequence[Detection], value: Callable[[Detection], float | None]) -> ItemShare:
+    return item_share([(value(one), one.cluster) for one in items])

@@ -1,0 +1,270 @@
+"""When an error went undetected, and when a harmless change was judged equal: one item, under each way of judging."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Literal
+
+from dokimasia.domain.blindspots import OVERALL
+
+Scores = Mapping[str, float]
+Choices = Mapping[str, str]
+
+FULL_SCORE = 10.0
+"""The highest score of a scale from 1 to 10."""
+
+
+def undetected_single(
+    gold_axes: Scores, perturbed_axes: Scores, relevant: Iterable[str], *, strict: bool = False
+) -> bool:
+    """Return whether an error went undetected where each answer was scored alone.
+
+    Parameters
+    ----------
+    gold_axes, perturbed_axes : mapping of str to float
+        What the gold answer and the answer with the error got on each axis, in points; higher is better.
+    relevant : iterable of str
+        The axes that errors of this kind bear on. One that neither answer was scored on is not counted: some prompts ask
+        for few axes, or for the overall score alone.
+    strict : bool
+        False, as published: undetected is an error with which the scores on all relevant axes are unchanged, so that a
+        score that rises counts as a detection. True: undetected is one with which no relevant axis is lower.
+
+    Returns
+    -------
+    bool
+        True is worse. Scores are equal only where they are the same number. What is undetected as published is
+        undetected in the strict form, too.
+
+    Raises
+    ------
+    ValueError
+        If no relevant axis was scored, or one was scored for one of the answers only, or a score is no finite number: a
+        failed judgement is neither a detection nor a miss, and has no place here.
+
+    References
+    ----------
+    FOCUS, section 3.1; the strict form is ours.
+
+    Examples
+    --------
+    >>> gold = {"trustworthiness": 9, "clarity": 8, "overall": 9}
+    >>> undetected_single(gold, {"trustworthiness": 9, "clarity": 5, "overall": 9}, ["trustworthiness", "overall"])
+    True
+    >>> raised = {"trustworthiness": 10, "clarity": 8, "overall": 9}
+    >>> undetected_single(gold, raised, ["trustworthiness"]), undetected_single(gold, raised, ["trustworthiness"], strict=True)
+    (False, True)
+    """
+    pairs = _both(gold_axes, perturbed_axes, relevant)
+    return all(after >= before if strict else after == before for before, after in pairs)
+
+
+def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
+    """Return whether two answers were scored equal on all axes, each scored alone; of harmless changes True is better.
+
+    Raises
+    ------
+    ValueError
+        As `undetected_single`.
+
+    Examples
+    --------
+    >>> equal_single({"clarity": 8, "overall": 9}, {"clarity": 7, "overall": 9})
+    False
+    """
+    return undetected_single(gold_axes, other_axes, [*gold_axes, *other_axes])
+
+
+def worse_single(gold_axes: Scores, perturbed_axes: Scores) -> bool:
+    """Return whether the changed answer got the higher overall score; where none was asked, the higher mean of all axes.
+
+    Raises
+    ------
+    ValueError
+        As `undetected_single`.
+
+    Examples
+    --------
+    >>> worse_single({"overall": 7}, {"overall": 8}), worse_single({"overall": 7}, {"overall": 7})
+    (True, False)
+    """
+    asked = [OVERALL] if OVERALL in gold_axes else [*gold_axes, *perturbed_axes]
+    return sum(after - before for before, after in _both(gold_axes, perturbed_axes, asked)) > 0
+
+
+def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["first", "second"]) -> int:
+    """Return a pairwise judgement in one order as a verdict for the gold answer: 1 chosen, 0 neither, -1 the other chosen.
+
+    Parameters
+    ----------
+    choices : mapping of str to str
+        By axis "first", "second" or "tie": what the judge preferred, by place.
+    relevant : iterable of str
+        The axes that errors of this kind bear on; one that was not asked for is not counted.
+    gold : {"first", "second"}
+        Where the gold answer stood.
+
+    Returns
+    -------
+    int
+        An answer is chosen that is preferred on more than half of the relevant axes asked for. A tie on an axis counts
+        for neither answer, so it counts against being chosen.
+
+    Raises
+    ------
+    ValueError
+        If no relevant axis was asked for, or a choice is none of the three.
+
+    References
+    ----------
+    FOCUS, section 3.1; how axes combine is ours.
+
+    Examples
+    --------
+    >>> choices = {"clarity": "first", "coherence": "first", "overall": "tie", "relevance": "second"}
+    >>> pair_verdict(choices, ["clarity", "coherence", "overall"], gold="first")
+    1
+    >>> pair_verdict(choices, ["clarity", "overall"], gold="first"), pair_verdict(choices, ["relevance"], gold="first")
+    (0, -1)
+    """
+    asked = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
+    if not asked:
+        raise ValueError("no relevant axis was judged")
+    if unknown := set(asked) - {"first", "second", "tie"}:
+        raise ValueError(f"a choice is first, second or tie: {sorted(unknown)}")
+    other = "second" if gold == "first" else "first"
+    return (2 * asked.count(gold) > len(asked)) - (2 * asked.count(other) > len(asked))
+
+
+def undetected_pair(verdicts: Sequence[int]) -> float:
+    """Return the share, 0 to 1, of the orders in which the gold answer alone is not chosen; lower is better.
+
+    Parameters
+    ----------
+    verdicts : sequence of int
+        One an order, as `pair_verdict`. An order whose judgement failed has no place here; an item that lacks one order
+        is best left out, or its two places no longer weigh the same.
+
+    Raises
+    ------
+    ValueError
+        If there is no verdict, or one is none of 1, 0 and -1.
+
+    Examples
+    --------
+    >>> undetected_pair([1, 1]), undetected_pair([1, 0]), undetected_pair([-1, 0])
+    (0.0, 0.5, 1.0)
+    """
+    return _share_of_orders([verdict != 1 for verdict in _checked(verdicts)])
+
+
+def worse_pair(verdicts: Sequence[int]) -> float:
+    """Return the share, 0 to 1, of the orders in which the changed answer is chosen; as `undetected_pair`.
+
+    Examples
+    --------
+    >>> worse_pair([-1, 0])
+    0.5
+    """
+    return _share_of_orders([verdict == -1 for verdict in _checked(verdicts)])
+
+
+def equal_pair(orders: Sequence[Choices]) -> float:
+    """Return the share, 0 to 1, of the orders in which every axis is a tie; of harmless changes higher is better.
+
+    Raises
+    ------
+    ValueError
+        If there is no order, or one without an axis.
+
+    Examples
+    --------
+    >>> equal_pair([{"clarity": "tie", "overall": "tie"}, {"clarity": "first", "overall": "tie"}])
+    0.5
+    """
+    if not all(orders):
+        raise ValueError("no axis was judged")
+    return _share_of_orders([all(choice == "tie" for choice in choices.values()) for choices in orders])
+
+
+def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCORE) -> bool:
+    """Return whether an answer that was held against a reference has the full score on all relevant axes asked for.
+
+    Of an answer with an error it says that the error went undetected; of a harmless change, over all axes, that it was
+    judged equal to the reference.
+
+    Raises
+    ------
+    ValueError
+        As `undetected_single`.
+
+    References
+    ----------
+    FOCUS, section 3.1.
+
+    Examples
+    --------
+    >>> full_score({"overall": 10}, ["overall"]), full_score({"overall": 9}, ["overall"])
+    (True, False)
+    """
+    return all(points >= full for points, _ in _both(axes, axes, relevant))
+
+
+def undetected_score(gold: float, perturbed: float) -> bool:
+    """Return whether the score of an evaluation by checkpoints is not lower with the error; True is worse.
+
+    Examples
+    --------
+    >>> undetected_score(80.0, 80.0), undetected_score(80.0, 70.0)
+    (True, False)
+    """
+    return undetected_single({OVERALL: gold}, {OVERALL: perturbed}, [OVERALL], strict=True)
+
+
+def undetected_gated(gold: Sequence[bool], perturbed: Sequence[bool]) -> bool:
+    """Return whether no rubric that holds of the gold answer fails with the error; True is worse.
+
+    The strict form asks of the gated score alone that it is not lower (`undetected_score`): a rubric that fails behind a
+    gate that was closed before does not lower it.
+
+    Parameters
+    ----------
+    gold, perturbed : sequence of bool
+        Whether each rubric holds, in the same order.
+
+    Raises
+    ------
+    ValueError
+        If there is no rubric, or their numbers differ.
+
+    Examples
+    --------
+    >>> undetected_gated([True, False], [True, True]), undetected_gated([True, False], [False, True])
+    (True, False)
+    """
+    if not gold or len(gold) != len(perturbed):
+        raise ValueError(f"{len(gold)} and {len(perturbed)} rubrics were judged; both answers need the same ones")
+    return not any(before and not after for before, after in zip(gold, perturbed, strict=True))
+
+
+def _both(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tuple[float, float]]:
+    asked = [axis for axis in dict.fromkeys(relevant) if axis in gold or axis in other]
+    if not asked:
+        raise ValueError("no relevant axis was scored")
+    if lacking := [axis for axis in asked if axis not in gold or axis not in other]:
+        raise ValueError(f"scored for one answer only: {', '.join(lacking)}")
+    pairs = [(gold[axis], other[axis]) for axis in asked]
+    if not all(isfinite(one) for pair in pairs for one in pair):
+        raise ValueError("a score is a finite number")
+    return pairs
+
+
+def _checked(verdicts: Sequence[int]) -> Sequence[int]:
+    if not verdicts or not set(verdicts) <= {1, 0, -1}:
+        raise ValueError(f"verdicts are 1, 0 or -1, one an order: {list(verdicts)}")
+    return verdicts
+
+
+def _share_of_orders(hits: Sequence[bool]) -> float:
+    if not hits:
+        raise ValueError("a pair is judged in one order or in both")
+    return sum(hits) / len(hits)

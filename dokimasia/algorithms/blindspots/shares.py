@@ -1,0 +1,68 @@
+"""Shares of items that failed judgements are missing from, and of pairs judged in two orders, with their intervals."""
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from dokimasia.algorithms.statistics import Interval, rate_interval
+
+
+class ItemShare(NamedTuple):
+    """A share of items, 0 to 1, over those whose judgements did not fail.
+
+    Attributes
+    ----------
+    n, n_scored : int
+        The items, and those with a judgement.
+    share : float or None
+        Over `n_scored`; of pairs the mean over both orders. None without any.
+    interval : Interval or None
+        95 %, clustered by image (`rate_interval`).
+    bounds : tuple of float or None
+        What the share over all n would be if none, or all, of the failed ones counted. None without an item.
+    """
+
+    n: int
+    n_scored: int
+    share: float | None
+    interval: Interval | None
+    bounds: tuple[float, float] | None
+
+    @property
+    def coverage(self) -> float | None:
+        """The part of the items with a judgement; None without an item."""
+        return self.n_scored / self.n if self.n else None
+
+
+def item_share(values: Sequence[tuple[float | None, Hashable]]) -> ItemShare:
+    """Return the share of items that something is true of.
+
+    Parameters
+    ----------
+    values : sequence of tuple
+        Of each item 0, 1, or 1/2 where its two orders differ, None where the judgement failed; and its cluster. Where
+        any is 1/2, each item counts as two trials of its cluster, one an order.
+
+    Raises
+    ------
+    ValueError
+        If a value is none of these.
+
+    Examples
+    --------
+    >>> found = item_share([(1, "a"), (0, "b"), (None, "c"), (0.5, "d")])
+    >>> found.n, found.n_scored, found.share, found.bounds
+    (4, 3, 0.5, (0.375, 0.625))
+    """
+    scored = [(value, cluster) for value, cluster in values if value is not None]
+    if not {value for value, _ in scored} <= {0, 0.5, 1}:
+        raise ValueError("an item counts 0, 1/2 or 1")
+    n, total = len(values), sum(value for value, _ in scored)
+    bounds = (total / n, (total + n - len(scored)) / n) if n else None
+    if not scored:
+        return ItemShare(n, 0, None, None, bounds)
+    if any(value == 0.5 for value, _ in scored):
+        trials = [(hit, cluster) for value, cluster in scored for hit in (value > 0, value == 1)]
+    else:
+        trials = [(value == 1, cluster) for value, cluster in scored]
+    interval = rate_interval([hit for hit, _ in trials], clusters=[cluster for _, cluster in trials])
+    return ItemShare(n, len(scored), total / len(scored), interval, bounds)

@@ -1,0 +1,253 @@
+"""Passports of judges: what probes measured of one judge, with the prompts that it was asked by and a hash of it all."""
+
+import hashlib
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+
+from dokimasia.domain.blindspots import Evaluator, Paradigm, Task
+from dokimasia.domain.call import Sampling
+from dokimasia.domain.identity import Value, canonical_json
+from dokimasia.domain.judgement import FailureKind
+
+FORMAT = "dokimasia-passport/1"
+
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+Level = Literal["all", "group", "dimension"]
+
+
+class MeasuredShare(Value):
+    """A share with its 95 % interval, each 0 to 1; null where nothing was judged, or where `no_interval` says why."""
+
+    share: Fraction | None = None
+    low: Fraction | None = Field(default=None, description="lower end of the 95 % interval")
+    high: Fraction | None = Field(default=None, description="upper end of the 95 % interval")
+    no_interval: str = Field(default="", description="why there is no interval; empty where there is one")
+
+
+class MeasuredDifference(Value):
+    """A difference of shares, or a bias, with its 95 % interval, each -1 to 1; null as in a share."""
+
+    mean: float | None = Field(default=None, ge=-1, le=1)
+    low: float | None = Field(default=None, ge=-1, le=1, description="lower end of the 95 % interval")
+    high: float | None = Field(default=None, ge=-1, le=1, description="upper end of the 95 % interval")
+    no_interval: str = Field(default="", description="why there is no interval; empty where there is one")
+
+
+class PassportModel(Value):
+    """Which judge a passport is of, and how it was asked."""
+
+    name: str = Field(min_length=1, description="its shown name, with @BUDGET or +tools where it was asked so")
+    model: str = Field(min_length=1, description="its LiteLLM name")
+    endpoint: str = Field(description="where it runs")
+    version: str | None = Field(description="its version as the endpoint reported it; null where that is not known")
+    sampling: Sampling
+    max_image_side: int | None = Field(default=None, description="larger images were sent smaller; null: as they are")
+    tools: bool = Field(default=False, description="whether it was offered tools to look closer with")
+    simulated: bool = Field(default=False, description="whether it is a simulated model")
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells one model from another: its LiteLLM name and endpoint, never its alias."""
+        return self.model, self.endpoint
+
+
+class PassportData(Value):
+    """What of one task the judge was probed with."""
+
+    task: Task
+    hash: str = Field(description="over the ids of the items, in alphabetical order")
+    items: Count
+    images: Count = Field(description="clusters of items that share an image")
+    checked: Fraction = Field(description="the share of items that people had checked")
+    runs: tuple[str, ...] = Field(description="the probe runs")
+
+
+class PassportDates(Value):
+    """When the judgements were made, days in UTC. They are outside of a passport's identity."""
+
+    first: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+    last: str = Field(pattern=r"^\d{4}-\d\d-\d\d$")
+
+
+class Judgements(Value):
+    """Items of one task under one evaluator, and how many of them have a judgement."""
+
+    task: Task
+    evaluator: Evaluator
+    n: Count = Field(description="items that were put to the judge")
+    n_scored: Count = Field(description="of them, those with a judgement; the rates are over these")
+    images: Count = Field(description="clusters of the scored items")
+
+
+class ErrorRates(Judgements):
+    """What came of answers that were made worse: of all, of a group of dimensions, or of one dimension."""
+
+    level: Level
+    name: str = Field(description="the group or the dimension; empty for all")
+    group: str = Field(description="the group; empty for all")
+    detection: MeasuredShare = Field(description="errors detected: one less the undetected as published")
+    strict: MeasuredShare = Field(description="errors detected in the strict form: a relevant axis is lower")
+    worse: MeasuredShare = Field(description="the answer with the error judged better on the whole")
+    blind_spot: bool | None = Field(
+        description="of a dimension: missed more often than the judge's other errors (adjusted p of at most 0.05); else null"
+    )
+
+
+class NeutralRates(Judgements):
+    """What came of changes that take nothing from an answer."""
+
+    false_alarms: MeasuredShare = Field(description="one less the share judged equal, or given the full score")
+
+
+class RetestRates(Judgements):
+    """What came of the unchanged answer, judged once more: the noise floor."""
+
+    changed: MeasuredShare = Field(description="judged otherwise the second time")
+
+
+class PlaceRates(Judgements):
+    """What the order of two answers does to a pairwise judge, over items judged in both orders."""
+
+    consistency: MeasuredShare = Field(description="both orders decide for the same answer, or for neither")
+    bias: MeasuredDifference = Field(
+        description="how often the first place is chosen less the second, over both orders: -1 to 1, 0 none"
+    )
+
+
+class OwnAnswers(Judgements):
+    """Self-preference: detection where the judge's own model wrote the answer with the error, less where another did.
+
+    `n` and `n_scored` are those of its own; `others` those of the rest that are scored.
+    """
+
+    others: Count
+    difference: MeasuredDifference = Field(
+        description="detection of its own errors less that of others'; below 0: blinder"
+    )
+    reason: str = Field(description="why nothing was measured; empty where something was")
+
+
+class ReplyRates(Value):
+    """What came of asking: failures by kind, and what a judgement costs in US dollars."""
+
+    task: Task
+    evaluator: Evaluator
+    n: Count = Field(description="judgements asked for, all cases together")
+    unparsable: MeasuredShare
+    refused: MeasuredShare
+    failures: dict[FailureKind, Count] = Field(description="how many failed, by kind of failure")
+    cost: float | None = Field(ge=0, description="mean cost of an item's judgement; null where any price is unknown")
+    priced: Count = Field(description="judgements whose cost is known")
+
+
+class BinaryCount(MeasuredShare):
+    """A share as the number of hits among decisions; `dimension` and `group` are empty where all are taken together."""
+
+    dimension: str
+    group: str
+    k: Count
+    n: Count
+    images: Count = Field(description="clusters of the n decisions")
+
+
+class BinaryRates(Value):
+    """Sensitivity and specificity of the decision whether an answer is right, under one evaluator that decides it."""
+
+    task: Task
+    evaluator: Evaluator
+    sensitivity: BinaryCount = Field(
+        description="answers with an error that were called wrong, all dimensions together"
+    )
+    by_dimension: tuple[BinaryCount, ...] = Field(description="the same by kind of error")
+    specificity: BinaryCount = Field(description="answers without an error that were not called wrong")
+
+
+class HalfRates(Value):
+    """What one half of the items says of an evaluator."""
+
+    evaluator: Evaluator
+    n: Count = Field(description="items with an error, scored")
+    neutral: Count = Field(description="items changed without harm, scored")
+    images: Count
+    detection: MeasuredShare
+    false_alarms: MeasuredShare
+
+    @property
+    def worth(self) -> float | None:
+        """Detection less false alarms, by which an evaluator is chosen; None where either was not measured."""
+        hits, alarms = self.detection.share, self.false_alarms.share
+        return None if hits is None or alarms is None else hits - alarms
+
+
+class Recommendation(Value):
+    """The evaluator to use for a kind of criterion: chosen on one half of the images, its rates taken from the other."""
+
+    task: Task
+    group: str = Field(description="the group of dimensions; empty for all together")
+    evaluator: Evaluator | None = Field(description="null where `reason` says why nothing is recommended")
+    paradigm: Paradigm | None
+    considered: tuple[HalfRates, ...] = Field(description="what it was chosen from, on the half that chooses")
+    estimated: HalfRates | None = Field(description="the rates of the chosen one, on the other half")
+    reason: str = Field(description="empty where an evaluator is recommended")
+
+
+class Passport(Value):
+    """What is known of one judge: who it is, what it was asked by, on what data, and what it was measured to do.
+
+    `sha256` is over everything else in it and shows an edit by hand; it claims nothing about who made the file.
+    """
+
+    format: Literal["dokimasia-passport/1"] = FORMAT
+    sha256: str = Field(default="", description="of all other fields, as canonical JSON")
+    judge: PassportModel
+    prompts: dict[str, str] = Field(description="VERSION:HASH by the prompt's name")
+    data: tuple[PassportData, ...]
+    seed: int = Field(ge=0, description="of the halves and of the intervals")
+    dates: PassportDates | None = Field(description="null where no judgement has a date")
+    errors: tuple[ErrorRates, ...]
+    neutral: tuple[NeutralRates, ...]
+    retests: tuple[RetestRates, ...]
+    places: tuple[PlaceRates, ...]
+    own_answers: tuple[OwnAnswers, ...]
+    replies: tuple[ReplyRates, ...]
+    binary: tuple[BinaryRates, ...]
+    recommended: tuple[Recommendation, ...]
+
+    def sealed(self) -> Self:
+        """Return the passport with the hash of its content."""
+        return self.model_copy(update={"sha256": self.content_hash})
+
+    @property
+    def content_hash(self) -> str:
+        """The SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
+        return _hash(self.model_dump(mode="json", exclude={"sha256"}))
+
+    @property
+    def identity(self) -> str:
+        """The same without the dates: equal for equal measurements, whenever they were made."""
+        return _hash(self.model_dump(mode="json", exclude={"sha256", "dates"}))
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the content is that which the hash was made of."""
+        return self.sha256 == self.content_hash
+
+    @property
+    def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
+        """The tasks and evaluators that it knows anything of, in the order of its rates."""
+        return tuple(dict.fromkeys((one.task, one.evaluator) for one in self.replies))
+
+    def rates(self, task: Task, evaluator: Evaluator, *, level: Level = "all", name: str = "") -> ErrorRates | None:
+        """Return the rates of errors of a kind under an evaluator; None where nothing was measured."""
+        wanted = (task, evaluator, level, name)
+        return next((one for one in self.errors if (one.task, one.evaluator, one.level, one.name) == wanted), None)
+
+    def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
+        """Return sensitivity and specificity under an evaluator; None where nothing was measured."""
+        return next((one for one in self.binary if (one.task, one.evaluator) == (task, evaluator)), None)
+
+
+def _hash(content: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical_json(content)).hexdigest()

@@ -1,0 +1,27 @@
+"""Passports of judges: made from finished probes, written, read and held against the judges of a run."""
+
+from dokimasia.methods.passports.files import encoded, read_passport, schema, write_passport
+from dokimasia.methods.passports.holding import Dropped, held
+from dokimasia.methods.passports.measuring import Material, passport_of
+from dokimasia.methods.passports.options import BLIND_BELOW, HELP, PAIRWISE, Passports, Way
+from dokimasia.methods.passports.picking import Chosen, chosen_judge, weights_of, without_blind
+
+__all__ = [
+    "BLIND_BELOW",
+    "HELP",
+    "PAIRWISE",
+    "Chosen",
+    "Dropped",
+    "Material",
+    "Passports",
+    "Way",
+    "chosen_judge",
+    "encoded",
+    "held",
+    "passport_of",
+    "read_passport",
+    "schema",
+    "weights_of",
+    "without_blind",
+    "write_passport",
+]

@@ -1,0 +1,125 @@
+"""What a passport says against using its judge in some way: errors that it misses, and what was never measured."""
+
+from collections.abc import Iterator, Sequence
+
+from dokimasia.domain.blindspots import Evaluator
+from dokimasia.domain.call import ModelSpec, Sampling
+from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport
+from dokimasia.methods.passports.options import Way
+from dokimasia.prompts.dimensions import error_groups
+from dokimasia.report.figures import bracketed, in_words, signed_text
+
+FEW_IMAGES = 10
+"""With fewer images behind a rate it is called thin."""
+
+
+def evaluator_for(passport: Passport, way: Way) -> Evaluator | None:
+    """Return what stands for a way of judging: the first of its evaluators that has a judged error; None where none has."""
+    for one in way.evaluators:
+        rates = passport.rates(way.task, one)
+        if rates is not None and rates.n_scored:
+            return one
+    return None
+
+
+def worth_of(passport: Passport, way: Way) -> float | None:
+    """Return a judge's detection less its false alarms in a way of judging; None where either was not measured."""
+    evaluator = evaluator_for(passport, way)
+    if evaluator is None:
+        return None
+    rates = passport.rates(way.task, evaluator)
+    alarms = next(
+        (one.false_alarms.share for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator)), None
+    )
+    if rates is None or rates.detection.share is None or alarms is None:
+        return None
+    return rates.detection.share - alarms
+
+
+def is_blind(rates: ErrorRates | None, below: float) -> bool:
+    """Return whether the interval of a detection rate lies below a bound as a whole; unknown is not blind."""
+    return rates is not None and rates.detection.high is not None and rates.detection.high < below
+
+
+def warnings_of(passport: Passport, way: Way, *, below: float, prompts: Sequence[str]) -> Iterator[str]:
+    """Yield what is to be known before a judge is used in a way, a sentence each.
+
+    Args:
+        passport: the judge's.
+        way: how it is used.
+        below: the bound of blindness.
+        prompts: names of the prompts that the passport knows.
+    """
+    evaluator = evaluator_for(passport, way)
+    if evaluator is None:
+        known = in_words(list(dict.fromkeys(one for task, one in passport.evaluators if task == way.task)))
+        yield f"{way.what} was not measured{f' (its passport knows {known})' if known else ''}"
+        return
+    if way.prompt not in prompts:
+        yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
+    groups = error_groups(way.task)
+    found = {name: passport.rates(way.task, evaluator, level="group", name=name) for name in groups}
+    unknown = [name for name, one in found.items() if one is None or not one.n_scored]
+    if unknown:
+        yield f"{way.what} was not measured for errors of {in_words([_named(name, groups[name]) for name in unknown])}"
+    for name, one in found.items():
+        if one is not None and is_blind(one, below):
+            yield (
+                f"{way.what} is blind to errors of {_named(name, groups[name])}: it detects "
+                f"{percent(one.detection)} of {one.n_scored}, which is surely below {below:.0%}"
+                f"{_better(passport, way, name, evaluator, below)}"
+            )
+    thin = [f"{name} ({one.images})" for name, one in found.items() if one and 0 < one.images < FEW_IMAGES]
+    if thin:
+        yield f"{way.what} was measured on few images, of {in_words(thin)}: its rates say little"
+    if way.one_order:
+        yield from _places(passport, way, evaluator)
+
+
+def differences_of(passport: Passport, spec: ModelSpec, *, tools: bool) -> Iterator[str]:
+    """Yield in what a judge is asked otherwise than it was measured, a sentence each."""
+    judge = passport.judge
+    if judge.sampling != spec.sampling:
+        yield f"it was measured with {_sampled(judge.sampling)}, and is asked here with {_sampled(spec.sampling)}"
+    if judge.tools != tools:
+        yield f"it was measured {'with' if judge.tools else 'without'} tools, and judges here {'with' if tools else 'without'}"
+    if judge.max_image_side != spec.max_image_side:
+        yield "images are sent to it in another size than when it was measured"
+
+
+def percent(one: MeasuredShare) -> str:
+    """Return a share with its interval, in percent."""
+    if one.share is None:
+        return "–"
+    return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"
+
+
+def _better(passport: Passport, way: Way, group: str, evaluator: Evaluator, below: float) -> str:
+    """Return what the passport recommends for a group instead, where that is not blind, too."""
+    for one in passport.recommended:
+        if (one.task, one.group) != (way.task, group) or one.evaluator in (None, evaluator) or one.estimated is None:
+            continue
+        if one.estimated.detection.low is not None and one.estimated.detection.low >= below:
+            return f"; {one.evaluator} is recommended for them ({percent(one.estimated.detection)})"
+    return ""
+
+
+def _places(passport: Passport, way: Way, evaluator: Evaluator) -> Iterator[str]:
+    found = next((one for one in passport.places if (one.task, one.evaluator) == (way.task, evaluator)), None)
+    if found is None or found.bias.mean is None:
+        yield "its position bias was not measured, and pairs are judged in one order alone"
+    elif found.bias.low is not None and found.bias.high is not None and not found.bias.low <= 0 <= found.bias.high:
+        yield (
+            f"it favours the answer shown {'first' if found.bias.mean > 0 else 'second'} (bias "
+            f"{signed_text(found.bias.mean)}{bracketed(found.bias.model_dump(), signed_text)}), and pairs are judged in one "
+            "order alone: leave --single out"
+        )
+
+
+def _named(group: str, title: str) -> str:
+    return f"{group} ({title})"
+
+
+def _sampled(sampling: Sampling) -> str:
+    said = sampling.model_dump(mode="json", exclude_none=True, exclude={"extra"}) | sampling.extra
+    return ", ".join(f"{name} {value}" for name, value in said.items()) or "the provider's defaults"

@@ -1,0 +1,73 @@
+"""Passports as files: written whole, and read only where they are as they were made."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from dokimasia.domain.passport import FORMAT, Passport
+from dokimasia.errors import DataError, NotFound
+from dokimasia.runs.reading.export_formats import write_whole
+
+MAX_BYTES = 16 * 1024 * 1024
+
+HOW = "a passport is what `dokimasia passport JUDGE -o FILE` wrote"
+
+
+def encoded(passport: Passport) -> bytes:
+    """Return a passport as its file has it; equal passports make equal bytes."""
+    body = passport.model_dump(mode="json")
+    return orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+def write_passport(passport: Passport, path: Path) -> None:
+    """Write a passport whole or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    write_whole(path, encoded(passport))
+
+
+def read_passport(path: Path) -> Passport:
+    """Return the passport of a file.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is no passport, of another version of the format, or not as it was made.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"{path}: larger than any passport; {HOW}")
+        body: Any = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise NotFound(f"{path}: there is no such file; {HOW}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}); {HOW}") from None
+    format = body.get("format") if isinstance(body, dict) else None
+    if format != FORMAT:
+        name = FORMAT.partition("/")[0]
+        known = f"this program reads {FORMAT}; make the passport anew with `dokimasia passport`, or use the program that made it"
+        other = isinstance(format, str) and format.startswith(f"{name}/")
+        raise DataError(f"{path}: its format is {format}, and {known}" if other else f"{path}: no passport; {HOW}")
+    try:
+        passport = Passport.model_validate(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise DataError(f"{path}: {where}: {first['msg']}; {HOW}") from None
+    if not passport.unchanged:
+        raise DataError(
+            f"{path}: it was changed after it was made: its content has the SHA-256 {passport.content_hash[:16]}…, and it "
+            f"says {passport.sha256[:16] or 'none'}…; use an unchanged copy, or make it anew: dokimasia passport "
+            f"{passport.judge.name} -o {path.name}"
+        )
+    return passport
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of a passport."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Passport.model_json_schema()}

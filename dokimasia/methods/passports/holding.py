@@ -1,0 +1,173 @@
+"""Passports held against a run when it is accepted: whose they are, whether they fit, and what they warn of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.passport import Passport
+from dokimasia.errors import ConfigError
+from dokimasia.methods.passports.blindness import differences_of, warnings_of
+from dokimasia.methods.passports.files import read_passport
+from dokimasia.methods.passports.options import Asked, Way
+from dokimasia.report.figures import in_words
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import RunPlan
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, SqliteRunStore, note_run
+
+P = TypeVar("P", bound=RunPlan)
+
+
+class Dropped(NamedTuple):
+    """Who was left out of a panel, the hash of its passport, and why, in words."""
+
+    name: str
+    sha256: str
+    why: str
+
+
+KEPT = "passport_ids"
+"""The note of a run that names its passports, which lie in the home."""
+
+
+async def held(
+    accepted: Accepted[P],
+    request: Asked,
+    session: Session,
+    *,
+    judges: Sequence[ModelSpec],
+    ways: Sequence[Way],
+    tools: bool = False,
+    chosen: str = "",
+    dropped: Sequence[Dropped] = (),
+) -> Accepted[P]:
+    """Return what was accepted with what the judges' passports say of it, kept with the run and told before it starts.
+
+    A fork takes the passports of its parent, as far as they are of its judges and its prompts; the files are not needed.
+
+    Args:
+        accepted: what a request came to.
+        request: names the files.
+        session: the home and the prompts.
+        judges: the run's judges.
+        ways: how it uses them.
+        tools: whether it offers them tools.
+        chosen: why the judge was chosen; empty where it was named.
+        dropped: who was left out for what its passport says.
+
+    Raises:
+        ConfigError: a passport is of no judge of the run, of another version of it, or was measured by other prompts.
+        DataError: a file is no passport, or is not as it was made.
+    """
+    asked = accepted.plan.prompts
+    found = await _kept(session) if session.forked is not None else read_all(request.passports)
+    fitting: dict[str, Passport] = {}
+    for path, passport in found:
+        judge = _judge_of(passport, judges)
+        problem = _refused(passport, judge, judges, asked)
+        if problem and session.forked is None:
+            raise ConfigError(f"{path}: {problem}")
+        if judge is None or problem:
+            continue
+        if judge.ref.name in fitting:
+            raise ConfigError(f"{path}: there is another passport of {judge.ref.name} already: name one a judge")
+        fitting[judge.ref.name] = passport
+    if not (found or dropped):
+        return accepted
+    told = [
+        _told(spec, fitting.get(spec.ref.name), ways, below=request.blind_below, tools=tools)
+        for spec in {spec.ref.name: spec for spec in judges}.values()
+    ]
+    if chosen:
+        told = [one | {"chosen": chosen} for one in told]
+    told += [{"judge": one.name, "sha256": one.sha256, "warnings": [one.why]} for one in dropped]
+    notes = {"passports": told, KEPT: [value_id(one) for one in fitting.values()]}
+    lines = [*filter(None, [chosen])]
+    lines += [f"judge {one['judge']}: {line}" for one in told for line in one["warnings"]]
+    before = accepted.keep
+
+    async def keep(home: Home, run: Run) -> None:
+        if before is not None:
+            await before(home, run)
+        if any(run.options.get(name) != value for name, value in notes.items()):
+            await note_run(home, run, notes)
+
+    return replace(
+        accepted,
+        values=(*accepted.values, *fitting.values()),
+        notes={**accepted.notes, **notes},
+        estimate=accepted.estimate.model_copy(update={"notes": (*accepted.estimate.notes, *lines)}),
+        keep=keep,
+    )
+
+
+def read_all(files: Sequence[Path]) -> list[tuple[str, Passport]]:
+    """Return the passports of files, each with what its file is called.
+
+    Raises:
+        InputError: a file is not there, no passport, or not as it was made.
+    """
+    return [(str(path), read_passport(path)) for path in files]
+
+
+def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) -> Passport | None:
+    """Return the passport of a model among several; None where there is none."""
+    return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)
+
+
+async def _kept(session: Session) -> list[tuple[str, Passport]]:
+    run = session.forked
+    ids: Any = [] if run is None else run.options.get(KEPT, [])
+    store = SqliteRunStore(session.opened)
+    return [(f"run {run.id if run else ''}", await store.get(Passport, id)) for id in ids]
+
+
+def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | None:
+    return next((spec for spec in judges if (spec.ref.model, spec.ref.endpoint) == passport.judge.key), None)
+
+
+def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str]) -> str:
+    """Return why a passport cannot be used with a run, and the way out; empty where it can."""
+    own = passport.judge
+    if judge is None:
+        same = next((spec for spec in judges if spec.ref.name == own.name), None)
+        there = f"{own.model} at {own.endpoint}"
+        if same is not None:
+            return (
+                f"it is of {own.name} as {there}, and {own.name} is {same.ref.model} at {same.ref.endpoint} here: another "
+                f"model has other blind spots; probe this one (dokimasia probe), and make its passport: dokimasia "
+                f"passport {own.name}"
+            )
+        names = in_words([spec.ref.name for spec in judges])
+        return f"it is of {own.name} ({there}), and the judge here is {names}: leave it out, or name the passport of {names}"
+    other = [name for name, version in passport.prompts.items() if asked.get(name, version) != version]
+    if other:
+        name = other[0]
+        return (
+            f"{own.name} was measured with the prompt {name} {_version(passport.prompts[name])}, and this run asks by "
+            f"{_version(asked[name])}: what it detects under other words is not known; probe it by the prompts of this run, "
+            "or ask by those of the passport (--prompts)"
+        )
+    return ""
+
+
+def _version(prompt: str) -> str:
+    """Return a prompt's version and the beginning of its hash in words."""
+    version, _, hash = prompt.partition(":")
+    return f"version {version} ({hash[:8]})"
+
+
+def _told(
+    spec: ModelSpec, passport: Passport | None, ways: Sequence[Way], *, below: float, tools: bool
+) -> dict[str, Any]:
+    """Return what is said of a judge: `runs.shapes.PassportUsed`."""
+    if passport is None:
+        return {"judge": spec.ref.name, "sha256": None, "warnings": ["no passport: nothing is known of what it misses"]}
+    lines = [*differences_of(passport, spec, tools=tools)]
+    for way in ways:
+        lines += warnings_of(passport, way, below=below, prompts=tuple(passport.prompts))
+    return {"judge": spec.ref.name, "sha256": passport.sha256, "warnings": lines}

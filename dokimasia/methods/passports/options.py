@@ -1,0 +1,64 @@
+"""How a run is told of passports: the options that evaluations, audits, duels and reviews share."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple, Protocol
+
+from dokimasia.domain.blindspots import Evaluator, Task
+from dokimasia.runs.requests import Option
+
+BLIND_BELOW = 0.5
+"""A judge counts as blind to a kind of error where the interval of its detection rate ends below this: it surely misses more
+than half."""
+
+
+def passport_files(named: Sequence[str | Path]) -> tuple[Path, ...]:
+    """Return the files that --passport names, absolute."""
+    return tuple(Path(name).absolute() for name in named)
+
+
+Passports = Annotated[
+    tuple[Path, ...], Option(flags=("--passport",), metavar="FILE", repeated=True, read=passport_files)
+]
+"""Files of passports, once for each."""
+
+HELP = {
+    "passports": "The passport of a judge (see: dokimasia passport), checked against this run; warns where the judge is "
+    "blind. Once for each judge.",
+    "blind_below": "With --passport: warn of kinds of error of which a judge surely detects less than this share.",
+    "choose_judge": "In place of --judge: of these models, separated by commas, take the one whose --passport shows the "
+    "best detection, less false alarms, for this way of judging.",
+    "drop_blind": "With --passport: leave out panel members that surely detect less than --blind-below of all errors.",
+}
+"""Help of these options, by field."""
+
+
+class Asked(Protocol):
+    """What of a request speaks of passports."""
+
+    @property
+    def passports(self) -> tuple[Path, ...]: ...
+    @property
+    def blind_below(self) -> float: ...
+
+
+class Way(NamedTuple):
+    """One way in which a run uses its judge.
+
+    Attributes:
+        what: the way in words.
+        evaluators: what stands for it in a passport, the nearest first; the first that was measured counts.
+        prompt: the prompt that the run asks by.
+        one_order: pairs are judged in one order alone.
+        task: what is judged.
+    """
+
+    what: str
+    evaluators: tuple[Evaluator, ...]
+    prompt: str
+    one_order: bool = False
+    task: Task = "image-to-text"
+
+
+PAIRWISE: tuple[Evaluator, ...] = ("pairwise-rules", "pairwise-axes-rules", "pairwise-vanilla", "pairwise-axes")
+"""What stands for comparisons by criteria, the nearest first."""

@@ -1,0 +1,42 @@
+"""Shares of a passport: of a judge's detections, with their intervals, clustered by image."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dokimasia.algorithms.blindspots import ItemShare, item_share
+from dokimasia.algorithms.statistics import Interval
+from dokimasia.domain.blindspots import Detection
+from dokimasia.domain.passport import MeasuredShare
+from dokimasia.runs.reading.rates import rounded
+
+
+def detected(one: Detection) -> float | None:
+    """Return how far an error was detected, 0 to 1; None where there is no judgement."""
+    return None if one.undetected is None else 1 - one.undetected
+
+
+def alarmed(one: Detection) -> float | None:
+    """Return how far what was not made worse was judged otherwise, 0 to 1; None where there is no judgement."""
+    return None if one.equal is None else 1 - one.equal
+
+
+def measured(found: Iterable[Detection], what: Callable[[Detection], float | None]) -> MeasuredShare:
+    """Return the mean of what is known of detections, 0, 1/2 or 1 each."""
+    return written(item_share([(what(one), one.cluster) for one in found]))
+
+
+def written(one: ItemShare, *, less: bool = False) -> MeasuredShare:
+    """Return a share as a passport has it; with `less`, one less it."""
+    if one.share is None or one.interval is None:
+        return MeasuredShare()
+    if not less:
+        return MeasuredShare(share=rounded(one.share), **limits_of(one.interval))
+    low, high = one.interval
+    return MeasuredShare(share=rounded(1 - one.share), **limits_of(Interval(1 - high, 1 - low, one.interval.reason)))
+
+
+def limits_of(interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
+    """Return an interval's fields of a passport; where it has none, why."""
+    if interval.reason:
+        return {"no_interval": interval.reason}
+    return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
