@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     arenas,
     audits,
+    corrections,
     diagnoses,
     duels,
     evaluations,
@@ -56,6 +57,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "people": people.people,
     "duels": duels.duels,
     "arenas": arenas.arenas,
+    "corrections": corrections.corrections,
 }
 
 

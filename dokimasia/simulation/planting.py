@@ -146,6 +146,9 @@ class JudgeProfile(_Profile):
 
     Of the verdict in a duel: `favours_first` and `favours_longer` are the rates at which it moves a step towards the answer
     shown first, or towards the longer one (see `judging.duels`).
+
+    Where it says whether a final answer agrees with the reference: `passes_wrong` is the rate at which it says so of one that
+    does not, `fails_right` that at which it denies it of one that does.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -174,6 +177,8 @@ class JudgeProfile(_Profile):
     misquotes: float = Rate
     favours_first: float = Rate
     favours_longer: float = Rate
+    passes_wrong: float = Rate
+    fails_right: float = Rate
 
 
 class PanelProfile(_Profile):

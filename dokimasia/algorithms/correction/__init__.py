@@ -8,7 +8,14 @@ from dokimasia.algorithms.correction.judged import (
     corrected_difference,
     corrected_rate,
 )
-from dokimasia.algorithms.correction.kinds import Mixes, mixed_sensitivity, rates_over_mixes, same_kinds, unlike
+from dokimasia.algorithms.correction.kinds import (
+    Mixes,
+    as_shares,
+    mixed_sensitivity,
+    rates_over_mixes,
+    same_kinds,
+    unlike,
+)
 from dokimasia.algorithms.correction.labelled import (
     FEWEST_CLUSTERS,
     FEWEST_LABELS,
@@ -26,6 +33,7 @@ __all__ = [
     "Measured",
     "Mixes",
     "Powered",
+    "as_shares",
     "corrected_difference",
     "corrected_rate",
     "mixed_sensitivity",

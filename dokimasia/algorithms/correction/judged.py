@@ -112,7 +112,7 @@ def corrected_rate(
     so that x = (s - w) / (s - f), cut at 0 and 1. The interval holds every x at which (1 - x) s + x f - w may be 0: its limits
     are as far from it as those of the three rates move it, put together as the sides of a right angle (MOVER), so that x is
     never divided by a difference that may be 0 (Fieller). What rules decided is taken as it is: with r the share of all
-    answers that rules found right, and g of those that a judge decided, x lies between r and r + g.
+    answers that rules found right, and g of those that a judge decided, x is cut at r and r + g.
 
     Of five intervals this one was chosen by simulation (docs/correction.md): the delta method on the logit and the parametric
     bootstrap cover too little, and Lang and Reiczigel's knows counts and no clusters.
@@ -149,7 +149,7 @@ def corrected_rate(
         scale = (min(0.0, sensitivity.share - 1), sensitivity.share)
         sampled = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=scale)
     found = _Sum(sum(values) / n, sampled, passed + asked, passed)
-    return _solved(found, sensitivity, specificity, (0.0, 1.0))
+    return _solved(found, sensitivity, specificity, (0.0, 1.0), within=(passed, passed + asked))
 
 
 def corrected_difference(
@@ -204,7 +204,7 @@ def corrected_difference(
     passed = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
     asked = sum(b.by_judge for b in second) - sum(a.by_judge for a in first)
     found = _Sum(sum(differences) / n, sampled, (passed + asked) / n, passed / n)
-    return _solved(found, sensitivity, specificity, (-1.0, 1.0))
+    return _solved(found, sensitivity, specificity, (-1.0, 1.0), within=(-1.0, 1.0))
 
 
 def apart(sensitivity: Measured, specificity: Measured) -> Measured:
@@ -235,10 +235,18 @@ def _values(decisions: Sequence[Decision], sensitivity: Measured, specificity: M
     return [sensitivity.share - (not one.right) if one.by_judge else told if one.right else 0.0 for one in decisions]
 
 
-def _solved(found: _Sum, sensitivity: Measured, specificity: Measured, ends: tuple[float, float]) -> Corrected:
+def _solved(
+    found: _Sum,
+    sensitivity: Measured,
+    specificity: Measured,
+    ends: tuple[float, float],
+    *,
+    within: tuple[float, float],
+) -> Corrected:
+    """Return the figure, cut to what it can be of these answers, and its interval on a scale."""
     alarms = specificity.less
     told = sensitivity.share - alarms.share
-    rate = min(ends[1], max(ends[0], found.total / told))
+    rate = min(within[1], max(within[0], found.total / told))
 
     def limit(figure: float, side: int) -> float:
         """Return the lower (-1) or upper (1) limit of what has to be 0 at the true figure."""

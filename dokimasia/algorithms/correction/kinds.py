@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import sqrt
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,11 @@ class Mixes(NamedTuple):
 
 
 def mixed_sensitivity(
-    by_kind: Mapping[str, Measured], mix: Mapping[str, float], *, seen: int | None = None
+    by_kind: Mapping[str, Measured],
+    mix: Mapping[str, float],
+    *,
+    seen: int | None = None,
+    together: tuple[Mapping[str, float], Measured] | None = None,
 ) -> Measured:
     """Return the sensitivity to a mix of kinds of error.
 
@@ -39,6 +43,9 @@ def mixed_sensitivity(
         The share of each kind among the errors, or numbers that go as the shares do; each kind is in `by_kind`.
     seen : int, optional
         Of how many errors the mix was counted. Without it the mix is taken as known.
+    together : tuple of (mapping, Measured), optional
+        The mix that all kinds were measured in, and the sensitivity to it. Where errors of several kinds share images, its
+        interval is wider than that of kinds that were measured apart, and this one is made wider by as much.
 
     Returns
     -------
@@ -59,23 +66,36 @@ def mixed_sensitivity(
     shares = as_shares(mix)
     if unknown := sorted(set(shares) - set(by_kind)):
         raise ValueError(f"no sensitivity is known to errors of the kind {', '.join(unknown)}")
-    measured = {name: by_kind[name] for name, share in shares.items() if share}
-    if reason := next((f"{name}: {one.interval.reason}" for name, one in measured.items() if one.interval.reason), ""):
+    if reason := next(
+        (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
+    ):
         return Measured(0.0, Interval(0.0, 1.0, reason))
-    share = sum(shares[name] * one.share for name, one in measured.items())
-    apart = {name: (one.share - one.interval.low, one.interval.high - one.share) for name, one in measured.items()}
+    share, below, above = _added(by_kind, shares)
     counted = 0.0
     if seen:
-        spread = sum(shares[name] * (one.share - share) ** 2 for name, one in measured.items())
-        counted = normal_quantile(0.975) ** 2 * spread / seen
-    below, above = (
-        sqrt(counted + sum((shares[name] * one[side]) ** 2 for name, one in apart.items())) for side in (0, 1)
+        spread = sum(part * (by_kind[name].share - share) ** 2 for name, part in shares.items())
+        counted = normal_quantile(0.975) * sqrt(spread / seen)
+    wider = (1.0, 1.0)
+    if together is not None and not together[1].interval.reason:
+        own, whole = _added(by_kind, as_shares(together[0])), together[1]
+        seen_apart = (whole.share - whole.interval.low, whole.interval.high - whole.share)
+        wider = tuple(max(1.0, one / alone) if alone else 1.0 for one, alone in zip(seen_apart, own[1:], strict=True))
+    low, high = share - hypot(counted, wider[0] * below), share + hypot(counted, wider[1] * above)
+    return Measured(share, Interval(max(0.0, low), min(1.0, high)))
+
+
+def _added(by_kind: Mapping[str, Measured], shares: Mapping[str, float]) -> tuple[float, float, float]:
+    """Return the sensitivity to a mix, and how far it reaches below and above, as if kinds were measured apart."""
+    parts = [(part, by_kind[name]) for name, part in shares.items()]
+    return (
+        sum(part * one.share for part, one in parts),
+        hypot(*(part * (one.share - one.interval.low) for part, one in parts)),
+        hypot(*(part * (one.interval.high - one.share) for part, one in parts)),
     )
-    return Measured(share, Interval(max(0.0, share - below), min(1.0, share + above)))
 
 
 def as_shares(mix: Mapping[str, float]) -> dict[str, float]:
-    """Return a mix as shares that add up to 1.
+    """Return a mix as shares that add up to 1, without kinds that have none.
 
     Raises
     ------
@@ -85,7 +105,7 @@ def as_shares(mix: Mapping[str, float]) -> dict[str, float]:
     total = sum(mix.values())
     if not mix or min(mix.values()) < 0 or total <= 0:
         raise ValueError("a mix names kinds of error, each with a share of at least 0, not all 0")
-    return {name: value / total for name, value in mix.items()}
+    return {name: value / total for name, value in mix.items() if value}
 
 
 def rates_over_mixes(
@@ -162,7 +182,7 @@ def same_kinds(
     places = range(len(kinds)) if clusters is None else clusters
     first = dict(zip(reversed(list(places)), reversed(kinds), strict=True))
     counts, n = Counter(first.values()), len(first)
-    shares = {name: share for name, share in sorted(as_shares(mix).items()) if share}
+    shares = dict(sorted(as_shares(mix).items()))
     if set(counts) - set(shares):
         return 1 / (DRAWS + 1)
     expected = np.array([n * share for share in shares.values()])

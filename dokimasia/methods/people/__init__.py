@@ -12,6 +12,7 @@ from dokimasia.methods.people.comparing import compare
 from dokimasia.methods.people.forms import read_forms
 from dokimasia.methods.people.groups import By, groups_of
 from dokimasia.methods.people.key import read_key
+from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import (
     Subject,
     answers_of_file,
@@ -36,6 +37,7 @@ __all__ = [
     "groups_of",
     "hand_out",
     "pairs_of_run",
+    "put_together",
     "read_forms",
     "read_key",
     "responses_of",

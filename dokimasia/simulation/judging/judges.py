@@ -110,6 +110,7 @@ def _work(profile: JudgeProfile, request: Recognised, order: str, view: View | N
         return _scores(profile, inputs, order, view, draws, tells_silence=tells_silence)
     if request.name == "equivalence":
         same = same_answer(inputs["answer"], inputs["reference_answer"], choices)
+        same ^= draws.chance(profile.fails_right if same else profile.passes_wrong, "equivalence")
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"
