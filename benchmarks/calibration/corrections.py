@@ -21,6 +21,7 @@ from dokimasia.algorithms.correction import (
 )
 from dokimasia.algorithms.statistics import Interval, rate_interval
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.methods.correction.rates import SURE
 
 T = TypeVar("T")
 
@@ -219,10 +220,10 @@ def _warned(generator: Generator, seed: int) -> Mapping[str, float]:
         world = _world(generator, 0.6, (float(sensitivity), SPECIFICITY), 4 * LABELS)
         wrong, right = ~world.right[: 2 * LABELS], world.right[: 2 * LABELS]
         said = world.said[: 2 * LABELS]
-        here = (
-            Measured.of(int((~said & wrong).sum()), int(wrong.sum())),
-            Measured.of(int((said & right).sum()), int(right.sum())),
-        )
+        here = [
+            Measured(float(agreed.mean()), rate_interval(agreed.tolist(), level=SURE))
+            for agreed in (~said[wrong], said[right])
+        ]
         specificity = Measured.of(int(generator.binomial(200, SPECIFICITY)), 200)
         off = unlike(here[0], passport) or unlike(here[1], specificity)
         found[f"rates of the judge on {2 * LABELS} labels, mix {name}{'' if mix is not OWN else ', any rate'}"] = (

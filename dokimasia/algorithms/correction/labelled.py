@@ -106,16 +106,12 @@ def powered_rate(
     >>> found.interval.high - found.interval.low < found.alone.interval.high - found.alone.interval.low
     True
     """
-    said, asked, index = (
-        finite([float(one) for one in decided]),
-        _asked(decided, labels),
-        _index(len(decided), clusters),
-    )
+    asked, index = _asked(decided, labels), _index(len(decided), clusters)
     at = np.flatnonzero(asked)
-    truth = np.array([bool(labels[one]) for one in at], dtype=np.float64)
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
+    said, truth = finite([float(one) for one in decided]), finite([float(one) for one in labels if one is not None])
     alone = Measured(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
     known, right = said[at] == 1, truth == 1
     slope = 0.0
@@ -172,12 +168,12 @@ def powered_difference(
     >>> round(found.rate, 6), round(found.power, 2), found.interval.low > 0
     (0.2, 0.87, True)
     """
-    said, asked, index = finite(decided), _asked(decided, labels), _index(len(decided), clusters)
+    asked, index = _asked(decided, labels), _index(len(decided), clusters)
     at = np.flatnonzero(asked)
-    truth = np.array([labels[one] for one in at], dtype=np.float64)
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
+    said, truth = finite(decided), finite([one for one in labels if one is not None])
     whole = bootstrap_interval(truth.tolist(), clusters=of, seed=seed, bounds=(-1.0, 1.0))
     alone = Measured(float(truth.mean()), whole)
     slope = _slope(said[at], truth)

@@ -44,12 +44,12 @@ def correct(
     Raises:
         InputError: the run decides nothing, nothing to correct it by is given, or a file cannot be used.
     """
+    if mix is not None and passport is None:
+        raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
     if passport is None and human is None:
         raise ConfigError(
             "a rate is corrected by the judge's passport (--passport FILE, with --mix FILE) or by labels of people (--human FILE)"
         )
-    if mix is not None and passport is None:
-        raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
     judged = judged_run(home, run)
     labels = None if human is None else read_labels(human, judged, seed=run.seed)
     if passport is not None and judged.judge is None:

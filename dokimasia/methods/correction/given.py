@@ -42,6 +42,7 @@ class Labels(NamedTuple):
     Attributes:
         right: of each unit whether it is right.
         kinds: of wrong ones that the judge decided on and whose kind of error is said, the unit and the kind.
+        named: all kinds that are said, of whatever answer.
         people: how many people labelled.
         drawn: why the labels are no random draw; empty where they may be one.
         p_value: how often a random draw brings samples as far from the run's categories; None where these tell nothing.
@@ -49,6 +50,7 @@ class Labels(NamedTuple):
 
     right: Mapping[Unit, bool]
     kinds: Sequence[tuple[Unit, str]]
+    named: frozenset[str]
     people: int
     drawn: str
     p_value: float | None
@@ -193,6 +195,7 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
     return Labels(
         right,
         [(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
+        frozenset(one.error for one in given if one.error),
         len({one.annotator for one in given}),
         *_drawn(right, judged, seed=seed),
     )

@@ -11,6 +11,7 @@ from dokimasia.algorithms.correction import (
     same_kinds,
     unlike,
 )
+from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.annotation import Unit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryRates, Passport
@@ -24,8 +25,11 @@ SHIFTED = 0.05
 """A mix that is given as shares is warned of where so much of the errors is of other kinds than the passport's."""
 
 LEVEL = 0.05
-FEWEST_WRONG = 5
+FEWEST = 5
 """Below so many labels of a kind, the judge's rates on labelled answers are not held against the passport's."""
+
+SURE = 0.99
+"""The level of the judge's rates on labelled answers: two of them are looked at."""
 
 NO_MIX = (
     "the passport knows how often the judge finds errors that were planted in a mix of its own, and these answers may have "
@@ -98,7 +102,7 @@ def rates_for(
             f"--evaluators {measure.evaluator})"
         )
     if labels is not None:
-        check_known("the labels", (kind for _, kind in labels.kinds), found)
+        check_known("the labels", labels.named, found)
     if mix is not None:
         check_known(mix.source, mix.kinds, found)
         check_apart(mix.source, mix.kinds, found)
@@ -153,19 +157,22 @@ def _clusters(judged: Judged, units: Sequence[Unit]) -> list[str]:
 
 def _unlike_labels(measure: Measure, sensitivity: Measured, specificity: Measured, labels: Labels) -> list[str]:
     """Return which of the judge's rates on labelled answers are not those that the passport makes expected."""
-    decided: dict[bool, list[bool]] = {True: [], False: []}
+    decided: dict[bool, list[tuple[bool, str]]] = {True: [], False: []}
     for several in measure.models.values():
         for one in several:
             if one.decision is not None and one.decision.by_judge and not one.repeat and one.unit in labels.right:
-                decided[labels.right[one.unit]].append(one.decision.right == labels.right[one.unit])
+                right = labels.right[one.unit]
+                decided[right].append((one.decision.right == right, one.cluster))
     off: list[str] = []
     for name, expected, agreed in (
         ("sensitivity", sensitivity, decided[False]),
         ("specificity", specificity, decided[True]),
     ):
-        if len(agreed) < FEWEST_WRONG or expected.interval.reason:
+        if len(agreed) < FEWEST or expected.interval.reason:
             continue
-        here = Measured.of(sum(agreed), len(agreed))
+        hits = [hit for hit, _ in agreed]
+        interval = rate_interval(hits, clusters=[cluster for _, cluster in agreed], level=SURE)
+        here = Measured(sum(hits) / len(hits), interval)
         if unlike(here, expected):
             off.append(
                 f"{name} {here.share:.0%} of {len(agreed)} labelled answers, and {expected.share:.0%} by the passport"

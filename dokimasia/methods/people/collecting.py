@@ -90,8 +90,8 @@ def hand_out(
             write_whole(folder / who / name, data)
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
-    cases = {(one.unit.id, one.unit.criterion) for one in drawn}
-    return Drawn(len(cases), len(drawn), key, _naming(drawn))
+    shown = {(one.unit.id, one.unit.criterion) for one in drawn}
+    return Drawn(len(shown), len(drawn), key, _naming(drawn))
 
 
 def _uri(blobs: BlobStore, ref: ImageRef) -> str:
