@@ -56,9 +56,9 @@ def command(
     --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference).
     What cannot be corrected says why.
     """
-    from dokimasia.methods.correction import correct
+    from dokimasia.methods.correction import CORRECTED, correct
 
-    with reading(settings, run) as (home, found):
+    with reading(settings, run, lambda one: one.method in CORRECTED) as (home, found):
         figures = correct(home, found, passport=passport, human=human, mix=mix)
     if as_json:
         print_json(figures)

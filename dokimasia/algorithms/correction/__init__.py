@@ -1,13 +1,6 @@
 """Rates of right answers corrected for what a judge misses: by its sensitivity and specificity, or by labels of people."""
 
-from dokimasia.algorithms.correction.judged import (
-    LEAST_APART,
-    Corrected,
-    Decision,
-    Measured,
-    corrected_difference,
-    corrected_rate,
-)
+from dokimasia.algorithms.correction.judged import LEAST_APART, corrected_difference, corrected_rate
 from dokimasia.algorithms.correction.kinds import (
     Mixes,
     as_shares,
@@ -23,6 +16,7 @@ from dokimasia.algorithms.correction.labelled import (
     powered_difference,
     powered_rate,
 )
+from dokimasia.algorithms.correction.values import Corrected, Decision, Measured
 
 __all__ = [
     "FEWEST_CLUSTERS",

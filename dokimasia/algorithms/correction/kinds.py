@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.correction.judged import LEAST_APART, Measured
+from dokimasia.algorithms.correction.judged import LEAST_APART
+from dokimasia.algorithms.correction.values import Measured
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.distributions import normal_quantile
 from dokimasia.algorithms.statistics.shares import Interval

@@ -1,6 +1,6 @@
 """The share of right answers from a few labels of people, and a judge's decisions on all: power-tuned inference.
 
-Words as in `judged`. A *label* is what people say of an answer, right or wrong; the answers with a label are a random draw of
+Words as in `values`. A *label* is what people say of an answer, right or wrong; the answers with a label are a random draw of
 all answers.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.correction.judged import Measured
+from dokimasia.algorithms.correction.values import Measured
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
     Floats,

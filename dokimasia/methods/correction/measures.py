@@ -19,6 +19,9 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
+CORRECTED = (EVALUATION.name, AUDIT.name)
+"""The methods whose runs have rates to correct."""
+
 
 class Answer(NamedTuple):
     """One answer of a model, or one rubric of one, and what was decided of it; None where it is not known.
