@@ -21,8 +21,10 @@ from benchmarks.calibration import (
     evaluations,
     judging,
     modes,
+    passports,
     people,
     planted_trees,
+    probes,
     refinements,
     reviews,
     rubric_power,
@@ -55,9 +57,11 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "audits": audits.audits,
     "judging": judging.judging,
     "people": people.people,
+    "passports": passports.passports,
     "duels": duels.duels,
     "arenas": arenas.arenas,
     "corrections": corrections.corrections,
+    "probes": probes.probes,
 }
 
 

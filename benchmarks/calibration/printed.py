@@ -39,6 +39,8 @@ class Rule(NamedTuple):
 
 
 SPLIT = r"(by_options|by_category|by_capability|apart)"
+PROBE = r"probe\.tasks\.judges\.evaluators\.((groups|dimensions)\.)?"
+BESIDE = r"probe\.tasks\.(budgets|tools|references)"
 DUEL = r"((by_category|by_task|single\.(first|second))\.)?"
 RULES = (
     Rule(r"evaluate\.models\.accuracy", RATE, "speaking", "accuracy"),
@@ -118,6 +120,7 @@ RULES = (
     Rule(rf"refine\.models\.({SPLIT}\.)?arms\.(spoken|atoms|shown|withheld)\.gained", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.table\.rows\.gains\.(cells|average)", MEAN, "refinement", "atom gain"),
     Rule(r"refine\.table\.rows\.gain", MEAN, "refinement", "atom gain"),
+    Rule(r"perturb\.((groups|dimensions)\.)?(applies|agreed)", RATE, "rates", "rate"),
     Rule(r"refine\.leaks\.(questions|hints|rewritings)", EXACT, "rates", "rate 0.02 of 69, independent"),
     Rule(r"refine\.judge_steadiness\.share", RATE, "rates", "rate"),
     Rule(r"modes\.(modes|none)\.(failed|met|right|wrong|models|leaves)", RATE, "modes", ""),
@@ -126,6 +129,23 @@ RULES = (
     Rule(r"fingerprint\.(by_judge|by_hand)", RATE, "rates", "rate"),
     Rule(r"fingerprint\.(by_judge|by_hand)\.pairs", EXACT, "rates", "rate 0.9 of 20, independent"),
     Rule(r"quality\.(groups\.)?(accuracy|necessity)", MEAN, "means", "scores at the ceiling"),
+    Rule(rf"{PROBE}undetected", RATE, "probes", "probe, undetected"),
+    Rule(rf"{PROBE}strict", RATE, "probes", "probe, strict"),
+    Rule(rf"{PROBE}(either|both)", RATE, "probes", "probe, in either order"),
+    Rule(rf"{PROBE}worse", RATE, "probes", "probe, judged better"),
+    Rule(rf"{PROBE}named", RATE, "probes", "probe, named although undetected"),
+    Rule(rf"{PROBE}unnoticed", RATE, "probes", "probe, unnoticed"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.equal", RATE, "probes", "probe, score-invariant"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.preferred", RATE, "probes", "probe, harmless preferred"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.flickers", RATE, "probes", "probe, noise floor"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.false_alarms", RATE, "probes", "probe, reader's false alarms"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.places\.consistency", RATE, "probes", "probe, position consistency"),
+    Rule(r"probe\.tasks\.judges\.evaluators\.places\.bias", MEAN, "probes", "probe, position bias"),
+    Rule(r"probe\.tasks\.groups", MEAN, "probes", "probe, group and paradigm"),
+    Rule(r"probe\.tasks\.comparisons\.(judges|paradigms|strategies)\.difference", MEAN, "probes", "probe, paradigms"),
+    Rule(rf"{BESIDE}\.arms\.(undetected|equal)", RATE, "probes", "probe, with tools"),
+    Rule(rf"{BESIDE}\.differences\.difference", MEAN, "probes", "probe, with tools less without"),
+    Rule(rf"{BESIDE}\.dimensions\.difference", MEAN, "probes", "probe, with tools less without in one dimension"),
     Rule(r"(diagnose|fingerprint)\.assets\.rows\.cells", MEAN, "taxonomy", "score at a leaf"),
 )
 """In no order: a place has exactly one."""
@@ -158,6 +178,18 @@ BESIDE_MODELS = {
     "correct: two models, as judged": Rule("", MEAN, "comparison", "paired difference"),
     "correct: two models, by passport": Rule("", MOVER, "corrections", "corrected difference"),
     "correct: two models, by labels": Rule("", JACKKNIFE, "corrections", "by labels, good judge, difference"),
+    "passport: detection": Rule("", RATE, "passports", "passport, detection of all errors"),
+    "passport: detection of a kind of error": Rule("", RATE, "passports", "passport, detection of a"),
+    "passport: strict, judged better": Rule("", RATE, "probes", "probe, undetected"),
+    "passport: false alarms": Rule("", RATE, "passports", "passport, false alarms"),
+    "passport: retests": Rule("", RATE, "passports", "passport, judged otherwise again"),
+    "passport: consistency of places": Rule("", RATE, "duels", "position consistency"),
+    "passport: position bias": Rule("", MEAN, "duels", "position bias"),
+    "passport: own answers": Rule("", RATE, "passports", "passport, own answers"),
+    "passport: unparsable, refused": Rule("", RATE, "passports", "passport, unparsable replies"),
+    "passport: sensitivity": Rule("", RATE, "passports", "passport, sensitivity"),
+    "passport: specificity": Rule("", RATE, "passports", "passport, specificity"),
+    "passport: the recommended one": Rule("", RATE, "passports", "passport, detection of the recommended"),
     "tree agreement: kappa": Rule("", JACKKNIFE, "agreement", "Cohen's kappa"),
 }
 """Intervals of commands whose figures have no model of their own."""

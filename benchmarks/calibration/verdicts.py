@@ -24,6 +24,9 @@ NAMED = (
     "reward, both orders",
     "position bias",
     "position consistency",
+    "probe, undetected",
+    "probe, position bias",
+    "probe, false alarms",
     "corrected",
     "by labels",
 )
@@ -32,7 +35,16 @@ ALONE = (", labels alone", ", labels alone by t")
 """What intervals from labels and a judge are held against: they are at most so much wider in the mean."""
 
 MOST_WIDER = 1.05
-FEW_VALUES = ("any node", "any mode", "any pair", "false gain", "right answers", "favoured place", "any rate")
+FEW_VALUES = (
+    "any node",
+    "any mode",
+    "any pair",
+    "any dimension",
+    "any rate",
+    "false gain",
+    "right answers",
+    "favoured place",
+)
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)

@@ -1,16 +1,33 @@
-"""The perturbing role: it plants one error of a named dimension in a text, for each of a list of errors (FOCUS, 2.3)."""
+"""The roles around planted errors: who plants one in a text, who writes gold answers, and who checks both (FOCUS, 2)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.perturbation import Change, Target
-from dokimasia.domain.sample import ImageRef
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
+from dokimasia.domain.perturbation import Change, Dimension, Rewritten, Target
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.parsing.blindspots.perturbed import (
+    parse_change_check,
+    parse_gold,
+    parse_gold_check,
+    parse_passages,
+    parse_rewrite,
+)
 from dokimasia.parsing.perturbation import parse_perturbations
 from dokimasia.prompts import lines_text
-from dokimasia.prompts.dimensions import dimensions
+from dokimasia.prompts.dimensions import dimensions, error_dimensions
 
-__all__ = ["dimensions", "plant_errors"]
+__all__ = [
+    "check_change",
+    "check_gold",
+    "dimensions",
+    "error_dimensions",
+    "perturb_answer",
+    "plant_errors",
+    "write_gold",
+]
 
 
 def plant_errors(
@@ -27,10 +44,6 @@ def plant_errors(
         repeat: which independent draw.
     """
     used = {target.dimension.name: target.dimension for target in targets}
-    described = (
-        {"dimension": one.name, "definition": one.definition, "right": one.right, "wrong": one.wrong}
-        for one in used.values()
-    )
     errors = (
         {"n": number, "dimension": target.dimension.name, **({"about": target.about} if target.about else {})}
         for number, target in enumerate(targets, start=1)
@@ -38,10 +51,69 @@ def plant_errors(
     read = partial(parse_perturbations, text=text, expected=len(targets))
     return Ask(
         "perturbation",
-        {"text": text, "dimensions": lines_text(described), "errors": lines_text(errors)},
+        {"text": text, "dimensions": dimensions_text(used.values()), "errors": lines_text(errors)},
         shown=("text", "dimensions", *(("image",) if images else ())),
         parse=read,
         parse_again=partial(read, lenient=True),
         images=images,
         repeat=repeat,
+    )
+
+
+def write_gold(sample: Sample) -> Ask[str]:
+    """A model answers a sample's request so that its answer can serve as the right one; it sees image and request."""
+    return Ask("gold_answer", question_inputs(sample), ("image", "question"), parse=parse_gold, images=sample.images)
+
+
+def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
+    """A model says of a gold answer which words are wrong and what is so instead, or that it is right (both empty).
+
+    It sees image and request, and the reference answer where there is one.
+    """
+    inputs = {**question_inputs(sample), "answer": answer}
+    shown = ["image", "question", "answer"]
+    if sample.reference_text is not None:
+        inputs["reference_answer"] = sample.reference_text
+        shown.append("reference_answer")
+    return Ask("gold_check", inputs, shown, parse=partial(parse_gold_check, gold=answer), images=sample.images)
+
+
+def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
+    """A model makes a gold answer worse in one dimension, or harmlessly other, and says what it changed (FOCUS, 2.3).
+
+    It sees image, request, gold answer and the dimension. In most dimensions it changes passages; in those that run
+    through a text it writes the answer anew.
+    """
+    name = dimension.name
+    if name == NEUTRAL:
+        prompt, parse = "harmless_rewrite", partial(parse_rewrite, gold=gold, neutral=True)
+    elif dimension.whole:
+        prompt, parse = "error_throughout", partial(parse_rewrite, gold=gold)
+    else:
+        prompt, parse = "error_in_passages", partial(parse_passages, gold=gold)
+    inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}
+    return Ask(prompt, inputs, ("image", "question", "gold", "dimension"), parse=parse, images=sample.images)
+
+
+def check_change(
+    sample: Sample, gold: str, perturbed: str, among: Sequence[ErrorDimension]
+) -> Ask[tuple[str, tuple[str, ...], bool, str]]:
+    """A model says of a changed answer which dimension the change is of, what else is worse, whether it is, and why.
+
+    It sees image, request and both answers, and is not told what the change was meant as.
+    """
+    told = lines_text({"name": one.name, "definition": one.definition} for one in among)
+    return Ask(
+        "change_check",
+        {**question_inputs(sample), "answer": gold, "changed": perturbed, "dimensions": told},
+        ("image", "question", "gold", "perturbed"),
+        parse=partial(parse_change_check, names=[one.name for one in among]),
+        images=sample.images,
+    )
+
+
+def dimensions_text(among: Iterable[Dimension]) -> str:
+    """Return dimensions as a model is shown them: an object a line, with definition and example."""
+    return lines_text(
+        {"dimension": one.name, "definition": one.definition, "right": one.right, "wrong": one.wrong} for one in among
     )

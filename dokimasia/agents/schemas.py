@@ -52,11 +52,11 @@ def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[S
     With `published` it does not ask whether the response speaks of a criterion.
     """
     spoken: dict[str, JsonValue] = {} if published else {"stated": {"type": "boolean"}}
-    row = _closed(n=_one_of(range(1, expected + 1)), **spoken, score=_one_of(range(1, 6)))
+    row = closed(n=one_of(range(1, expected + 1)), **spoken, score=one_of(range(1, 6)))
     told = "" if published else '"stated": TRUE_OR_FALSE, '
     parse = partial(parse_structured_scores, expected=expected)
     return Structured(
-        schema={"title": "checkpoint_scores", **_closed(scores={"type": "array", "items": row})},
+        schema={"title": "checkpoint_scores", **closed(scores={"type": "array", "items": row})},
         form=f'{{"scores": [{{"n": NUMBER, {told}"score": SCORE}}, ...]}}'
         + ("" if published else '; "stated" is false, and "score" 1, where the response does not speak of the point'),
         parse=partial(silence_unasked, parse) if published else parse,
@@ -74,13 +74,13 @@ def criteria(image_count: int, *, published: bool = False) -> Structured[Sequenc
     With `published` it does not ask which of them is the final answer.
     """
     box: JsonValue = {"anyOf": [{"type": "array", "items": _NUMBER}, {"type": "null"}]}
-    anchor = _closed(image=_one_of(range(max(1, image_count))), box=box)
-    weight = _one_of(range(1, WEIGHT_TOTAL + 1))
+    anchor = closed(image=one_of(range(max(1, image_count))), box=box)
+    weight = one_of(range(1, WEIGHT_TOTAL + 1))
     last: dict[str, JsonValue] = {} if published else {"final": _TRUTH}
-    row = _closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor, **last)
+    row = closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor, **last)
     final = "" if published else ', "final": TRUE_OR_FALSE'
     return Structured(
-        schema={"title": "criteria", **_closed(criteria={"type": "array", "items": row})},
+        schema={"title": "criteria", **closed(criteria={"type": "array", "items": row})},
         form='{"criteria": [{"question": "QUESTION", "ground_truth": "ANSWER", "weight": NUMBER, '
         f'"anchor": {{"image": NUMBER, "box": [LEFT, TOP, RIGHT, BOTTOM]}}{final}}}, ...]}}; "box" is null for the whole '
         "image",
@@ -91,10 +91,10 @@ def criteria(image_count: int, *, published: bool = False) -> Structured[Sequenc
 def criteria_check(expected: int) -> Structured[CriteriaCheck]:
     """Return the form of a second look at so many criteria."""
     verdicts = dict.fromkeys(VERDICTS, _TRUTH)
-    row = _closed(n=_one_of(range(1, expected + 1)), **verdicts, reason=_TEXT)
+    row = closed(n=one_of(range(1, expected + 1)), **verdicts, reason=_TEXT)
     shown = ", ".join(f'"{name}": TRUE_OR_FALSE' for name in VERDICTS)
     return Structured(
-        schema={"title": "criteria_check", **_closed(criteria={"type": "array", "items": row}, missing=_TEXT)},
+        schema={"title": "criteria_check", **closed(criteria={"type": "array", "items": row}, missing=_TEXT)},
         form=f'{{"criteria": [{{"n": NUMBER, {shown}, "reason": "REASON"}}, ...], "missing": "WHAT"}}; "reason" is empty '
         'where all three are true, and "missing" where nothing is missing',
         parse=partial(parse_structured_check, expected=expected),
@@ -105,15 +105,17 @@ def equivalence() -> Structured[bool]:
     """Return the form of the verdict on whether two answers say the same."""
     verdict: JsonValue = {"type": "string", "enum": ["same", "different"]}
     return Structured(
-        schema={"title": "equivalence", **_closed(reasoning=_TEXT, verdict=verdict)},
+        schema={"title": "equivalence", **closed(reasoning=_TEXT, verdict=verdict)},
         form='{"reasoning": "one short sentence", "verdict": "same"} or {"reasoning": "...", "verdict": "different"}',
         parse=parse_structured_equivalence,
     )
 
 
-def _one_of(values: Sequence[int]) -> JsonValue:
+def one_of(values: Sequence[int]) -> JsonValue:
+    """Return the schema of a whole number that is one of these."""
     return {"type": "integer", "enum": list(values)}
 
 
-def _closed(**properties: JsonValue) -> dict[str, JsonValue]:
+def closed(**properties: JsonValue) -> dict[str, JsonValue]:
+    """Return the schema of an object that has all of these properties and no others."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 @click.argument("run")
 @click.option("--who", help="Who checks (default: the name of the user of this machine).")
 @click.option("--second", is_flag=True, help="Go through what others have decided, for a second opinion.")
-@click.option("--export", "export", type=FILE, help="Write all items here (JSON lines).")
+@click.option(
+    "--export", "export", type=FILE, help="Write all items here (JSON lines; with perturbations also a page)."
+)
 @click.option(
     "--import",
     "import_",
@@ -34,14 +36,17 @@ def command(
     import_: Path | None,
     as_json: bool,
 ) -> None:
-    """Check the captions and rubrics that RUN made: accept, edit, delete a sentence, or reject.
+    """Check what RUN made: accept, edit or reject captions and rubrics, or label perturbations.
+
+    A perturbation is valid (worse), score-invariant (harmless), incorrect, not relevant, or one is not sure; judges are
+    probed with the first two alone.
 
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
     from dokimasia.methods.checks import open_for_people
     from dokimasia.methods.checks.figures import check_figures
-    from dokimasia.methods.checks.files import export_checks, import_checks
+    from dokimasia.methods.checks.files import import_checks, write_checks
 
     person = (who or _user()).strip()
     if import_ is not None:
@@ -54,10 +59,9 @@ def command(
         click.echo(text, err=True)
     every = open_for_people(settings, run)
     if export is not None:
-        from dokimasia.runs.reading.export_formats import write_whole
-
-        write_whole(export, b"".join(export_checks(every)))
-        click.echo(f"wrote {several(len(every), 'item')} to {export}", err=True)
+        beside = [path for path in write_checks(settings, every, export, who=person)[1:] if path.suffix == ".html"]
+        page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
+        click.echo(f"wrote {several(len(every), 'item')} to {export}{page}", err=True)
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 

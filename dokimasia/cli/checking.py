@@ -5,15 +5,27 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from rich.markup import escape
+from rich.text import Text
 
 from dokimasia.cli.shared import console
-from dokimasia.domain.decision import CheckItem, Decision, Standing, difference, sentences_of, without_sentences
+from dokimasia.domain.blindspots import Label
+from dokimasia.domain.decision import (
+    Action,
+    CheckItem,
+    Decision,
+    Kind,
+    Standing,
+    difference,
+    sentences_of,
+    without_sentences,
+)
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import decide
+from dokimasia.methods.checks.perturbed import MEANINGS, Shown, marked, shown_perturbations
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples
@@ -21,9 +33,31 @@ from dokimasia.storage.runs import load_samples
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
-KEYS = "a accept · e edit · d 2,3 delete sentences · r reject · o open the image · s skip · b back · q stop"
+LABEL_KEYS: dict[str, Label] = {
+    "v": "valid",
+    "i": "score_invariant",
+    "x": "incorrect",
+    "n": "not_relevant",
+    "u": "not_sure",
+}
+_MOVES = "o open the image · s skip · b back · q stop"
+TEXT_KEYS = f"a accept · e edit · d 2,3 delete sentences · r reject · {_MOVES}"
+KEYS: dict[Kind, str] = {
+    "caption": TEXT_KEYS,
+    "rubric": TEXT_KEYS,
+    "perturbation": " · ".join([*(f"{key} {label.replace('_', ' ')}" for key, label in LABEL_KEYS.items()), _MOVES]),
+}
 STEPS = {"s": 1, "b": -1, "q": None}
 """By key that decides nothing: the step to the next item, or None to stop."""
+
+STYLES = {"same": "", "removed": "red strike", "added": "green underline"}
+
+
+class _Aid(NamedTuple):
+    """What is shown beside an item: its pictures as files, by what they are called, and a perturbation's other parts."""
+
+    pictures: Sequence[tuple[str, Path]] = ()
+    shown: Shown | None = None
 
 
 def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str, second: bool) -> int:
@@ -38,15 +72,15 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
         out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else ""))
         return 0
     decided = at = 0
-    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS}")
+    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[items[0].item.kind]}")
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
-        pictures = _pictures(settings, items, Path(folder))
+        aids = _aids(settings, items, Path(folder))
         try:
             while at < len(items):
                 item = items[at].item
-                shown = pictures.get(item.sample_id, ())
-                _show(item, at + 1, len(items), shown)
-                step, made = _ask(settings, item, who, shown)
+                aid = aids.get(item.id, _Aid())
+                _show(item, at + 1, len(items), aid)
+                step, made = _ask(settings, item, who, aid.pictures)
                 decided += made
                 at = max(0, at + step) if step is not None else len(items)
         except (click.Abort, EOFError, KeyboardInterrupt):
@@ -61,18 +95,44 @@ def _is_due(one: Standing, who: str, second: bool) -> bool:
     return one.state == "waiting"
 
 
-def _show(item: CheckItem, number: int, count: int, pictures: Sequence[Path]) -> None:
+def _show(item: CheckItem, number: int, count: int, aid: _Aid) -> None:
     out = console()
     out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} of {escape(item.sample_id)} · item {item.id}")
-    for picture in pictures:
-        out.print(f"[dim]image: {escape(str(picture))}[/dim]", soft_wrap=True)
+    for name, picture in aid.pictures:
+        out.print(f"[dim]{name}: {escape(str(picture))}[/dim]", soft_wrap=True)
+    if aid.shown is not None:
+        _show_perturbation(aid.shown)
+        return
     if item.detail:
         out.print(f"[dim]{escape(item.detail)}[/dim]")
     for place, sentence in enumerate(sentences_of(item.text), 1):
         out.print(f"{place:>3}  {escape(sentence)}")
 
 
-def _ask(settings: "Settings", item: CheckItem, who: str, pictures: Sequence[Path]) -> tuple[int | None, int]:
+def _show_perturbation(shown: Shown) -> None:
+    """Print what was asked, the gold answer, what was changed in it, and what the change was meant as."""
+    out = console()
+    item = shown.item
+    plain = out.color_system is None or out.no_color
+    changed = (
+        Text(marked(shown.pieces)) if plain else Text.assemble(*((one.text, STYLES[one.kind]) for one in shown.pieces))
+    )
+    rows = (
+        ("asked", Text(shown.prompt)),
+        ("gold", Text(item.gold)),
+        ("changed", changed),
+        ("edit", Text(item.instruction)),
+        ("said to be", Text(item.description)),
+        ("dimension", Text(f"{shown.title}: {shown.definition}")),
+    )
+    for name, text in rows:
+        if text.plain:
+            out.print(Text.assemble((f"{name:>10}  ", "dim"), text))
+
+
+def _ask(
+    settings: "Settings", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]]
+) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out = console()
     if draft_file(settings.home, item.id, who).exists():
@@ -83,25 +143,47 @@ def _ask(settings: "Settings", item: CheckItem, who: str, pictures: Sequence[Pat
         if key in STEPS:
             return STEPS[key], 0
         try:
-            if key in ("a", "r"):
-                return 1, _said(decide(item, "accept" if key == "a" else "reject", who=who, settings=settings))
+            action = _action(item, key)
+            if action is not None:
+                return 1, _said(decide(item, action, who=who, settings=settings))
             if key == "d":
                 numbers = [int(number) for number in re.findall(r"\d{1,4}", rest)]
                 text = without_sentences(item.text, numbers)
             elif key == "o":
-                for picture in pictures:
+                for _, picture in pictures:
                     click.launch(str(picture))
                 continue
             elif key == "e":
                 text = _edit(settings, item, who)
             else:
-                out.print(KEYS)
+                _explain(item)
                 continue
             if text is not None:
                 return 1, _said(decide(item, "edit", text=text, who=who, settings=settings))
             out.print("nothing was changed")
         except (InputError, ValueError) as problem:
             out.print(f"[red]{escape(str(problem))}[/red]")
+
+
+def _action(item: CheckItem, key: str) -> Action | None:
+    """What a key alone decides on an item; None where it needs more, or decides nothing.
+
+    Raises:
+        InputError: the key decides on a text, and a perturbation is labelled.
+    """
+    actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
+    if item.kind == "perturbation" and key in actions:
+        raise InputError(item.refusal(actions[key]))
+    alone: dict[str, Action] = {**LABEL_KEYS} if item.kind == "perturbation" else {"a": "accept", "r": "reject"}
+    return alone.get(key)
+
+
+def _explain(item: CheckItem) -> None:
+    """Print the keys, and of labels what they mean."""
+    console().print(KEYS[item.kind])
+    if item.kind == "perturbation":
+        for key, label in LABEL_KEYS.items():
+            console().print(f"{key}  {label.replace('_', ' ')}: {MEANINGS[label]}")
 
 
 def _edit(settings: "Settings", item: CheckItem, who: str) -> str | None:
@@ -133,15 +215,19 @@ def _said(decision: Decision | None) -> int:
     return 1
 
 
-def _pictures(settings: "Settings", items: Sequence[Standing], folder: Path) -> dict[str, list[Path]]:
-    """Copy the images of each sample that is checked to a folder, under names that programs for pictures know."""
-    wanted = {one.item.sample_id for one in items}
+def _aids(settings: "Settings", items: Sequence[Standing], folder: Path) -> dict[str, _Aid]:
+    """What is shown beside each item; its images are copied to a folder, under names that programs for pictures know."""
+    run = items[0].item.run
     with Home.open(settings.home, write=False) as home:
-        return {
-            sample.id: [_copied(home.blobs.file(image.sha256), image.media_type, folder) for image in sample.images]
-            for sample in load_samples(home, items[0].item.run)
-            if sample.id in wanted
-        }
+        perturbed = shown_perturbations(home, run) if any(one.item.kind == "perturbation" for one in items) else {}
+        images = {sample.id: [("image", ref) for ref in sample.images] for sample in load_samples(home, run)}
+        found: dict[str, _Aid] = {}
+        for item in (one.item for one in items):
+            shown = perturbed.get(item.subject)
+            of_item = images.get(item.sample_id, []) if shown is None else shown.images
+            copies = [(name, _copied(home.blobs.file(ref.sha256), ref.media_type, folder)) for name, ref in of_item]
+            found[item.id] = _Aid(copies, shown)
+    return found
 
 
 def _copied(picture: Path, media_type: str, folder: Path) -> Path:

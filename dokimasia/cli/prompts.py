@@ -37,7 +37,7 @@ def command(context: click.Context, as_json: bool) -> None:
 @click.argument("name")
 def show(name: str) -> None:
     """Print the prompt NAME as its file holds it."""
-    click.echo(_file(name).read_text(encoding="utf-8"), nl=False)
+    click.echo(_text(name), nl=False)
 
 
 @command.command()
@@ -46,7 +46,7 @@ def show(name: str) -> None:
 @click.option("--force", is_flag=True, help="Replace files that are already there.")
 def copy(names: tuple[str, ...], folder: Path, force: bool) -> None:
     """Write each prompt NAME to FOLDER, to be changed and named with --prompts FOLDER."""
-    files = {folder / f"{name}.md": _file(name).read_bytes() for name in names}
+    files = {folder / f"{name}.md": _text(name).encode() for name in names}
     there = [str(path) for path in files if path.exists()]
     if there and not force:
         raise InputError(f"{', '.join(there)}: already there; replace with --force, or name another folder")
@@ -72,8 +72,7 @@ def _prompt(name: str) -> "Prompt":
     return default_library().get(name)
 
 
-def _file(name: str) -> Path:
-    """Return the file of a shipped prompt, whose name is the prompt's."""
-    from dokimasia.prompts.library import SHIPPED
+def _text(name: str) -> str:
+    from dokimasia.prompts.library import shipped_text
 
-    return next(SHIPPED.rglob(f"{_prompt(name).name}.md"))
+    return shipped_text(name)

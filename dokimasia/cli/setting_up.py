@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 
+PASSPORT = "passport"
+
+
 @click.command()
 @click.option(
     "--config", "path", type=FILE, default=Path("dokimasia.toml"), show_default=True, help="Where to write it."
@@ -35,11 +38,17 @@ def init(path: Path, force: bool) -> None:
 def schema(method: str | None) -> None:
     """Print the JSON schema of what --json prints of a run of METHOD; without METHOD, list the methods that have one.
 
+    `passport` stands for the files that `dokimasia passport` writes.
+
     A field that is not required is left out where there is nothing to say.
     """
+    from dokimasia.methods.passports import schema as passport_schema
     from dokimasia.runs.registry import method_named
     from dokimasia.runs.shapes import described, published
 
+    if method == PASSPORT:
+        print_json(passport_schema())
+        return
     if method is not None:
         near = next((one.name for one in described() if method in (one.drawing().name, one.title)), None)
         if near is not None and near != method:
@@ -50,6 +59,7 @@ def schema(method: str | None) -> None:
         return
     for one in described():
         click.echo(f"{one.name:<12} {one.title}")
+    click.echo(f"{PASSPORT:<12} the passport of a judge, which is a file")
 
 
 @click.command()

@@ -20,6 +20,11 @@ def command() -> None:
 @click.option(
     "--described", is_flag=True, help="Scenes to be described, without questions: data for review and filter."
 )
+@click.option(
+    "--gold",
+    type=click.Choice(["texts", "images"]),
+    help="Data for perturb: scenes with a gold answer each, or with the prompt that they pass for having been made by.",
+)
 @click.option("--creative", is_flag=True, help="Creative cases of one to nine pictures, with criteria: data for duels.")
 @click.option(
     "--disputed",
@@ -39,6 +44,7 @@ def make(
     file: Path,
     samples: int,
     described: bool,
+    gold: str | None,
     creative: bool,
     disputed: float,
     seed: int,
@@ -46,12 +52,14 @@ def make(
     force: bool,
 ) -> None:
     """Write FILE (JSON lines) and its pictures in images/ beside it: seven domains, six kinds of question."""
-    if described and creative:
-        raise click.UsageError("--described and --creative make different data; leave one of them out")
-    if rankings and (described or creative):
-        raise click.UsageError("--rankings are of answers to questions; leave out --described and --creative")
+    if described + creative + bool(gold) > 1:
+        raise click.UsageError("--described, --creative and --gold make different data; leave all but one of them out")
+    if rankings and (described or creative or gold):
+        raise click.UsageError("--rankings are of answers to questions; leave out --described, --creative and --gold")
 
     def write(to: Path) -> list[str]:
+        if gold:
+            return [_gold(to, samples, seed, of_texts=gold == "texts")]
         return _written(
             to, samples, described=described, creative=creative, disputed=disputed, seed=seed, rankings=rankings
         )
@@ -60,6 +68,13 @@ def make(
         _check_free(file, write, rankings=rankings)
     for line in write(file):
         click.echo(f"wrote {line}")
+
+
+def _gold(file: Path, samples: int, seed: int, *, of_texts: bool) -> str:
+    from dokimasia.simulation.world import write_gold
+
+    write_gold(file, samples, seed, of_texts=of_texts)
+    return f"{several(samples, 'scene')} with {'gold answers' if of_texts else 'the prompts of gold images'}: {file}"
 
 
 def _written(

@@ -197,7 +197,7 @@ class Detection(NamedTuple):
     """What came of one item under one evaluator of one judge: the unit that rates of blind spots are counted over.
 
     Attributes:
-        judge: the judge's shown name, with `@BUDGET` or `+tools` where it was asked so.
+        judge: the judge's shown name, with `@BUDGET`, `+tools` or `+new-reference` where it was asked so.
         task: the item's task.
         evaluator: how it was asked.
         case: what was put to it.

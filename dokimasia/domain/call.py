@@ -143,12 +143,13 @@ class Embedding(Value):
 
 
 class ImageEdit(Value):
-    """An image changed as an instruction says."""
+    """An image changed as an instruction says; `extra` is passed on as it stands, such as a `size` or a `quality`."""
 
     kind: Literal["image_edit"] = "image_edit"
     model: ModelRef
     image: ImageRef
     instruction: str
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
     repeat: int = Field(default=0, ge=0)
 
 
@@ -188,11 +189,18 @@ class EmbeddingReply(Value):
 
 
 class ImageEditReply(Value):
-    """The edited image, already in the blob store."""
+    """The edited image, already in the blob store; or, where the provider will not edit it so, why not, as a `refusal`."""
 
     kind: Literal["image_edit"] = "image_edit"
-    image: ImageRef
+    image: ImageRef | None = None
+    refusal: str | None = None
     usage: Usage = Usage()
+
+    @model_validator(mode="after")
+    def _edited_or_refused(self) -> "ImageEditReply":
+        if (self.image is None) != (self.refusal is not None):
+            raise ValueError("an image edit came to an image, or was refused")
+        return self
 
 
 ModelReply = Annotated[ChatReply | EmbeddingReply | ImageEditReply, Field(discriminator="kind")]
@@ -218,11 +226,13 @@ def canonical_request(call: ModelCall) -> dict[str, Any]:
     """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
     version.
 
-    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked. Tools appear
-    only where there are any, so that a call without them has one identity, older or newer than tools are.
+    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked. Tools, and what
+    an image edit holds beside its instruction, appear only where there are any, so that a call without them has one
+    identity, older or newer than they are.
     """
     body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
-    for holder, field in ((body, "tools"), *((message, "tool_calls") for message in body.get("messages", ()))):
+    optional = ((body, "tools"), (body, "extra"), *((message, "tool_calls") for message in body.get("messages", ())))
+    for holder, field in optional:
         if field in holder and not holder[field]:
             del holder[field]
     body["model"] = call.model.model

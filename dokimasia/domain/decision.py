@@ -4,22 +4,38 @@ import difflib
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
+from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import Value, digest
 
-Kind = Literal["caption", "rubric"]
-"""What an item is: a golden caption, or one rubric."""
+Kind = Literal["caption", "rubric", "perturbation"]
+"""What an item is: a golden caption, one rubric, or a gold answer with the same made worse."""
 
-Action = Literal["accept", "edit", "reject"]
-"""What a person decides. Deleting a sentence is an edit."""
+TextAction = Literal["accept", "edit", "reject"]
+"""What a person decides on a text. Deleting a sentence is an edit."""
 
-State = Literal["waiting", "accepted", "edited", "rejected"]
-"""How an item stands."""
+Action = TextAction | Label
+"""What a person decides: on a perturbation it is one of five labels."""
 
-STATES: dict[Action, State] = {"accept": "accepted", "edit": "edited", "reject": "rejected"}
+ACTIONS: dict[Kind, tuple[Action, ...]] = {
+    "caption": get_args(TextAction),
+    "rubric": get_args(TextAction),
+    "perturbation": LABELS,
+}
+"""What can be decided, by what the item is."""
+
+State = Literal["waiting", "accepted", "edited", "rejected"] | Label
+"""How an item stands; a perturbation stands as it was labelled."""
+
+STATES: dict[Action, State] = {
+    "accept": "accepted",
+    "edit": "edited",
+    "reject": "rejected",
+    **{label: label for label in LABELS},
+}
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?:[\"'\u201d\u2019)])?\s+(?=\S)")
 
@@ -27,7 +43,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])(?:[\"'\u201d\u2019)])?\s+(?=\S)")
 class CheckItem(Value):
     """Something that a person is to check: the text of a value (`subject`, its content id) that a run made.
 
-    `detail` is what helps to decide, such as a rubric's stream and evidence. `position` orders the items of a run.
+    Of a perturbation the text is the changed answer, or what the editing model was told. `detail` is what helps to
+    decide, such as a rubric's stream and evidence. `position` orders the items of a run.
     """
 
     run: str
@@ -37,6 +54,18 @@ class CheckItem(Value):
     text: str
     detail: str = ""
     position: int = Field(default=0, ge=0)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What can be decided on it."""
+        return ACTIONS[self.kind]
+
+    def refusal(self, action: Action) -> str:
+        """Return why something cannot be decided on it; empty where it can."""
+        if action in self.actions:
+            return ""
+        done = "labelled, and not accepted, edited or rejected" if self.kind == "perturbation" else "not labelled"
+        return f"item {self.id}: a {self.kind} is {done}: what can be decided is {', '.join(self.actions)}"
 
     @property
     def id(self) -> str:

@@ -1,11 +1,12 @@
 """Passports of judges: what probes measured of one judge, with the prompts that it was asked by and a hash of it all."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import Evaluator, Paradigm, Task
+from dokimasia.domain.blindspots import IN_USE, Evaluator, Paradigm, Task
 from dokimasia.domain.call import Sampling
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import FailureKind
@@ -42,7 +43,12 @@ class PassportModel(Value):
     model: str = Field(min_length=1, description="its LiteLLM name")
     endpoint: str = Field(description="where it runs")
     version: str | None = Field(description="its version as the endpoint reported it; null where that is not known")
-    sampling: Sampling
+    sampling: Sampling | None = Field(
+        default=None, description="under the evaluators that evaluations and audits use; null where none was asked"
+    )
+    sampling_published: Sampling | None = Field(
+        default=None, description="under the nine published evaluators; null where none was asked"
+    )
     max_image_side: int | None = Field(default=None, description="larger images were sent smaller; null: as they are")
     tools: bool = Field(default=False, description="whether it was offered tools to look closer with")
     simulated: bool = Field(default=False, description="whether it is a simulated model")
@@ -51,6 +57,10 @@ class PassportModel(Value):
     def key(self) -> tuple[str, str]:
         """What tells one model from another: its LiteLLM name and endpoint, never its alias."""
         return self.model, self.endpoint
+
+    def sampled(self, evaluator: Evaluator) -> Sampling | None:
+        """Return how it was sampled under an evaluator."""
+        return self.sampling if evaluator in IN_USE else self.sampling_published
 
 
 class PassportData(Value):
@@ -222,17 +232,12 @@ class Passport(Value):
     @property
     def content_hash(self) -> str:
         """The SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
-        return _hash(self.model_dump(mode="json", exclude={"sha256"}))
+        return hash_of(self.model_dump(mode="json"))
 
     @property
     def identity(self) -> str:
         """The same without the dates: equal for equal measurements, whenever they were made."""
-        return _hash(self.model_dump(mode="json", exclude={"sha256", "dates"}))
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the content is that which the hash was made of."""
-        return self.sha256 == self.content_hash
+        return hash_of(self.model_dump(mode="json", exclude={"dates"}))
 
     @property
     def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
@@ -249,5 +254,6 @@ class Passport(Value):
         return next((one for one in self.binary if (one.task, one.evaluator) == (task, evaluator)), None)
 
 
-def _hash(content: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical_json(content)).hexdigest()
+def hash_of(body: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a passport as JSON has it, its own hash left out."""
+    return hashlib.sha256(canonical_json({name: one for name, one in body.items() if name != "sha256"})).hexdigest()

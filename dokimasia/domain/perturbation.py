@@ -1,12 +1,14 @@
-"""Planted errors: dimensions of error, and the changes that plant one error of a dimension in a text (FOCUS, 2.2 and 2.3)."""
+"""Planted errors: dimensions of error, the changes and edits that plant one, gold answers, what checks say (FOCUS, 2)."""
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Provenance
+from dokimasia.domain.options import GraphOptions
 
 
 class Dimension(Value):
@@ -70,3 +72,113 @@ def changed(text: str, changes: Iterable[Change]) -> str:
     for (start, end), change in sorted(zip(spans(text, listed), listed, strict=True), key=lambda one: -one[0][0]):
         text = text[:start] + change.new + text[end:]
     return text
+
+
+class GoldAnswer(Value):
+    """An answer to a sample that is held to be right, from which perturbed ones are made.
+
+    `by` is the model that wrote it, empty where the data gave it. `right` is what a checking model said of it, None where
+    nobody was asked; where it is false, `words` are those that are wrong and `why` says what is so instead.
+    """
+
+    sample: str
+    text: str = Field(min_length=1)
+    by: str = ""
+    right: bool | None = None
+    words: str = ""
+    why: str = ""
+    provenance: Provenance | None = None
+    checked: Provenance | None = None
+
+    @property
+    def word_count(self) -> int:
+        """How many words it has."""
+        return len(self.text.split())
+
+
+class Rewritten(NamedTuple):
+    """What a perturbing model makes of an answer: the whole new text and what was changed, or in `none` why it makes none."""
+
+    text: str = ""
+    description: str = ""
+    none: str = ""
+
+
+class NotApplicable(Value):
+    """A dimension in which a gold answer cannot be perturbed, and why: as a model says, or since it is `too_short`."""
+
+    sample: str
+    dimension: str
+    why: str
+    too_short: bool = False
+    provenance: Provenance | None = None
+
+
+class ChangeCheck(Value):
+    """What a checking model says of a change, without being told what it was meant as.
+
+    `kind` is the dimension that it takes the change for, empty for none; `also` are others in which it finds something
+    worse beside; `worse` whether the changed answer is the worse one. `of` is the id of the perturbation.
+    """
+
+    of: str
+    kind: str
+    also: tuple[str, ...] = ()
+    worse: bool
+    why: str = ""
+    provenance: Provenance
+
+    def doubts(self, dimension: str, *, neutral: bool) -> tuple[str, ...]:
+        """Return what speaks against the change being what it was meant as: `kind`, `also`, `worse`, or nothing."""
+        found = {"kind": self.kind != dimension, "also": bool(self.also), "worse": self.worse == neutral}
+        return tuple(name for name, doubted in found.items() if doubted)
+
+
+class PerturbOptions(GraphOptions):
+    """Options of perturbing: `judge` is who perturbs answers, or writes the instructions by which images are edited.
+
+    `editor` is the image model that edits them, and `writer` who writes gold answers. `checker` is who says whether a gold
+    answer is right, what a change is of, and whether an edit was carried out; empty where nobody is asked.
+    """
+
+    editor: str = ""
+    writer: str = ""
+    checker: str = ""
+
+
+class EditInstruction(Value):
+    """How an image is to be edited so that it is at fault in one dimension, and what will be wrong with it then.
+
+    `unsuited` says why the image cannot be edited so; then there is no instruction.
+    """
+
+    instruction: str = ""
+    change: str = ""
+    unsuited: str = ""
+
+    @model_validator(mode="after")
+    def _either_or(self) -> Self:
+        if bool(self.instruction and self.change) == bool(self.unsuited):
+            raise ValueError("there is an instruction that says what is changed, or why there is none")
+        return self
+
+
+class EditCheck(Value):
+    """What somebody says who saw both images: whether the edit was carried out, whether alone, and what differs."""
+
+    done: bool
+    alone: bool
+    seen: str = ""
+
+
+class EditRecord(Value):
+    """How an edited image came about, beside what was changed in it: kept with the item, and no part of its identity.
+
+    `changed` is the share of pixels (0 to 1) that are not as they were; it is a hint and no verdict, since image models
+    redraw what they leave as it is. `call` is the ledger key of the edit; `check` is None where nobody was asked.
+    """
+
+    perturbed: str
+    changed: float = Field(ge=0, le=1)
+    call: str
+    check: EditCheck | None = None

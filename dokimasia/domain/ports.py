@@ -38,6 +38,18 @@ class Reducer(Protocol):
         ...
 
 
+class ImageReader(Protocol):
+    """Says what an image's bytes are, once it is sure that they are a whole image of an allowed format and size."""
+
+    def __call__(self, data: bytes, where: str) -> ImageRef:
+        """Return the image's reference.
+
+        Raises:
+            DataError: the bytes are no such image; the message begins with `where`.
+        """
+        ...
+
+
 class Transport(Protocol):
     """One way to reach a model: it sends one request once, and never retries."""
 

@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from dokimasia.domain.call import MOST_TOKENS, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelReply
+from dokimasia.domain.call import (
+    MOST_TOKENS,
+    ChatReply,
+    Embedding,
+    EmbeddingReply,
+    ImageEditReply,
+    ModelCall,
+    ModelReply,
+)
 from dokimasia.domain.identity import Value
 from dokimasia.errors import TransportError
 from dokimasia.log import forms_of
@@ -39,6 +47,9 @@ def shorten(text: str) -> str:
 
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
     """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
+    if isinstance(reply, ImageEditReply):
+        cleaned = _cleaned(reply, clean, "refusal")
+        return reply if cleaned == reply else cleaned
     if not isinstance(reply, ChatReply):
         return reply
     tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import Answer, Embedding, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
@@ -210,7 +210,7 @@ class ModelGateway:
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
         """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""
         side = self._sides.get(call.model.name)
-        if side is None or self._reduce is None or not isinstance(call, Chat):
+        if side is None or self._reduce is None or isinstance(call, Embedding):
             return call
         try:
             return await with_reduced_images(call, side, self._reduce)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import AnyStr, Generic
 
-from dokimasia.domain.call import Chat
+from dokimasia.domain.call import Chat, ImageEdit
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.sample import ImageRef, Part
 
@@ -78,7 +78,7 @@ def data_uri(data: bytes, media_type: str) -> str:
     return f"data:{media_type};base64,{base64.b64encode(data).decode('ascii')}"
 
 
-async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
+async def with_reduced_images(call: Chat | ImageEdit, side: int, reduce: Reducer) -> Chat | ImageEdit:
     """Return the call with every image whose longer side has more pixels than `side` made smaller.
 
     What follows a tool's result was made by a tool, from the image as it is in full, and stays as it is.
@@ -87,6 +87,9 @@ async def with_reduced_images(call: Chat, side: int, reduce: Reducer) -> Chat:
         ToolFailure: an image cannot be read.
         StorageError: an image is not in the blob store, or what was made cannot be kept.
     """
+    if isinstance(call, ImageEdit):
+        large = max(call.image.width, call.image.height) > side
+        return call.model_copy(update={"image": await reduce(call.image, side)}) if large else call
     before = next((at for at, message in enumerate(call.messages) if message.role == "tool"), len(call.messages))
 
     async def fitting(part: Part) -> Part:

@@ -12,6 +12,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.breaker import Breaker
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
+from dokimasia.gateway.image_edits import OPENAI_HOSTS
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
 from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price, known_price
@@ -19,7 +20,6 @@ from dokimasia.gateway.pricing import Price, known_price
 DEFAULT_TRANSPORT = "litellm"
 DIRECT = "direct"
 
-_OPENAI_HOSTS = (".openai.com", ".azure.com")
 _OPENAI_REASONING = re.compile(r"o\d|gpt-5")
 
 LimitListener = Callable[[str, int, str], None]
@@ -110,7 +110,7 @@ def _speaks_openai(model: str, api_base: str) -> bool:
     if prefix not in NATIVE_PREFIXES:
         return False
     host = f".{urlsplit(api_base).hostname or ''}"
-    return prefix != "openai" or not (host.endswith(_OPENAI_HOSTS) or _OPENAI_REASONING.match(rest))
+    return prefix != "openai" or not (host.endswith(OPENAI_HOSTS) or _OPENAI_REASONING.match(rest))
 
 
 class Routes:

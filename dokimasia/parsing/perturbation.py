@@ -49,7 +49,7 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
             continue
         planted[number] = ()
         try:
-            planted[number] = _changes(row, text)
+            planted[number] = () if row.get("none") is True and not row.get("changes") else parse_changes(row, text)
         except UnparsableReply as problem:
             if not lenient:
                 problems[f"error {number}: {problem.reason}"] = None
@@ -66,10 +66,12 @@ def _is_array(value: Any) -> bool:
     return bool(rows) and all(isinstance(row, dict) and "n" in row for row in rows)
 
 
-def _changes(row: dict[str, Any], text: str) -> Changes:
-    """Return the changes of one error; none where it says that it cannot be planted."""
-    if row.get("none") is True and not row.get("changes"):
-        return ()
+def parse_changes(row: dict[str, Any], text: str) -> Changes:
+    """Return the changes of one error, each as it can be made in the text.
+
+    Raises:
+        UnparsableReply: there is none, or one of them cannot be made in the text.
+    """
     listed = row.get("changes")
     if not isinstance(listed, list) or not listed:
         raise UnparsableReply('it has neither "changes" nor "none": true')

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
+from dokimasia.prompts.composing import composed
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
 _SECTION = re.compile(r"^## (system|form|user)\n", re.MULTILINE)
@@ -90,7 +91,7 @@ class PromptLibrary:
         Raises:
             ConfigError: a file's front matter or body is broken; the message names the file.
         """
-        return cls(load_prompt(path) for folder in folders for path in _files(folder))
+        return cls(prompt for folder in folders for path in _files(folder) for prompt in _prompts_of(path))
 
     def overridden(self, *folders: Path, more: bool = False) -> "PromptLibrary":
         """Return the library with every `*.md` of the folders in place of the prompt of its name; later folders win.
@@ -179,7 +180,34 @@ def load_prompt(path: Path) -> Prompt:
     """
     if not path.is_file():
         raise ConfigError(f"{path}: this is no file (a pipe, a folder or a broken link): take it out of the folder")
+    return _read(path, path.read_bytes(), path.stem)
+
+
+def shipped_text(name: str) -> str:
+    """Return the whole text of a shipped prompt, as a file that could replace it.
+
+    Raises:
+        ConfigError: if there is none of that name.
+    """
+    default_library().get(name)
+    there = next(SHIPPED.rglob(f"{name}.md"), None)
+    if there is not None:
+        return there.read_text(encoding="utf-8")
+    texts = (composed(path, path.read_text(encoding="utf-8")) or {} for path in _files(SHIPPED))
+    return next(found[name] for found in texts if name in found)
+
+
+def _prompts_of(path: Path) -> Iterable[Prompt]:
+    """Return the prompt that a file is, or those that are composed from it."""
+    if not path.is_file():
+        return [load_prompt(path)]
     data = path.read_bytes()
+    parts = composed(path, data.decode("utf-8", errors="replace")) if b"\nstrategies: " in data[:2000] else None
+    return [load_prompt(path)] if parts is None else [_read(path, text.encode(), name) for name, text in parts.items()]
+
+
+def _read(path: Path, data: bytes, name: str) -> Prompt:
+    """Read and check the text of one prompt."""
     try:
         matched = _FRONT.match(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -200,7 +228,7 @@ def load_prompt(path: Path) -> Prompt:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise ConfigError(f"{path}: {where}: {first['msg']}") from None
-    if prompt.name != path.stem:
+    if prompt.name != name:
         raise ConfigError(f"{path}: the prompt is called {prompt.name!r}; a prompt's name is its file's")
     slots = _SLOT.findall(prompt.user)
     if sorted(slots) != sorted(prompt.inputs) or _SLOT.search(prompt.system) or set(_SLOT.findall(prompt.form)) - {"n"}:

@@ -110,10 +110,15 @@ class Browser:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture as a data URI; where it cannot be drawn `uri` is empty, and `about` says why. A document has `about`."""
+    """A picture as a data URI; where it cannot be drawn `uri` is empty, and `about` says why. A document has `about`.
+
+    `regions` are drawn on it, corners as fractions of its width and height; `ratio` is then its height by its width.
+    """
 
     uri: str
     about: str
+    regions: Sequence[tuple[float, float, float, float]] = ()
+    ratio: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

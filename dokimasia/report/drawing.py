@@ -25,6 +25,8 @@ from dokimasia.report.blocks import (
 from dokimasia.report.footnotes import noted
 
 HEAT_STEPS = 8
+WIDTH = 1000
+"""Every picture with regions is this wide in its own drawing, so that lines have one size on the page."""
 
 
 def escape(text: str) -> str:
@@ -115,6 +117,8 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield browser(note)
             case Image("", about):
                 yield f'<p class="note">{escape(about)}</p>'
+            case Image(_, _, [_, *_]):
+                yield _with_regions(block)
             case Image(uri, about):
                 yield f'<figure class="shown"><img src="{escape(uri)}" alt="{escape(about)}"></figure>'
             case Texts(items):
@@ -125,6 +129,23 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield f'<div class="answers">{cards}</div>'
             case Only():
                 continue
+
+
+def _with_regions(image: Image) -> str:
+    """Return a picture with regions drawn on it."""
+    height = max(1, round(WIDTH * image.ratio))
+    marks = "".join(
+        f'<g class="mark look"><rect class="halo" {place}/><rect class="line" {place}/></g>'
+        for x0, y0, x1, y1 in dict.fromkeys(image.regions)
+        for place in [
+            f'x="{x0 * WIDTH:.1f}" y="{y0 * height:.1f}" width="{(x1 - x0) * WIDTH:.1f}" height="{(y1 - y0) * height:.1f}" rx="4"'
+        ]
+    )
+    return (
+        f'<figure class="picture"><svg viewBox="-4 -4 {WIDTH + 8} {height + 8}" role="img" aria-label="{escape(image.about)}">'
+        f'<image href="{escape(image.uri)}" width="{WIDTH}" height="{height}" preserveAspectRatio="none"/>{marks}</svg>'
+        f"<figcaption>{escape(image.about)}</figcaption></figure>"
+    )
 
 
 def _table(table: Table, *, titled: bool) -> str:

@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.report.data import Picture
-from dokimasia.report.drawing import escape
-
-WIDTH = 1000
-"""Every image is this wide in its own drawing, so that lines and numbers have one size on the page."""
+from dokimasia.report.drawing import WIDTH, escape
 
 BADGE = 40
 NEAR = 30

@@ -21,6 +21,7 @@ OWN: dict[str, Entry] = {
     "audit": Entry("audit", "audit", "Score models' descriptions of images by gated rubrics."),
     "duel": Entry("duel", "duel", "Compare models with a baseline, in both orders of places."),
     "judging": Entry("judging", "compare-judging", "Find which way of judging ranks responses as people do."),
+    "probe": Entry("probe", "probe", "Measure which errors judges do not see."),
     "arena": Entry("arena", "arena", "Have many models meet each other, and rate them."),
     "refine": Entry("refinement", "refine", "Let the models of a run mend what they got wrong."),
     "tree": Entry("tree", "tree grow", "Grow a capability tree from criteria."),
@@ -28,6 +29,7 @@ OWN: dict[str, Entry] = {
     "quality": Entry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
     "diagnosis": Entry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
     "fingerprint": Entry("fingerprints", "diagnose --fingerprint", "Match reports without names to responses."),
+    "perturb": Entry("perturb", "perturb", "Make right answers worse in named ways, to probe judges with them."),
     "graph": Entry("graph", "run", "Walk a data set through a graph that a plug-in brings."),
 }
 """By name, in the order of use."""

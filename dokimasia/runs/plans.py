@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from dokimasia.runs.method import Method
 
 RUN_ID_LENGTH = 16
+
+WAY = "@"
+"""What stands in a shown name between a model's name and the way in which it is asked."""
 
 
 class Outside:
@@ -170,21 +173,41 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
 def reached_now(plan: Any, settings: Settings) -> Any:
     """Return the plan with each model reached as the configuration says now, if it is still the same model.
 
-    Its capabilities and its largest image stay as they were settled when the run was accepted: they decide what it is
-    asked.
+    Its name in the run and its sampling, its capabilities and its largest image stay as they were settled when the run was
+    accepted: they decide what it is asked.
     """
-    settled = ("capabilities", "max_image_side")
+    settled = ("ref", "sampling", "capabilities", "max_image_side")
 
     def now(spec: ModelSpec) -> ModelSpec:
-        try:
-            found = resolve_model(settings, spec.ref.name)
-        except ConfigError:
+        found = as_configured(settings, spec.ref.name, spec.ref)
+        if found is None:
             return spec
-        same = found.ref == spec.ref and found.sampling == spec.sampling
-        kept = {name: getattr(spec, name) for name in settled}
-        return with_known_price(found).model_copy(update=kept) if same else spec
+        return with_known_price(found).model_copy(update={name: getattr(spec, name) for name in settled})
 
     return plan.map_models(now)
+
+
+def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) -> ModelSpec | None:
+    """Return how the model that a run shows under a name is reached as the configuration says now.
+
+    A method that asks one model in several ways shows it as NAME@WAY, which the configuration does not know.
+
+    Args:
+        settings: the configuration.
+        name: the shown name.
+        ref: the model that it has to be; by default any of the name.
+
+    Returns:
+        None where the configuration has no such model any more, or the name stands for another one.
+    """
+    for one in dict.fromkeys((name, name.rpartition(WAY)[0])):
+        try:
+            found = resolve_model(settings, one)
+        except ConfigError:
+            continue
+        if ref is None or (found.ref.model, found.ref.endpoint) == (ref.model, ref.endpoint):
+            return found
+    return None
 
 
 def two_of_one_name(spec: ModelSpec) -> ConfigError:

@@ -11,11 +11,11 @@ from dokimasia.gateway.litellm.transport import missing_keys
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.method import Accepted, Method
-from dokimasia.runs.plans import RunPlan, run_id
+from dokimasia.runs.plans import RunPlan, as_configured, run_id
 from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.services import transports_for_models
 from dokimasia.runs.session import Session
-from dokimasia.settings import Settings, api_key, resolve_model
+from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from dokimasia.storage.usage import count_calls
@@ -69,8 +69,8 @@ def check_keys(settings: Settings, shown: Mapping[str, Any]) -> None:
     """
     specs: dict[str, ModelSpec] = {}
     for name in shown["models"]:
-        with suppress(ConfigError):
-            specs[name] = resolve_model(settings, name)
+        if (spec := as_configured(settings, name)) is not None:
+            specs[name] = spec
     missing: list[str] = []
     available = transports_for_models(specs)
     for name, spec in specs.items():

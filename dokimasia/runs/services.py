@@ -47,10 +47,15 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
 
     Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
     """
+    from dokimasia.datasets.images import read_image
     from dokimasia.gateway.direct.transport import DirectTransport
     from dokimasia.simulation.serving.transport import SimTransport
 
-    return {"direct": DirectTransport(), "litellm": LiteLLMTransport(), "sim": SimTransport(library=prompts)}
+    return {
+        "direct": DirectTransport(read_image=read_image),
+        "litellm": LiteLLMTransport(read_image=read_image),
+        "sim": SimTransport(library=prompts),
+    }
 
 
 def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary | None = None) -> dict[str, Transport]:

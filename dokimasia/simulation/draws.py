@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from dokimasia.domain.call import Chat, Embedding, Message, Usage
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
 from dokimasia.prompts import without_form
 
@@ -40,13 +40,16 @@ def canonical_messages(messages: Sequence[Message]) -> list[Any]:
     return canonical
 
 
-def request_hash(call: Chat | Embedding) -> str:
+def request_hash(call: Chat | Embedding | ImageEdit) -> str:
     """Return the hash of what is asked: bare model, messages, sampling, seed; the same on every transport and restart.
 
     Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else.
     """
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
+    if call.kind == "image_edit":
+        asked = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
+        return digest("sim-image-edit/1", asked)
     asked = {
         "model": bare_name(call.model.model),
         "messages": canonical_messages(call.messages),

@@ -2,6 +2,8 @@
 
 import struct
 import zlib
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
@@ -41,12 +43,16 @@ def draw(scene: Scene) -> bytes:
 
 
 def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
-    """Return the PNG with the scene in its metadata, right after the header; `box` is the part of it that is shown.
+    """Return the PNG with the scene in its metadata; `box` is the part of it that is shown."""
+    unsaid = set() if scene.disputed else {"disputed"}
+    return annotate(png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)})
+
+
+def annotate(png: bytes, body: Mapping[str, Any]) -> bytes:
+    """Return the PNG with what is said of it in its metadata, right after the header.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
     """
-    unsaid = set() if scene.disputed else {"disputed"}
-    body = {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)}
     payload = KEYWORD + b"\0\0\0\0\0" + orjson.dumps(body)
     chunk = struct.pack(">I", len(payload)) + b"iTXt" + payload + struct.pack(">I", zlib.crc32(b"iTXt" + payload))
     header = len(_SIGNATURE) + 25
@@ -58,8 +64,18 @@ def read_scene(png: bytes) -> Sighting | None:
 
     Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None.
     """
+    body = read_body(png)
+    return None if body is None else _parse(body)
+
+
+def read_body(png: bytes) -> dict[str, Any] | None:
+    """Return all that an image's metadata say of it, unchecked; None where they say nothing that can be read."""
     text = _find_text(png)
-    return None if text is None else _parse(text)
+    try:
+        body = None if text is None else orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def _find_text(png: bytes) -> bytes | None:
@@ -102,11 +118,8 @@ def _text_of(kind: bytes, rest: bytes) -> bytes | None:
     return text if reader.eof else None
 
 
-def _parse(text: bytes) -> Sighting | None:
+def _parse(body: Mapping[str, Any]) -> Sighting | None:
     try:
-        body = orjson.loads(text)
-        if not isinstance(body, dict):
-            return None
         scene = Scene.model_validate(body.get("scene"), strict=False)
         x0, y0, x1, y1 = (float(edge) for edge in body.get("box", ()))
     except (ValueError, TypeError):

@@ -1,6 +1,6 @@
 """What can be planted in a simulated model: skills and habits of candidates, powers and faults of judges and panels."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -8,6 +8,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.simulation.scene import Domain
 
 Rate = Field(default=0.0, ge=0, le=1)
+Share = Annotated[float, Field(ge=0, le=1)]
 
 Slip = Literal["refuses", "unparsable", "out_of_range", "one_short", "partially", "wrong_group"]
 """Replies of no use: a refusal; chatter; candidate 7 of 3 (or a rating of 11); one result too few; the word `partially`
@@ -149,6 +150,29 @@ class JudgeProfile(_Profile):
 
     Where it says whether a final answer agrees with the reference: `passes_wrong` is the rate at which it says so of one that
     does not, `fails_right` that at which it denies it of one that does.
+
+    Of answers that it perturbs: `perturbs_nothing` and `perturbs_all` are the rates at which it gives the answer back as it
+    was, or something altogether different, and `perturbs_more` that at which it worsens something else beside.
+
+    Where it is probed itself, the errors of a dimension in an answer are one thing, and what becomes of it is drawn once for
+    judge, evaluator and error (`judging.blindspots`), so that equal calls agree, and so do both orders of a pair. It is missed
+    with the rate of the most specific key in `misses`: a dimension, a group, or neither, each with `/` and the evaluator, with
+    `/` and the paradigm, or alone, in this order (`numerical_errors/pairwise-axes`, `numerical_errors/pairwise`,
+    `numerical_errors`, `VR/pairwise`, ..., `VR`, `pairwise-axes`, `pairwise`); without such a key with the rate
+    1 - `detects_missing`. Under `reference` an evaluator `new-reference` comes first where the reference is not the gold
+    answer. `misses_more` is added to that rate under a reasoning effort. What is too small for its `sight` is missed, too,
+    unless a tool enlarges it. What is missed leaves no trace. Of what is noticed the justification names all; a share
+    `names_only` changes no score, a share `prefers_perturbed` gains a point on every relevant axis, and the rest loses
+    `points` there. So an error goes undetected under single-answer scoring with the rate m + (1 - m) * `names_only`, m being
+    the rate of misses, and under the strict form, in pairs and beside a reference with m + (1 - m) * (`names_only` +
+    `prefers_perturbed`).
+
+    An answer without an error is given 9, beside a reference 10; a harmless change of the gold answer loses a point of taste,
+    overall and on one other axis, with the rate `nitpicks`, and so does any answer with the rate `wavers` where it is
+    judged once more. In a pair either rate makes the judge prefer one of two answers without an error to the other, the
+    same one in both orders. `favours_first` then moves all choices of a reply a step towards the first answer, drawn for
+    each call. `imagines` is the rate at which the justification of an answer without an error names one, which changes no
+    score. Of justifications that it reads, `misreads` is the rate at which it says the contrary of what they say.
     """
 
     detects_missing: float = Field(default=1.0, ge=0, le=1)
@@ -179,6 +203,24 @@ class JudgeProfile(_Profile):
     favours_longer: float = Rate
     passes_wrong: float = Rate
     fails_right: float = Rate
+    perturbs_nothing: float = Rate
+    perturbs_all: float = Rate
+    perturbs_more: float = Rate
+    misses: dict[str, Share] = Field(default_factory=dict)
+    misses_more: dict[str, float] = Field(default_factory=dict)
+    points: int = Field(default=2, ge=1, le=8)
+    names_only: float = Rate
+    prefers_perturbed: float = Rate
+    nitpicks: float = Rate
+    wavers: float = Rate
+    imagines: float = Rate
+    misreads: float = Rate
+
+    @model_validator(mode="after")
+    def _fates_fit(self) -> Self:
+        if self.names_only + self.prefers_perturbed > 1:
+            raise ValueError("names_only and prefers_perturbed together are at most 1")
+        return self
 
 
 class PanelProfile(_Profile):

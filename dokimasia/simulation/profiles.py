@@ -112,6 +112,29 @@ _WRITERS = (
 )
 """Two writers of equal skill, of whom one is long-winded."""
 
+_PERTURBERS = (JudgeProfile(name="sim/judge-meddler", perturbs_nothing=0.3, perturbs_all=0.2, perturbs_more=0.25),)
+"""Models that perturb answers otherwise than they are told to."""
+
+_MISSES = (
+    {"VG": 0.4, "SI": 0.6, "VR": 0.3, "LG": 0.2, "VF": 0.5, "SC": 0.2, "PP": 0.7, "TR": 0.4, "numerical_errors": 0.9}
+    | {"VG/pairwise": 0.15, "SI/pairwise": 0.4, "PP/pairwise": 0.5}
+    | {"VG/reference": 0.2, "VG/new-reference": 0.45}
+)
+_PROBED = (
+    JudgeProfile(name="sim/judge-sharp"),
+    JudgeProfile(
+        name="sim/judge-blind",
+        detects_missing=0.7,
+        misses=_MISSES,
+        misses_more={"low": 0.15, "medium": -0.1},
+    ),
+    JudgeProfile(name="sim/judge-nitpicking", nitpicks=0.6, wavers=0.25, imagines=0.2),
+    JudgeProfile(name="sim/judge-names-only", names_only=0.5),
+    JudgeProfile(name="sim/judge-contrary", prefers_perturbed=0.5),
+    JudgeProfile(name="sim/reader-careless", misreads=0.15),
+)
+"""Judges that are probed for blind spots, and one that reads their justifications badly."""
+
 _INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
 """Judges that draw criteria which nobody needs."""
 
@@ -181,6 +204,8 @@ def profiles() -> Mapping[str, Profile]:
             *_PARTIAL,
             *_OBLIGING,
             *_WRITERS,
+            *_PERTURBERS,
+            *_PROBED,
         )
     }
 

@@ -8,8 +8,11 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import TransportError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation import candidates, creating, describing, foreign, hinting, panel, perturbing, refining
+from dokimasia.simulation.blindspots import editing, perturber
+from dokimasia.simulation.blindspots.images import Edit, edits_of
 from dokimasia.simulation.depicted import Depicted, depicted, photograph
 from dokimasia.simulation.draws import CHARACTERS_PER_TOKEN, Draws, bare_name, request_hash, usage_of
+from dokimasia.simulation.judging import blindspots as probed
 from dokimasia.simulation.judging import judges
 from dokimasia.simulation.judging import rubrics as rubric_judging
 from dokimasia.simulation.judging.judges import View
@@ -17,12 +20,14 @@ from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.probing import answer_probe
 from dokimasia.simulation.profiles import Profile, as_candidate, as_judge, find_profile
 from dokimasia.simulation.reading import Understood, read_choices, understand
+from dokimasia.simulation.sight import WHOLE
 from dokimasia.simulation.world import find_question
 
 _DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
 _MEMORY = 4096
 _seen: dict[str, Sighting | None] = {}
-"""Scenes by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
+_edited: dict[str, tuple[Edit, ...]] = {}
+"""Scenes and edits by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
 
 
 def respond(
@@ -72,8 +77,20 @@ def _asked(
         return panel.reply(profile, name, inputs, _depicted(call, images), draws)
     if rubric_judging.answers(name):
         return rubric_judging.reply(profile, name, inputs, _depicted(call, images), draws)
+    looked = any(message.role == "tool" for message in call.messages)
+    tools = () if looked else call.tools
+    held = call.output_schema is not None
+    if probed.answers(name):
+        effort, shown = call.sampling.reasoning_effort or "", _shown(call, images)
+        how = {"effort": effort, "draw": call.repeat, "held": held, "tools": tools}
+        return probed.reply(profile, name, inputs, shown, draws, **how)
+    if name in perturber.PROMPTS:
+        return perturber.reply(profile, name, inputs, _depicted(call, images), draws)
     if name == perturbing.PROMPT:
         return perturbing.reply(profile, inputs, draws)
+    if name in editing.PROMPTS:
+        shown = [images[image.sha256] for message in call.messages for image in message.images]
+        return editing.reply(profile, name, inputs, shown, draws)
     if name == "describe":
         picture = _depicted(call, images)
         if picture is None:
@@ -90,9 +107,7 @@ def _asked(
             return hinting.general(inputs, draws)
         rewriting = name == "hint_rewrite"
         return hinting.reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
-    looked = any(message.role == "tool" for message in call.messages)
-    tools = () if looked else call.tools
-    return judges.reply(as_judge(profile), understood, view, draws, held=call.output_schema is not None, tools=tools)
+    return judges.reply(as_judge(profile), understood, view, draws, held=held, tools=tools)
 
 
 def _answer(
@@ -130,6 +145,24 @@ def _depicted(call: Chat, images: Mapping[str, bytes]) -> Depicted | None:
     if found:
         return depicted(found[0][0])
     return photograph(refs[0].sha256) if refs else None
+
+
+def _shown(call: Chat, images: Mapping[str, bytes]) -> list[probed.Shown]:
+    """What every image of the request shows, in order: the scene or a photograph, which part of it, and its edits."""
+    found: list[probed.Shown] = []
+    for ref in (image for message in call.messages for image in message.images):
+        scene = _scene(ref.sha256, images)
+        picture, part = (photograph(ref.sha256), WHOLE) if scene is None else (depicted(scene[0]), scene[1])
+        found.append(probed.Shown(picture, part, _edits(ref.sha256, images)))
+    return found
+
+
+def _edits(sha256: str, images: Mapping[str, bytes]) -> tuple[Edit, ...]:
+    if sha256 not in _edited:
+        if len(_edited) >= _MEMORY:
+            _edited.clear()
+        _edited[sha256] = edits_of(images[sha256])
+    return _edited[sha256]
 
 
 def _look(call: Chat, images: Mapping[str, bytes], question: str) -> View | None:

@@ -6,7 +6,6 @@ import orjson
 
 from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation.scene import Step
 
 Part = tuple[float, float, float, float]
 """The part (x0, y0, x1, y1) of a scene that an image shows, as fractions of the whole."""
@@ -30,20 +29,20 @@ def sees(sight: float, box: Box | None, parts: Iterable[Part]) -> bool:
 
 
 def looks_closer(
-    tools: Sequence[ToolSpec], steps: Sequence[Step], image: int, part: Part, key: str
+    tools: Sequence[ToolSpec], boxes: Iterable[Box | None], image: int, part: Part, key: str
 ) -> ChatReply | None:
-    """Return a reply that asks to enlarge the regions of some steps, or None where no tool that is offered can.
+    """Return a reply that asks to enlarge some regions, or None where no tool that is offered can.
 
     Args:
         tools: what is offered.
-        steps: those whose regions are too small to be made out.
+        boxes: what is too small to be made out; None is passed over.
         image: the number of the image to look at.
         part: the part of the scene that it shows.
         key: the request's hash, from which the calls get their ids.
     """
     tool = next((name for name in _ENLARGING if any(one.name == name for one in tools)), None)
-    boxes = list(dict.fromkeys(step.box for step in steps if step.box is not None))
-    regions = [region for box in boxes if (region := inside(box, part, margin=_MARGIN)) is not None]
+    hidden = dict.fromkeys(box for box in boxes if box is not None)
+    regions = [region for box in hidden if (region := inside(box, part, margin=_MARGIN)) is not None]
     if tool is None or not regions:
         return None
     calls = tuple(

@@ -7,14 +7,18 @@ from typing import Any
 
 import orjson
 
+from dokimasia.simulation.blindspots.gold import gold_answer
 from dokimasia.simulation.creating import make_creative, to_creative_row
-from dokimasia.simulation.depicted import fact_to_dispute
+from dokimasia.simulation.depicted import depicted, fact_to_dispute
 from dokimasia.simulation.picture import draw
 from dokimasia.simulation.scene import DOMAINS, KINDS, Question, Scene
 from dokimasia.simulation.scenes.composing import make_scene
 
 _SCENES_A_SEED = 1_000_000
 _DESCRIBED_SEED = 1_000
+
+TO_DESCRIBE = "Describe the picture: what it is about, what it shows and where, how it is made, and how it strikes you."
+"""What is asked of scenes that have a gold answer."""
 
 DISPUTED_SHARE = 0.2
 """The share of scenes to be described that have a disputed fact, unless another is asked for."""
@@ -91,6 +95,24 @@ def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = D
     """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
     rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
     return sum(bool(scene.disputed) for scene in _write_all(path, rows))
+
+
+def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -> None:
+    """Write a data file of scenes with what can be perturbed in them, and their pictures, as `write_world` does.
+
+    Of texts each has a request to describe it and its gold answer; else the prompt that the picture passes for made by.
+    """
+
+    def row(scene: Scene) -> dict[str, Any]:
+        asked: dict[str, Any] = {"prompt": f"A picture of {scene.title}."}
+        if of_texts:
+            asked = {"prompt": TO_DESCRIBE, "gold": gold_answer(depicted(scene))}
+        return {"id": scene.id, "image": f"images/{scene.id}.png", **asked} | {
+            "category": scene.domain,
+            "meta": {"scene": scene.id, "planted": True},
+        }
+
+    _write_all(path, ((scene, row(scene)) for scene in make_described(n_scenes, seed, disputed=0.0)))
 
 
 def write_creative(path: Path, n_cases: int, seed: int) -> int:

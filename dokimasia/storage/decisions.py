@@ -53,10 +53,12 @@ async def record_decision(home: Home, left: Left) -> Decision:
     """Keep a decision, durably on return; the same decision of the same person again is the one there is.
 
     Raises:
-        InputError: an edit that changes nothing or leaves nothing.
+        InputError: what cannot be decided on such an item, or an edit that changes nothing or leaves nothing.
         StorageError: it could not be written.
     """
     item = left.item
+    if refusal := item.refusal(left.action):
+        raise InputError(refusal)
     text = left.text.strip() if left.action == "edit" else item.text
     changed = difference(item.text, text) if left.action == "edit" else ""
     if left.action == "edit" and not text:

@@ -138,6 +138,12 @@ class SqliteLedger:
         found = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, wanted)}
         return {key: found[key] for key in wanted if key in found}
 
+    def days_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
+        """Return the first and the last day, in UTC, on which any of the calls was answered; None of no call."""
+        sql = "SELECT substr(created_at, 1, 10) AS day FROM calls WHERE key IN ({marks})"
+        days = sorted({row["day"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))})
+        return (days[0], days[-1]) if days else None
+
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
         """Return a call and its reply with their full texts, as they were sent and received.
 

@@ -10,6 +10,9 @@ _SIDE = 256
 _DIFFERENT = 32
 """Levels of 255 by which two pixels have to differ, in any channel, to count as different."""
 
+_TRACE = 2
+"""Levels of 255 that decoding alone can shift a pixel by."""
+
 _CELLS = 3
 _ROWS, _COLUMNS = ("upper", "middle", "lower"), ("left", "centre", "right")
 
@@ -58,3 +61,20 @@ def _where(different: "object") -> str:
     shares = [float(cell.mean()) for band in bands for cell in band]
     row, column = divmod(shares.index(max(shares)), _CELLS)
     return f"{_ROWS[row]} {_COLUMNS[column]}"
+
+
+def changed_share(before: bytes, after: bytes) -> float:
+    """Return the share of an image's pixels, 0 to 1, that differ visibly from what they were in any channel.
+
+    What came back in another size is brought to the size of what was there before; all but a trace of a change counts.
+
+    Raises:
+        ToolFailure: an image cannot be read.
+    """
+    import numpy as np
+
+    first, second = open_picture(before).image, open_picture(after).image
+    if second.size != first.size:
+        second = second.resize(first.size, Image.Resampling.BOX)
+    apart = np.abs(np.asarray(first, dtype=np.int16) - np.asarray(second, dtype=np.int16))
+    return float((apart.max(axis=2) > _TRACE).mean())

@@ -5,11 +5,13 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from dokimasia.datasets.images import read_image
 from dokimasia.domain.call import Answer, Chat, Message, ModelCall, ModelRef, ModelReply, ModelSpec, Sampling
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.sample import ImageRef, TextPart
@@ -20,9 +22,9 @@ from dokimasia.gateway.litellm.transport import LiteLLMTransport
 KEY = "sk-loopback-0123456789abcdef"
 
 WAYS: dict[str, tuple[Callable[[], Transport], str]] = {
-    "litellm-openai": (LiteLLMTransport, "openai/m"),
-    "litellm-hosted_vllm": (LiteLLMTransport, "hosted_vllm/m"),
-    "direct": (DirectTransport, "hosted_vllm/m"),
+    "litellm-openai": (partial(LiteLLMTransport, read_image=read_image), "openai/m"),
+    "litellm-hosted_vllm": (partial(LiteLLMTransport, read_image=read_image), "hosted_vllm/m"),
+    "direct": (partial(DirectTransport, read_image=read_image), "hosted_vllm/m"),
 }
 """Every way over HTTP: a transport and a model. LiteLLM takes a way of its own for each of the two providers."""
 
@@ -137,6 +139,18 @@ def failure(
 Act = Callable[[web.Request], Any]
 
 
+async def _body(request: web.Request) -> dict[str, Any]:
+    """A request's fields; a file in a form stands as its bytes, its name and its media type."""
+    if request.content_type == "application/json":
+        return await request.json()
+    fields: dict[str, Any] = dict(await request.post())
+    for name, value in fields.items():
+        if isinstance(value, web.FileField):
+            with value.file as file:
+                fields[name] = file.read(), value.filename, value.content_type
+    return fields
+
+
 @dataclass
 class FaultServer:
     """A chat-completions server: one planted act a request, then ordinary replies.
@@ -155,7 +169,7 @@ class FaultServer:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer one request by the next act."""
-        self.bodies.append(await request.json())
+        self.bodies.append(await _body(request))
         self.headers.append(dict(request.headers))
         act = self.acts.pop(0) if self.acts else completion()
         self.open += 1

@@ -14,7 +14,6 @@ from dokimasia.domain.call import (
     ChatReply,
     Embedding,
     EmbeddingReply,
-    ImageEdit,
     Message,
     Sampling,
     ToolCall,
@@ -270,14 +269,6 @@ async def test_embeddings_come_in_the_order_of_the_texts(send: Any, server: Any,
         with pytest.raises(TransportError) as caught:
             await send(call)
         assert caught.value.kind == "broken_envelope"
-
-
-async def test_image_edits_are_refused_clearly(send: Any, server: Any, blobs: Any, acts: Any) -> None:
-    """An image edit says that this transport does none, and a retry cannot help."""
-    call = ImageEdit(model=acts.spec().ref, image=blobs.add(b"x"), instruction="redder")
-    with pytest.raises(TransportError, match="cannot be edited") as caught:
-        await send(call)
-    assert (caught.value.kind, caught.value.retryable, server.bodies) == ("unsupported", False, [])
 
 
 SCRIPT = """

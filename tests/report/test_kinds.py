@@ -27,6 +27,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
 from tests.methods.test_graph_run import graph_file
+from tests.planted_perturbations import write_perturbations
 
 Said = Callable[..., str]
 KINDS = {name: own_method(name).drawing() for name in OWN}
@@ -44,6 +45,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     world, described = str(folder / "world.jsonl"), str(folder / "described.jsonl")
     models = "sim/strong,sim/weak"
     ranked = str(folder / "ranked.jsonl")
+    write_perturbations(folder / "perturbed.jsonl", 3, dimensions=("numerical_errors", "misread_key_elements", "score_neutral"))
     assert run(["sim", "make", ranked, "--samples", "5", "--rankings"]) == 0
     given = [text for name in ("responses", "rankings") for text in (f"--{name}", str(folder / f"ranked.{name}.jsonl"))]
     for verb in (
@@ -64,6 +66,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("duel", world, "--limit", "5", "--models", models, "--baseline", "sim/steady", "--judge", "sim/judge"),
         ("criteria", "quality", source, "--rater", "sim/judge-noisy", "--per", "2"),
         ("compare-judging", ranked, *given, "--judges", "sim/judge", "--methods", "pointwise,batch"),
+        ("probe", str(folder / "perturbed.jsonl"), "--judges", "sim/judge,sim/judge-nearsighted", "--unchecked", "--tools", "zoom"),
         ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
     ):
         assert run([*verb, "--json", "--home", str(folder / "home")]) == 0

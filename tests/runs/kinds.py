@@ -110,6 +110,19 @@ KINDS: dict[str, Kind] = {
             step=60,
         ),
         Kind(
+            "probe",
+            {
+                "judges": (JUDGE,),
+                "evaluators": ("single-axes", "pairwise-vanilla", "reference", "right-or-wrong"),
+                "reader": "sim/judge-lenient",
+                "unchecked": True,
+            },
+            data=False,
+            forked={"models": {JUDGE: OTHER}},
+            files=("data",),
+            step=20,
+        ),
+        Kind(
             "arena",
             {"judge": JUDGE, "models": (*MODELS, "sim/steady"), "draw": "swiss", "rounds": 2},
             forked={"judge": OTHER},

@@ -41,21 +41,21 @@ def test_small_things_are_seen_once_they_are_large_enough() -> None:
 
 def test_it_looks_where_its_steps_lie() -> None:
     """Each small region is asked for once, with a little around it, on the image that shows the scene."""
-    reply = looks_closer((COUNT, ZOOM), [step(SMALL), step(SMALL), step(None)], 2, WHOLE, "k" * 32)
+    reply = looks_closer((COUNT, ZOOM), [SMALL, SMALL, None], 2, WHOLE, "k" * 32)
     assert reply is not None
     (call,) = reply.tool_calls
     assert (call.name, reply.finish_reason) == ("zoom", "tool_calls")
     assert orjson.loads(call.arguments) == {"image": 2, "box": [0.395, 0.395, 0.505, 0.505]}
-    inside = looks_closer((ZOOM,), [step(SMALL)], 0, (0.4, 0.4, 0.9, 0.9), "k" * 32)
+    inside = looks_closer((ZOOM,), [SMALL], 0, (0.4, 0.4, 0.9, 0.9), "k" * 32)
     assert inside is not None
     assert orjson.loads(inside.tool_calls[0].arguments)["box"] == [0, 0, 0.21, 0.21]
 
 
 def test_it_cannot_look_without_a_tool_that_enlarges() -> None:
     """Without zoom and crop, or with nothing to look at, it goes by what it sees."""
-    assert looks_closer((COUNT,), [step(SMALL)], 0, WHOLE, "k") is None
-    assert looks_closer((ZOOM,), [step(None)], 0, WHOLE, "k") is None
-    assert looks_closer((ZOOM,), [step(SMALL)], 0, (0.6, 0.6, 1.0, 1.0), "k") is None
+    assert looks_closer((COUNT,), [SMALL], 0, WHOLE, "k") is None
+    assert looks_closer((ZOOM,), [None], 0, WHOLE, "k") is None
+    assert looks_closer((ZOOM,), [SMALL], 0, (0.6, 0.6, 1.0, 1.0), "k") is None
 
 
 def test_one_shipped_judge_is_near_sighted() -> None:

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
 from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots
+from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
 
 Scope = Literal["all", "group", "dimension"]
@@ -20,8 +21,8 @@ class Kept(NamedTuple):
     preferred : ItemShare
         Harmless changes judged better than the gold answer on the whole.
     flickers : ItemShare
-        Gold answers put to the judge once more and not judged equal: the noise floor. A judge that flickers seems to
-        detect, and to penalise, by chance. Lower is better.
+        Gold answers put to the judge once more and not judged equal (of pairs: the same answer twice, of which one was
+        preferred): the noise floor. A judge that flickers seems to detect, and to penalise, by chance. Lower is better.
     false_alarms : ItemShare
         Justifications of judgements of gold answers and of harmless changes in which a reader finds an error named, of
         those that were read: lower is better. It is what `FailureRate.named` has to be held against.
@@ -49,14 +50,17 @@ class FailureRate(NamedTuple):
     either, both : ItemShare or None
         Of pairs: undetected in at least one order, and in both; None for other evaluators.
     worse : ItemShare
-        Errors with which the answer was judged better than the gold one. Nothing to count under reference-guided scoring.
+        Errors with which the answer was judged better than the gold one.
     named : ItemShare
         Errors named in the justification although they went undetected, of those undetected whose justification was
         read. Higher is better; of pairs an error counts as undetected where it did so in any order.
     unnoticed : ItemShare
         Errors that neither the scores nor the justification show, of those whose justification was read.
     spot : SpotTest or None
-        Of a dimension: whether it is missed more often than the judge's other errors.
+        Of a dimension: whether it is missed more often than the judge's other errors, and so called a blind spot. The
+        p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini and Hochberg):
+        a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 % of cases, and of
+        the blind spots that are named at most 5 % are expected to be false. None where there is nothing to compare with.
     kept : Kept or None
         Of all errors' row: what was made of harmless changes and of unchanged answers.
     """
@@ -101,7 +105,7 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
 
     References
     ----------
-    FOCUS, sections 3.1 and 4, table 3.
+    FOCUS, sections 3.1 and 4, table 3; Benjamini and Hochberg, Controlling the false discovery rate, 1995.
 
     Examples
     --------
@@ -117,7 +121,20 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
     asked: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
     for one in items:
         asked.setdefault((one.judge, one.task, one.evaluator), []).append(one)
-    return tuple(row for key, own in asked.items() for row in _rows(*key, own, seed=seed))
+    return tuple(_adjusted([row for key, own in asked.items() for row in _rows(*key, own, seed=seed)]))
+
+
+def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
+    """Return the rows with the p-values of each judge adjusted over all its evaluators and dimensions."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row.spot is not None:
+            values.setdefault(row.judge, []).append(row.spot.p_value)
+    known = {judge: iter(false_discovery_rate(own)) for judge, own in values.items()}
+    return [
+        row if row.spot is None else row._replace(spot=row.spot._replace(adjusted=next(known[row.judge])))
+        for row in rows
+    ]
 
 
 def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
@@ -147,11 +164,11 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
             both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
             if pair
             else None,
-            worse=_share([one for one in some if evaluator != "reference"], lambda one: one.worse),
+            worse=_share(some, lambda one: one.worse),
             named=_share([one for one in read if one.undetected], lambda one: one.named),
             unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
-            spot=spots.get(name) if scope == "dimension" else None,
-            kept=_kept(own, evaluator) if scope == "all" else None,
+            spot=SpotTest(spots[name], spots[name]) if scope == "dimension" and name in spots else None,
+            kept=_kept(own) if scope == "all" else None,
         )
 
     groups = list(dict.fromkeys(one.group for one in errors))
@@ -163,13 +180,13 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     ]
 
 
-def _kept(own: Sequence[Detection], evaluator: Evaluator) -> Kept:
+def _kept(own: Sequence[Detection]) -> Kept:
     neutral = [one for one in own if one.case == "neutral"]
     retests = [one for one in own if one.case == "retest"]
     harmless = [one for one in (*neutral, *retests) if one.named is not None]
     return Kept(
         equal=_share(neutral, lambda one: one.equal),
-        preferred=_share([one for one in neutral if evaluator != "reference"], lambda one: one.worse),
+        preferred=_share(neutral, lambda one: one.worse),
         flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),
         false_alarms=_share(harmless, lambda one: one.named),
     )

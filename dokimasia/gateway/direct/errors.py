@@ -5,6 +5,7 @@ from http.client import responses
 from typing import Any
 from urllib.parse import urlsplit
 
+from dokimasia.domain.call import ImageEditReply
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.replies import read_object
 from dokimasia.gateway.failures import (
@@ -18,6 +19,7 @@ from dokimasia.gateway.failures import (
     verdict_of_code,
     verdict_of_status,
 )
+from dokimasia.gateway.image_edits import refusal_of
 
 
 def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str, api_key: str | None) -> TransportError:
@@ -43,6 +45,12 @@ def of_error_inside(
     message = f"the endpoint answered {status} with an error inside: {_words(text, body, api_key)}"
     wait = retry_after(headers)
     return TransportError(kind, cut(message, LONGEST_MESSAGE), retryable=retryable, status=status, retry_after=wait)
+
+
+def refusal_in(status: int, body: bytes, api_key: str | None) -> ImageEditReply | None:
+    """Return the reply of a provider that refuses an image edit for its content policy; None for any other response."""
+    error = (read_object(body) or {}).get("error")
+    return None if error is None else refusal_of(status, error, api_key)
 
 
 def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:

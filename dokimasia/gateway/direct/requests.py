@@ -1,15 +1,18 @@
 """From a call to a request of the OpenAI format: address, headers, and a body in which images are bytes already."""
 
+import io
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+import aiohttp
 import orjson
 
-from dokimasia.domain.call import Chat, Embedding, ModelSpec
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelSpec
 from dokimasia.errors import TransportError
 from dokimasia.gateway.chat_format import NOT_EXTRA, chat_fields, chat_messages
+from dokimasia.gateway.image_edits import edit_fields
 from dokimasia.gateway.images import data_uri
 
 NATIVE_PREFIXES = frozenset(
@@ -31,7 +34,7 @@ NATIVE_PREFIXES = frozenset(
 OLLAMA_PREFIXES = frozenset(("ollama", "ollama_chat"))
 """The same for a server that speaks the format only under `/v1`, and another one beside it."""
 
-_PATHS = {"chat": "/chat/completions", "embedding": "/embeddings"}
+_PATHS = {"chat": "/chat/completions", "embedding": "/embeddings", "image_edit": "/images/edits"}
 
 
 def bare_model(model: str) -> str:
@@ -46,7 +49,7 @@ def bare_model(model: str) -> str:
 
 @lru_cache(maxsize=256)
 def address(api_base: str, kind: str) -> str:
-    """Return where a call of that kind goes (`chat` or `embedding`).
+    """Return where a call of that kind goes (`chat`, `embedding` or `image_edit`).
 
     Raises:
         ValueError: the base is no plain HTTP address.
@@ -115,6 +118,20 @@ def embedding_body(call: Embedding) -> bytes:
     """
     body = {"model": bare_model(call.model.model), "input": list(call.texts), "encoding_format": "float"}
     return _dump(body, call.model.name)
+
+
+def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> aiohttp.FormData:
+    """Return the form of an image edit; what is no text in the call's `extra` is written as JSON."""
+    form = aiohttp.FormData()
+    for name, value in {
+        "model": bare_model(call.model.model),
+        "prompt": call.instruction,
+        **edit_fields(call, spec),
+    }.items():
+        form.add_field(name, value if isinstance(value, str) else orjson.dumps(value).decode())
+    suffix = call.image.media_type.rpartition("/")[2]
+    form.add_field("image", io.BytesIO(image), filename=f"image.{suffix}", content_type=call.image.media_type)
+    return form
 
 
 def _dump(body: dict[str, Any], name: str) -> bytes:

@@ -1,27 +1,29 @@
 """The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
 
+import asyncio
 import io
 from collections.abc import Mapping
 from functools import lru_cache
 
 import aiohttp
 
-from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status
+from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status, refusal_in
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
-from dokimasia.gateway.direct.requests import address, chat_body, embedding_body, headers, image_json
+from dokimasia.gateway.direct.requests import address, chat_body, edit_form, embedding_body, headers, image_json
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
+from dokimasia.gateway.image_edits import kept, sent_image
 from dokimasia.gateway.images import EncodedImages
 
 _LARGE_BODY = 512 * 1024
 """Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
 
+_JSON = {"Content-Type": "application/json"}
 _HEADERS = {
-    "Content-Type": "application/json",
     "Accept": "application/json",
     "Accept-Encoding": "identity",
     "User-Agent": "dokimasia",
@@ -39,8 +41,9 @@ class DirectTransport:
     It sets no limit on connections; how many there are is the gateway's to say.
     """
 
-    def __init__(self, *, max_reply_bytes: int = MAX_REPLY_BYTES) -> None:
-        """Make a transport that reads bodies of up to `max_reply_bytes`."""
+    def __init__(self, *, max_reply_bytes: int = MAX_REPLY_BYTES, read_image: ImageReader | None = None) -> None:
+        """Make a transport that reads bodies of up to `max_reply_bytes`; `read_image` checks edited images."""
+        self._read_image = read_image
         self._images = EncodedImages(image_json)
         self._max_reply_bytes = max_reply_bytes
         self._connections = Connections()
@@ -49,23 +52,24 @@ class DirectTransport:
         """Send the call once and return its reply.
 
         Raises:
-            TransportError: no usable envelope; or, as `unsupported`, the call is an image edit, or the model has no
-                `api_base` that can be called.
+            TransportError: no usable envelope; or, as `unsupported`, the model has no `api_base` that can be called, or an
+                edited image cannot be taken.
             StorageError: an image is not in the blob store.
         """
-        if isinstance(call, ImageEdit):
-            message = f"{call.model.name}: images cannot be edited by the direct transport; name another one for it"
-            raise TransportError("unsupported", message, retryable=False)
         url = _url(call, spec)
         if isinstance(call, Chat):
             images = await self._images.shown_by(call, blobs)
             body = chat_body(call, spec, images)
+        elif isinstance(call, ImageEdit):
+            body = edit_form(call, spec, await asyncio.to_thread(blobs.get, call.image.sha256))
         else:
             body = embedding_body(call)
         status, given, answer = await self._post(url, body, headers(api_key), spec.timeout)
         report_headers(given)
         if answer is None:
             raise too_long(self._max_reply_bytes, status)
+        if isinstance(call, ImageEdit) and (refused := refusal_in(status, answer, api_key)) is not None:
+            return refused
         if not 200 <= status < 300:
             raise of_status(status, given, answer, url=url, api_key=api_key)
         data = read_object(answer)
@@ -73,6 +77,8 @@ class DirectTransport:
             raise of_body(status, answer, api_key=api_key)
         if error := data.get("error"):
             raise of_error_inside(error, status, given, answer, api_key=api_key)
+        if isinstance(call, ImageEdit):
+            return await kept(sent_image(data), read_image=self._read_image, blobs=blobs)
         return chat_reply(data) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:
@@ -80,15 +86,15 @@ class DirectTransport:
         await self._connections.aclose()
 
     async def _post(
-        self, url: str, body: bytes, extra_headers: dict[str, str], seconds: float
+        self, url: str, body: bytes | aiohttp.FormData, extra_headers: dict[str, str], seconds: float
     ) -> tuple[int, Mapping[str, str], bytes | None]:
         """Send the body and return status, headers and body of what came back; the body is None where it was too long."""
         failure: TransportError
         try:
             async with self._connections.session().post(
                 url,
-                data=body if len(body) < _LARGE_BODY else io.BytesIO(body),
-                headers=_HEADERS | extra_headers,
+                data=io.BytesIO(body) if isinstance(body, bytes) and len(body) >= _LARGE_BODY else body,
+                headers=_HEADERS | (_JSON if isinstance(body, bytes) else {}) | extra_headers,
                 timeout=_time_limit(seconds),
                 allow_redirects=False,
             ) as response:
@@ -103,7 +109,7 @@ def _time_limit(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds)
 
 
-def _url(call: Chat | Embedding, spec: ModelSpec) -> str:
+def _url(call: ModelCall, spec: ModelSpec) -> str:
     if spec.api_base is None:
         message = f"{call.model.name}: the direct transport needs an api_base such as http://127.0.0.1:8000/v1"
         raise TransportError("unsupported", message, retryable=False)

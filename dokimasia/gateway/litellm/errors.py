@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from dokimasia.domain.call import ImageEditReply
 from dokimasia.errors import AttemptKind, TransportError
 from dokimasia.gateway.failures import (
     BODY_MESSAGES,
@@ -25,6 +26,8 @@ from dokimasia.gateway.failures import (
 
 _LITELLM_PREFIX = re.compile(r"^(?:litellm\.\w+:\s*|\w+(?:Error|Exception)\s*(?::|-)\s*)+")
 _NO_KEY = re.compile(r"(?i)\bmissing (?:[\w-]+ ){0,3}(?:api key|credentials)|no api key")
+
+_NO_EDITS = re.compile(r"(?i)image edit is not supported")
 
 _BY_NAME: dict[str, Verdict] = {
     "ContextWindowExceededError": ("context_overflow", False),
@@ -67,6 +70,14 @@ def classify(error: BaseException, *, api_key: str | None) -> TransportError:
     )
 
 
+def refusal(error: BaseException, *, api_key: str | None) -> ImageEditReply | None:
+    """Return an error as the provider's refusal to edit an image so; None where it is any other error."""
+    chain = list(_chain(error))
+    if not any(_is(each, "ContentPolicyViolationError") for each in chain):
+        return None
+    return ImageEditReply(refusal=_message(chain, "bad_request", api_key))
+
+
 def _chain(error: BaseException) -> Iterator[BaseException]:
     current: BaseException | None = error
     for _ in range(20):
@@ -97,6 +108,8 @@ def _by_cause(chain: list[BaseException]) -> Verdict:
     if any(_is(each, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for each in chain):
         return "timeout", True
     text = _said(chain)
+    if _NO_EDITS.search(text):
+        return "unsupported", False
     if _NO_KEY.search(text):
         return "auth", False
     if any(_is(each, "TransportError", "ClientError", "OSError") for each in chain if not _is(each, "ImportError")):

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from dokimasia.domain.call import Chat, Embedding, ModelReply
+from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply
 from dokimasia.errors import TransportError
-from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_status
+from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_status, refusal_in
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
+from dokimasia.gateway.image_edits import Sent, sent_image
 
 
 class Received(NamedTuple):
@@ -26,16 +27,16 @@ class Reading:
 
     Attributes:
         last: the last response.
-        outcome: what it comes to; None where only LiteLLM can tell: it is an error that LiteLLM classifies, of a provider's
-            own format, or holds what LiteLLM asked for by itself (a tool in place of a schema).
+        outcome: what it comes to, an edited image as its bytes; None where only LiteLLM can tell: it is an error that LiteLLM
+            classifies, of a provider's own format, or holds what LiteLLM asked for by itself (a tool in place of a schema).
     """
 
-    def __init__(self, call: Chat | Embedding, *, api_key: str | None) -> None:
+    def __init__(self, call: ModelCall, *, api_key: str | None) -> None:
         """Read the responses to the call; the key is taken out of every message."""
         self._call = call
         self._api_key = api_key
         self.last: Received | None = None
-        self.outcome: ModelReply | TransportError | None = None
+        self.outcome: ModelReply | Sent | TransportError | None = None
 
     def take(self, received: Received) -> bool:
         """Take in a response; return whether its outcome is known, so that nobody else needs its body."""
@@ -54,10 +55,13 @@ class Reading:
             return None
         return of_body(self.last.status, self.last.body, api_key=self._api_key)
 
-    def _read(self, received: Received) -> ModelReply | None:
+    def _read(self, received: Received) -> ModelReply | Sent | None:
         status, headers, body, url = received
         if body is None:
             raise too_long(MAX_REPLY_BYTES, status)
+        edits = isinstance(self._call, ImageEdit)
+        if edits and (refused := refusal_in(status, body, self._api_key)) is not None:
+            return refused
         if 300 <= status < 400:
             raise of_status(status, headers, body, url=url, api_key=self._api_key)
         data = read_object(body) if 200 <= status < 300 else None
@@ -65,12 +69,14 @@ class Reading:
             return None
         if error := data.get("error"):
             raise of_error_inside(error, status, headers, body, api_key=self._api_key)
+        if edits:
+            return sent_image(data) if "data" in data else None
         if isinstance(self._call, Embedding):
             return embedding_reply(data) if _holds_vectors(data) else None
         if "choices" not in data or _is_completion_of_text(data["choices"]):
             return None
         reply = chat_reply(data)
-        return None if reply.tool_calls and not self._call.tools else reply
+        return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
 
 
 _reading: ContextVar[Reading | None] = ContextVar("dokimasia_litellm_reading", default=None)

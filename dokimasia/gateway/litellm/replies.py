@@ -4,6 +4,7 @@ from typing import Any
 
 from dokimasia.domain.call import ChatReply, EmbeddingReply, FinishReason, ToolCall, Usage
 from dokimasia.gateway.failures import broken
+from dokimasia.gateway.image_edits import Sent, sent_image
 from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of
 
 
@@ -44,6 +45,15 @@ def embedding_reply(response: Any) -> EmbeddingReply:
     """
     items: Any = getattr(response, "data", None) or ()
     return embedding_of(((item.get("index"), item["embedding"]) for item in items), read_usage(response))
+
+
+def edited_image(response: Any) -> Sent:
+    """Return the image of an edit.
+
+    Raises:
+        TransportError: `broken_envelope`, or `unsupported` where there is but an address.
+    """
+    return sent_image(response.model_dump())
 
 
 def read_usage(response: Any) -> Usage:

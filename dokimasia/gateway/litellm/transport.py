@@ -9,15 +9,16 @@ from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
-from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
+from dokimasia.gateway.image_edits import Sent, edit_fields, kept
 from dokimasia.gateway.images import EncodedImages, data_uri
-from dokimasia.gateway.litellm.errors import classify
+from dokimasia.gateway.litellm.errors import classify, refusal
 from dokimasia.gateway.litellm.received import Reading, reading
-from dokimasia.gateway.litellm.replies import chat_reply, embedding_reply
+from dokimasia.gateway.litellm.replies import chat_reply, edited_image, embedding_reply
 
 _OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -45,8 +46,9 @@ class LiteLLMTransport:
     nothing beside the requests. Parameters that an endpoint does not take (`seed`, above all) are dropped.
     """
 
-    def __init__(self) -> None:
-        """Make a transport."""
+    def __init__(self, *, read_image: ImageReader | None = None) -> None:
+        """Make a transport; `read_image` checks edited images."""
+        self._read_image = read_image
         self._closed = False
         self._images = EncodedImages(data_uri)
         self._loading = asyncio.Lock()
@@ -56,12 +58,9 @@ class LiteLLMTransport:
         """Send the call once and return its reply.
 
         Raises:
-            TransportError: no usable envelope, or the call is an image edit, which this transport does not do.
+            TransportError: no usable envelope, or an edited image that cannot be taken.
             StorageError: an image is not in the blob store.
         """
-        if isinstance(call, ImageEdit):
-            message = f"{call.model.name}: images cannot be edited through LiteLLM; name another transport for it"
-            raise TransportError("unsupported", message, retryable=False)
         litellm = await self._load()
         arguments = _common(call, spec, api_key)
         if isinstance(call, Chat):
@@ -73,22 +72,33 @@ class LiteLLMTransport:
                 # Tools are ours to run; LiteLLM's own handler needs a package more.
                 arguments["_skip_mcp_handler"] = True
             send, read = litellm.acompletion, chat_reply
+        elif isinstance(call, ImageEdit):
+            del arguments["drop_params"]  # this function would send it along, as a field of the form
+            arguments = edit_fields(call, spec) | arguments
+            arguments |= {"image": await asyncio.to_thread(blobs.get, call.image.sha256), "prompt": call.instruction}
+            send, read = litellm.aimage_edit, edited_image
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
             send, read = litellm.aembedding, embedding_reply
         response: Any = None
-        failure: TransportError | None = None
+        failure: ModelReply | TransportError | None = None
         received = Reading(call, api_key=api_key)
         with reading(received):
             try:
                 response = await _unlogged(send, arguments)
             except Exception as error:  # LiteLLM and its providers raise classes of no common base; here they get one
-                failure = received.unreadable() or classify(error, api_key=api_key)
+                failure = (
+                    received.unreadable()
+                    or (refusal(error, api_key=api_key) if isinstance(call, ImageEdit) else None)
+                    or classify(error, api_key=api_key)
+                )
         if received.last is not None:
             report_headers(received.last.headers)
         outcome = received.outcome or failure or read(response)
         if isinstance(outcome, TransportError):
             raise outcome  # outside the handler: the original error, which can hold the key, is not its context
+        if isinstance(outcome, Sent):
+            return await kept(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
 
     async def aclose(self) -> None:
@@ -170,7 +180,7 @@ def _internal_flag() -> ContextVar[bool] | None:
     return flag if isinstance(flag, ContextVar) else None
 
 
-def _common(call: Chat | Embedding, spec: ModelSpec, api_key: str | None) -> dict[str, Any]:
+def _common(call: ModelCall, spec: ModelSpec, api_key: str | None) -> dict[str, Any]:
     # Without a key LiteLLM takes the provider's own from the environment: right for the provider's own address only.
     if api_key is None and spec.api_base is not None:
         api_key = _NO_KEY

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.methods.arena.charts import heat_chart
 from dokimasia.methods.duel import case_blocks, case_section, verdict_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
 from dokimasia.report.charts import Point, interval_chart
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.heat import heat_chart
 from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
 

@@ -1,8 +1,9 @@
-"""What people check: golden captions and rubrics, accepted, edited or rejected."""
+"""What people check: golden captions and rubrics, accepted, edited or rejected, and perturbations, which are labelled."""
 
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.methods.checks.checking import decide, open_for_people, pending_checks
+from dokimasia.methods.checks.probes import Probes, probes_of
 from dokimasia.methods.checks.standings import all_standings, checked_texts
 
 if TYPE_CHECKING:
@@ -16,4 +17,13 @@ async def open_checks(job: "Job[Any]") -> None:
     await open_threads(job.home, job.services.saver, job.run.id)
 
 
-__all__ = ["all_standings", "checked_texts", "decide", "open_checks", "open_for_people", "pending_checks"]
+__all__ = [
+    "Probes",
+    "all_standings",
+    "checked_texts",
+    "decide",
+    "open_checks",
+    "open_for_people",
+    "pending_checks",
+    "probes_of",
+]

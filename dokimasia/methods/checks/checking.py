@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
-from dokimasia.methods.checks.standings import all_standings
+from dokimasia.methods.checks.standings import PERTURB, all_standings
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 def _waits(run: Run) -> bool:
-    """Whether a run has captions or rubrics to check."""
-    return run.method in {"review", "rubrics"}
+    """Whether a run has captions, rubrics or perturbations to check."""
+    return run.method in {"review", "rubrics", PERTURB}
 
 
 def pending_checks(
@@ -61,7 +61,7 @@ def decide(
 
     Args:
         item: what is decided on, or its id.
-        action: accept, edit (with `text` or `delete`) or reject.
+        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels.
         who: the person.
         text: the text after an edit.
         delete: instead of a text, the numbers of sentences to leave out, from 1.
@@ -74,7 +74,8 @@ def decide(
 
     Raises:
         NotFound: there is no such item.
-        InputError: an edit that changes nothing or leaves nothing, or deletes what is not there.
+        InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
+            what is not there.
     """
     settings = settings or load_settings()
     if isinstance(item, str):
@@ -83,6 +84,8 @@ def decide(
     who = who.strip()[:100]
     if not who:
         raise InputError("a decision needs the name of who made it")
+    if refusal := item.refusal(action):
+        raise InputError(refusal)
     if delete:
         try:
             text = without_sentences(item.text, delete)
@@ -122,7 +125,8 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
         every = all_standings(home, found)
     if not every:
         raise NotFound(
-            f"run {found} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`"
+            f"run {found} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
+            "perturbations from `dokimasia perturb`"
         )
     return every
 

@@ -3,14 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.shares import rate_interval
-from dokimasia.domain.decision import Action, Standing, State
-
-STATES: tuple[State, ...] = get_args(State)
-ACTIONS: tuple[Action, ...] = get_args(Action)
+from dokimasia.domain.decision import ACTIONS, STATES, Action, Standing
 
 
 def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
@@ -21,19 +18,22 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
     both always decided the same, so that chance explains it), and on how many of them they left the same text.
     """
     states = Counter(one.state for one in standings)
+    actions = tuple(dict.fromkeys(action for one in standings for action in one.item.actions)) or ACTIONS["caption"]
     people = sorted({decision.who for one in standings for decision in one.decisions})
     return {
         "items": len(standings),
         "kinds": dict(sorted(Counter(one.item.kind for one in standings).items())),
-        "states": {state: states[state] for state in STATES},
+        "states": {state: states[state] for state in ("waiting", *(STATES[action] for action in actions))},
         "people": {who: sum(one.last_of(who) is not None for one in standings) for who in people},
         "agreement": [
-            pair for first, second in combinations(people, 2) if (pair := _pair(standings, first, second)) is not None
+            pair
+            for first, second in combinations(people, 2)
+            if (pair := _pair(standings, first, second, actions)) is not None
         ],
     }
 
 
-def _pair(standings: Sequence[Standing], first: str, second: str) -> dict[str, Any] | None:
+def _pair(standings: Sequence[Standing], first: str, second: str, actions: Sequence[Action]) -> dict[str, Any] | None:
     both = [
         (one, mine, yours)
         for one in standings
@@ -45,7 +45,7 @@ def _pair(standings: Sequence[Standing], first: str, second: str) -> dict[str, A
     interval = rate_interval(alike, clusters=[one.item.sample_id for one, _, _ in both])
     try:
         kappa: float | None = cohen_kappa(
-            [mine.action for _, mine, _ in both], [yours.action for _, _, yours in both], categories=ACTIONS
+            [mine.action for _, mine, _ in both], [yours.action for _, _, yours in both], categories=actions
         )
     except ValueError:  # both gave one and the same answer to everything
         kappa = None

@@ -7,10 +7,15 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import Action, Standing
 from dokimasia.errors import DataError, DokimasiaError
 from dokimasia.methods.checks import decide, open_for_people
+from dokimasia.methods.checks.handing import image_folder, labelling_files, labelling_row
+from dokimasia.methods.checks.perturbed import Shown, shown_perturbations
+from dokimasia.runs.reading.export_formats import make_folder, write_whole
 from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
 
 MAX_LINE = 1 << 20
 
@@ -33,31 +38,52 @@ class _Made(BaseModel):
 class _Line(BaseModel):
     item: str
     action: Action | Literal["delete", ""] | None = None
+    label: Label | Literal[""] | None = None
     new_text: str | None = None
     delete: list[int] = []
     who: str = ""
     decisions: list[_Made] = []
 
 
-def export_checks(standings: Sequence[Standing]) -> Iterator[bytes]:
-    """Yield a JSON line an item, in order: what it is, how it stands, all decisions, and empty fields to fill in.
+def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, *, who: str) -> list[Path]:
+    """Write a run's items as a file, and beside it what a person needs to label perturbations; return the paths.
 
-    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject.
+    Raises:
+        InputError: a file cannot be written.
     """
-    for one in standings:
-        row: dict[str, Any] = {
-            "item": one.item.id,
-            "run": one.item.run,
-            "kind": one.item.kind,
-            "sample": one.item.sample_id,
-            "text": one.item.text,
-            "detail": one.item.detail,
-            "state": one.state,
-            "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in one.decisions],
-            "action": None,
-            "new_text": None,
-        }
-        yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    files: dict[str, bytes] = {}
+    shown: dict[str, Shown] = {}
+    if any(one.item.kind == "perturbation" for one in standings):
+        with Home.open(settings.home, write=False) as home:
+            shown = shown_perturbations(home, standings[0].item.run)
+            files = dict(labelling_files(home, standings, who, path.stem))
+    lines = b"".join(_row(one, shown.get(one.item.subject), image_folder(path.stem)) for one in standings)
+    for name, data in ((path.name, lines), *files.items()):
+        target = path.parent / name
+        if target.parent != path.parent:
+            make_folder(target.parent)
+        write_whole(target, data)
+    return [path, *(path.parent / name for name in files)]
+
+
+def _row(one: Standing, shown: Shown | None, images: str) -> bytes:
+    """A JSON line of an item: what it is, how it stands, all decisions, and empty fields to fill in.
+
+    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a
+    perturbation `label` takes one of the five labels.
+    """
+    row: dict[str, Any] = {
+        "item": one.item.id,
+        "run": one.item.run,
+        "kind": one.item.kind,
+        "sample": one.item.sample_id,
+        "text": one.item.text,
+        "detail": one.item.detail,
+        "state": one.state,
+        "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in one.decisions],
+    }
+    row |= {"action": None, "new_text": None} if shown is None else {**labelling_row(shown, images), "label": None}
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Imported:
@@ -74,6 +100,12 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     for number, line in lines:
         if line.item not in every:
             raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
+        if line.action and line.label:
+            raise DataError(f"{path}, line {number}: both action and label are given; keep one")
+        for action in (line.label or line.action, *(one.action for one in line.decisions)):
+            asked = "edit" if action == "delete" else action
+            if asked and (refusal := every[line.item].item.refusal(asked)):
+                raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
             raise DataError(f"{path}, line {number}: an edit needs new_text")
     counts = {"decided": 0, "left": 0, "empty": 0}
@@ -82,8 +114,8 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
         made = [one.model_dump() for one in line.decisions]
         if line.action == "delete" and not line.delete:
             raise DataError(f"{path}, line {number}: delete needs the numbers of sentences, such as [2]")
-        if line.action:
-            decided = {"who": line.who or who, "action": line.action, "text": line.new_text or ""}
+        if action := line.label or line.action:
+            decided = {"who": line.who or who, "action": action, "text": line.new_text or ""}
             made.append(decided | ({"action": "edit", "delete": line.delete} if line.action == "delete" else {}))
         if not made:
             counts["empty"] += 1

@@ -1,12 +1,16 @@
-"""How what a run made for people to check stands: golden captions and rubrics, and the decisions on them."""
+"""How what a run made for people to check stands: golden captions, rubrics and perturbations, and the decisions on them."""
 
 from typing import Any
 
+from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.decision import CheckItem, Decision, Standing, difference, rubric_subject
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.storage.decisions import Left, left_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
+
+PERTURB = "perturb"
+"""The method whose runs make perturbations."""
 
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
@@ -22,7 +26,7 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
 
 
 def found_items(home: Home, run_id: str) -> list[CheckItem]:
-    """Return what a run made that a person should check, in the order of its samples: captions, then rubrics."""
+    """Return what a run made that a person should check, in the order of its samples: captions, rubrics, perturbations."""
     found: list[dict[str, Any]] = [
         {"kind": "caption", "sample_id": row.sample_id, "subject": row.id, "text": row.caption.text}
         for row in golden_captions(home, run_id)
@@ -39,11 +43,21 @@ def found_items(home: Home, run_id: str) -> list[CheckItem]:
                     "detail": f"{rubric.stream.replace('_', '-')}, {rubric.polarity}{evidence}",
                 }
             )
+    found += [
+        {
+            "kind": "perturbation",
+            "sample_id": made.sample_id,
+            "subject": made.id,
+            "text": item.perturbed or item.instruction or item.description,
+            "detail": item.dimension,
+        }
+        for made, item in made_values(home, run_id, Perturbed)
+    ]
     return [CheckItem(run=run_id, position=position, **fields) for position, fields in enumerate(found)]
 
 
 def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
-    """Return how a run's items stand by what they are about: a caption's content id, or `rubric_subject` of a rubric."""
+    """Return how a run's items stand by what they are about: the content id of a caption or perturbation, or `rubric_subject`."""
     return {one.item.subject: one for one in all_standings(home, run_id)}
 
 
@@ -51,7 +65,7 @@ def _with(here: Standing, left: Left) -> Standing:
     """An item with a decision that is not yet a row."""
     text = left.text.strip() if left.action == "edit" else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""
-    if left.action == "edit" and not changed:
+    if here.item.refusal(left.action) or (left.action == "edit" and not changed):
         return here
     decision = Decision(
         item=here.item.id,

@@ -1,6 +1,6 @@
 """What a passport says against using its judge in some way: errors that it misses, and what was never measured."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
@@ -41,21 +41,24 @@ def is_blind(rates: ErrorRates | None, below: float) -> bool:
     return rates is not None and rates.detection.high is not None and rates.detection.high < below
 
 
-def warnings_of(passport: Passport, way: Way, *, below: float, prompts: Sequence[str]) -> Iterator[str]:
+def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) -> Iterator[str]:
     """Yield what is to be known before a judge is used in a way, a sentence each.
 
     Args:
         passport: the judge's.
         way: how it is used.
+        spec: the judge as the run asks it.
         below: the bound of blindness.
-        prompts: names of the prompts that the passport knows.
     """
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
-        known = in_words(list(dict.fromkeys(one for task, one in passport.evaluators if task == way.task)))
+        known = ", ".join(dict.fromkeys(one for task, one in passport.evaluators if task == way.task))
         yield f"{way.what} was not measured{f' (its passport knows {known})' if known else ''}"
         return
-    if way.prompt not in prompts:
+    sampling = passport.judge.sampled(evaluator)
+    if sampling is not None and sampling != spec.sampling:
+        yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}"
+    if way.prompt not in passport.prompts:
         yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
     groups = error_groups(way.task)
     found = {name: passport.rates(way.task, evaluator, level="group", name=name) for name in groups}
@@ -79,8 +82,6 @@ def warnings_of(passport: Passport, way: Way, *, below: float, prompts: Sequence
 def differences_of(passport: Passport, spec: ModelSpec, *, tools: bool) -> Iterator[str]:
     """Yield in what a judge is asked otherwise than it was measured, a sentence each."""
     judge = passport.judge
-    if judge.sampling != spec.sampling:
-        yield f"it was measured with {_sampled(judge.sampling)}, and is asked here with {_sampled(spec.sampling)}"
     if judge.tools != tools:
         yield f"it was measured {'with' if judge.tools else 'without'} tools, and judges here {'with' if tools else 'without'}"
     if judge.max_image_side != spec.max_image_side:

@@ -1,6 +1,6 @@
 """Which evaluator a passport recommends for a kind of criterion: chosen on half of the images, measured on the other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dokimasia.algorithms.halving import halves
 from dokimasia.domain.blindspots import EVALUATORS, Detection, Evaluator, Task, paradigm_of
@@ -18,20 +18,26 @@ def recommendations(
     The images of a task are split in halves by the seed. What is best on the first half is lucky there, and only the
     second half, which had no part in the choice, says without that luck how good it is.
     """
-    for task in sorted({task for task, _ in found}):
-        of_task = {evaluator: several for (one, evaluator), several in found.items() if one == task}
+    tasks: list[Task] = sorted({task for task, _ in found})
+    for task in tasks:
+        of_task: dict[Evaluator, Sequence[Detection]] = {
+            evaluator: several for (one, evaluator), several in found.items() if one == task
+        }
         clusters = {one.item: one.cluster for several in of_task.values() for one in several}
         sides = halves(dict(sorted(clusters.items())), {}, seed=seed)
-        choosing, estimating = (
-            {name: [one for one in several if one.item in side] for name, several in of_task.items()} for side in sides
-        )
+        choosing, estimating = (_within(of_task, side) for side in sides)
         groups = sorted({one.group for several in of_task.values() for one in several if one.case == "error"})
         for group in ("", *groups):
             yield _recommended(task, group, choosing, estimating)
 
 
+def _within(found: Half, side: Collection[str]) -> Half:
+    return {name: [one for one in several if one.item in side] for name, several in found.items()}
+
+
 def _recommended(task: Task, group: str, choosing: Half, estimating: Half) -> Recommendation:
-    considered = [_rates(name, choosing[name], group) for name in sorted(choosing, key=EVALUATORS.index)]
+    names: list[Evaluator] = sorted(choosing, key=EVALUATORS.index)
+    considered = [_rates(name, choosing[name], group) for name in names]
     known = [(one.worth, one.evaluator) for one in considered if one.worth is not None]
     best = max(known, key=lambda one: one[0])[1] if known else None
     estimated = None if best is None else _rates(best, estimating[best], group)

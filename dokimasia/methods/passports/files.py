@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from pydantic import ValidationError
 
-from dokimasia.domain.passport import FORMAT, Passport
+from dokimasia.domain.passport import FORMAT, Passport, hash_of
 from dokimasia.errors import DataError, NotFound
 from dokimasia.runs.reading.export_formats import write_whole
 
@@ -59,9 +59,9 @@ def read_passport(path: Path) -> Passport:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise DataError(f"{path}: {where}: {first['msg']}; {HOW}") from None
-    if not passport.unchanged:
+    if (content := hash_of(body)) != passport.sha256:
         raise DataError(
-            f"{path}: it was changed after it was made: its content has the SHA-256 {passport.content_hash[:16]}…, and it "
+            f"{path}: it was changed after it was made: its content has the SHA-256 {content[:16]}…, and it "
             f"says {passport.sha256[:16] or 'none'}…; use an unchanged copy, or make it anew: dokimasia passport "
             f"{passport.judge.name} -o {path.name}"
         )

@@ -184,5 +184,5 @@ def _told(
         return {"judge": spec.ref.name, "sha256": None, "warnings": ["no passport: nothing is known of what it misses"]}
     lines = [*differences_of(passport, spec, tools=tools)]
     for way in ways:
-        lines += warnings_of(passport, way, below=below, prompts=tuple(passport.prompts))
+        lines += warnings_of(passport, way, spec, below=below)
     return {"judge": spec.ref.name, "sha256": passport.sha256, "warnings": lines}

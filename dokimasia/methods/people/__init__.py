@@ -9,7 +9,7 @@ from dokimasia.methods.people.collecting import (
     written,
 )
 from dokimasia.methods.people.comparing import compare
-from dokimasia.methods.people.forms import read_forms
+from dokimasia.methods.people.forms import form_page, image_name, read_forms
 from dokimasia.methods.people.groups import By, groups_of
 from dokimasia.methods.people.key import read_key
 from dokimasia.methods.people.rated import put_together
@@ -34,8 +34,10 @@ __all__ = [
     "criteria_of",
     "disagreements",
     "draw_subjects",
+    "form_page",
     "groups_of",
     "hand_out",
+    "image_name",
     "pairs_of_run",
     "put_together",
     "read_forms",

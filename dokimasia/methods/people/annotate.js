@@ -25,15 +25,16 @@
     at("save").textContent = count === form.items.length ? "Save my answers" : `Save (${count} of ${form.items.length})`;
   };
 
+  const picture = (name, alt) => {
+    const image = make("img", undefined, { src: form.images[name], alt, tabindex: "0" });
+    image.addEventListener("click", () => image.classList.toggle("large"));
+    return image;
+  };
   const shown = (item) => {
     const parts = [];
     if (item.images.length) {
       const images = make("div", undefined, { class: "images" });
-      item.images.forEach((name, place) => {
-        const image = make("img", undefined, { src: form.images[name], alt: `Image ${place + 1}`, tabindex: "0" });
-        image.addEventListener("click", () => image.classList.toggle("large"));
-        images.append(image);
-      });
+      item.images.forEach((name, place) => images.append(picture(name, `Image ${place + 1}`)));
       parts.push(images);
     }
     parts.push(...titled(form.kind === "criterion" ? "The question" : "The request", item.question), ...titled("The options", item.choices));
@@ -50,6 +51,24 @@
         sides.append(column);
       }
       parts.push(sides);
+    } else if (form.kind === "perturbation") {
+      if (item.compared.length) {
+        const sides = make("div", undefined, { class: "sides" });
+        for (const [title, name] of item.compared) {
+          const column = make("section");
+          column.append(make("h2", title), picture(name, title));
+          sides.append(column);
+        }
+        parts.push(sides);
+      }
+      parts.push(...titled("The gold answer", item.gold));
+      if (item.difference.length) {
+        const text = make("pre", undefined, { class: "text" });
+        const tags = { same: "span", removed: "del", added: "ins" };
+        for (const [kind, words] of item.difference) text.append(make(tags[kind], words));
+        parts.push(make("h2", "What was changed in it"), text);
+      }
+      parts.push(...titled("The edit that was asked for", item.instruction), ...titled("What was changed, in words", item.description), ...titled(`Meant as: ${item.title}`, item.definition));
     } else if (form.kind === "response") {
       parts.push(...titled("The response", item.response || "(empty)"));
     } else {
@@ -97,7 +116,7 @@
   at("back").addEventListener("click", () => move(-1));
   at("next").addEventListener("click", () => move(1));
   at("save").addEventListener("click", () => {
-    const lines = form.items.filter((item) => answers[item.item]).map((item) => JSON.stringify({ item: item.item, ...answers[item.item] }));
+    const lines = form.items.filter((item) => answers[item.item]).map((item) => JSON.stringify({ item: item.item, ...form.adds, ...answers[item.item] }));
     const link = make("a", "", { href: URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "application/jsonl" })), download: `${form.annotator}.jsonl` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);

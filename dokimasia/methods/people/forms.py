@@ -163,22 +163,44 @@ def _material(head: KeyHead, placed: Placed) -> dict[str, Any]:
 
 
 def _page(head: KeyHead, who: str, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> str:
-    measures = [
-        {
-            "name": measure,
-            "question": ASKED[measure],
-            "options": [{"value": value, "label": label} for value, label in options_of(measure, head.scale).items()],
-        }
-        for measure in MEASURES[head.kind]
-    ]
+    measures = [(measure, ASKED[measure], options_of(measure, head.scale)) for measure in MEASURES[head.kind]]
+    return form_page(who, head.kind, measures, rows, images)
+
+
+def form_page(
+    who: str,
+    kind: str,
+    measures: Sequence[tuple[str, str, Mapping[str, str]]],
+    rows: Sequence[Mapping[str, Any]],
+    images: Mapping[str, str],
+    *,
+    adds: Mapping[str, str] | None = None,
+) -> str:
+    """Return a page that needs no network, on which a person answers item by item and saves the answers as JSON lines.
+
+    Args:
+        who: the person.
+        kind: how items are laid out: pair, response, criterion or perturbation.
+        measures: what is asked of each item: its field in the saved line, the question, and the answers with their labels.
+        rows: the items, each with its name as `item`.
+        images: data URIs by the names that the items know them by.
+        adds: what every saved line says beside the answers.
+    """
     form = {
         "form": digest("form", [who, [row["item"] for row in rows]])[:16],
         "annotator": who,
-        "kind": head.kind,
-        "measures": measures,
+        "kind": kind,
+        "measures": [
+            {
+                "name": name,
+                "question": question,
+                "options": [{"value": value, "label": label} for value, label in options.items()],
+            }
+            for name, question, options in measures
+        ],
         "items": rows,
         "images": images,
-    }
+    } | ({"adds": adds} if adds else {})
     script = _asset("annotate.js")
     policy = (
         f"default-src 'none'; script-src {script_hash(script)}; style-src 'unsafe-inline'; img-src data:; "

@@ -84,7 +84,7 @@ def reply(
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     hidden = [] if view is None else _hidden(profile, request, view)
     if view is not None and hidden:
-        asked = looks_closer(tools, hidden, view.image, view.part, draws.key)
+        asked = looks_closer(tools, (step.box for step in hidden), view.image, view.part, draws.key)
         if asked is not None:
             return asked
     order = understood.outside if profile.gullible else ""

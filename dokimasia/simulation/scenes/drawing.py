@@ -91,8 +91,9 @@ def text_width(words: str, size: int) -> float:
 class Canvas:
     """A picture being drawn. Regions are (left, top, right, bottom) in pixels."""
 
-    def __init__(self, background: Rgb = PAPER) -> None:
-        self._image = Image.new("RGB", (WIDTH, HEIGHT), background)
+    def __init__(self, background: Rgb = PAPER, *, on: Image.Image | None = None) -> None:
+        """Begin an empty picture, or draw on one that is there."""
+        self._image = Image.new("RGB", (WIDTH, HEIGHT), background) if on is None else on
         self._draw = ImageDraw.Draw(self._image)
 
     def rect(

@@ -1,20 +1,24 @@
 """What leaves the simulated server for one request: a reply, an error or a fault, and its line in the log."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 from aiohttp import web
 
+from dokimasia.domain.call import ImageEdit, ModelCall
 from dokimasia.errors import ConfigError, NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
+from dokimasia.simulation.blindspots.editing import edit
+from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.embedding import embed
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import LASTING_FAULTS, TRANSPORT_FAULTS, Tries, transport_error
+from dokimasia.simulation.serving.image_wire import edited_body, read_image_edit
 from dokimasia.simulation.serving.wire import completion, error_body, read_embedding, read_request, vectors
 
 _BROKEN = {
@@ -73,18 +77,33 @@ class RequestLog:
             self._file.close()
 
 
+Asked = tuple[ModelCall, Mapping[str, bytes]]
+"""What a request asks, with the bytes of its images by SHA-256."""
+
+
+def read_body(path: str, body: bytes, form: Mapping[str, Any]) -> Asked:
+    """Return what a request to an address asks: for a completion, for vectors, or, by its form, for an edited image.
+
+    Raises:
+        TransportError: of kind `bad_request`, saying which field is wrong.
+    """
+    if path.endswith("/images/edits"):
+        edits, image = read_image_edit(form)
+        return edits, {edits.image.sha256: image}
+    return (read_embedding(body), {}) if path.endswith("/embeddings") else read_request(body)
+
+
 def decide(
-    body: bytes,
+    read: Callable[[], Asked],
     tries: Tries,
     models: Mapping[str, Profile],
     authorization: str,
     *,
-    embedding: bool = False,
     library: PromptLibrary | None = None,
 ) -> Delivery:
-    """Work out what a request, for a completion or for vectors, gets: a reply, an error, or the fault whose turn it is."""
+    """Work out what a request gets: a reply, an error, or the fault whose turn it is."""
     try:
-        call, images = (read_embedding(body), {}) if embedding else read_request(body)
+        call, images = read()
     except TransportError as error:
         return Delivery(error_body(str(error), kind="invalid_request_error"), status=error.status)
     key, name = request_hash(call), call.model.model
@@ -92,6 +111,8 @@ def decide(
     if fault is not None:
         return _faulty(fault, authorization)._replace(request=key, model=name)
     try:
+        if call.kind == "image_edit":
+            return _edited(call, images[call.image.sha256], tries)._replace(request=key, model=name)
         if call.kind == "embedding":
             reply = vectors(call, embed(call))
         else:
@@ -100,6 +121,14 @@ def decide(
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
     return Delivery(orjson.dumps(reply), request=key, model=name)
+
+
+def _edited(call: ImageEdit, image: bytes, tries: Tries) -> Delivery:
+    png, usage = edit(call, image)
+    if png is None or tries.refuses(call):
+        refused = error_body(REFUSAL, kind="image_generation_user_error", code="moderation_blocked")
+        return Delivery(refused, status=400)
+    return Delivery(edited_body(png, usage))
 
 
 def too_large(limit: int) -> Delivery:

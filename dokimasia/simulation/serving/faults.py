@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.call import Chat, ChatReply, Usage
+from dokimasia.domain.call import Chat, ChatReply, ImageEdit, Usage
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import AttemptKind, ConfigError, TransportError
 from dokimasia.simulation.candidates import REFUSAL
@@ -144,6 +144,10 @@ class Tries:
             return lasting if lasting in LASTING_FAULTS else None
         self._tries[key] = attempt + 1
         return fault
+
+    def refuses(self, call: ImageEdit) -> bool:
+        """Return whether an image edit is refused for the fault of content that it has."""
+        return self._faults.for_request(request_hash(call)) in ("refusal", "content_filter")
 
     def spoil(self, reply: ChatReply, call: Chat) -> ChatReply:
         """Return the reply with the request's fault of content in it, if it has one."""

@@ -1,9 +1,10 @@
-"""Simulated models behind OpenAI's chat-completions and embeddings formats on HTTP, with latency, faults and a log to order."""
+"""Simulated models behind OpenAI's formats of chats, embeddings and image edits on HTTP: latency, faults and a log to order."""
 
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -11,8 +12,9 @@ from aiohttp import web
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.simulation.profiles import Profile, profiles
-from dokimasia.simulation.serving.delivery import RequestLog, decide, deliver, too_large
+from dokimasia.simulation.serving.delivery import RequestLog, decide, deliver, read_body, too_large
 from dokimasia.simulation.serving.faults import Faults, Tries
+from dokimasia.simulation.serving.image_wire import read_form
 from dokimasia.simulation.serving.wire import error_body, model_list
 
 DEFAULT_PORT = 8377
@@ -27,7 +29,7 @@ def build_app(
     known: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> web.Application:
-    """Return the application: `POST /v1/chat/completions`, `POST /v1/embeddings` and `GET /v1/models`.
+    """Return the application: `POST /v1/chat/completions`, `/v1/embeddings` and `/v1/images/edits`, and `GET /v1/models`.
 
     Args:
         latency: seconds that every reply waits.
@@ -45,14 +47,15 @@ def build_app(
     log = RequestLog(log_path)
 
     async def complete(request: web.Request) -> web.StreamResponse:
+        edits = request.path.endswith("/images/edits")
         try:
-            body = await request.read()
+            body, form = (b"", await read_form(request)) if edits else (await request.read(), {})
         except web.HTTPRequestEntityTooLarge:
             delivery = too_large(BODY_LIMIT)
         else:
             authorization = request.headers.get("Authorization", "")
-            embedding = request.path.endswith("/embeddings")
-            delivery = decide(body, tries, models, authorization, embedding=embedding, library=library)
+            read = partial(read_body, request.path, body, form)
+            delivery = decide(read, tries, models, authorization, library=library)
         sent = False
         try:
             if latency:
@@ -72,6 +75,7 @@ def build_app(
     app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_errors_as_json])
     app.router.add_post("/v1/chat/completions", complete)
     app.router.add_post("/v1/embeddings", complete)
+    app.router.add_post("/v1/images/edits", complete)
     app.router.add_get("/v1/models", list_models)
     app.cleanup_ctx.append(close_log)
     return app

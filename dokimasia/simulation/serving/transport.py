@@ -1,12 +1,16 @@
 """Simulated models in process: the same replies and faults as behind the simulated server, without a wire."""
 
 import asyncio
+import hashlib
 from collections.abc import Iterator, Mapping
 
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
+from dokimasia.simulation.blindspots.editing import edit
+from dokimasia.simulation.blindspots.images import reference
+from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.embedding import embed
 from dokimasia.simulation.profiles import Profile
@@ -35,10 +39,8 @@ class SimTransport:
         """Return the simulated model's reply; `api_key` is not looked at, and in no error.
 
         Raises:
-            TransportError: a planted fault, a model that there is not, or a call that asks for an image.
+            TransportError: a planted fault, or a model that there is not.
         """
-        if call.kind == "image_edit":
-            raise TransportError("unsupported", "simulated models make no images", retryable=False)
         if self._latency:
             await asyncio.sleep(self._latency)
         fault = self._tries.next_fault(request_hash(call))
@@ -49,10 +51,20 @@ class SimTransport:
         try:
             if call.kind == "embedding":
                 return embed(call)
+            if call.kind == "image_edit":
+                return await asyncio.to_thread(self._edited, call, blobs)
             reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
         except NotFound as error:
             raise TransportError("not_found", str(error), retryable=False, status=404) from None
         return self._tries.spoil(reply, call)
+
+    def _edited(self, call: ImageEdit, blobs: BlobStore) -> ImageEditReply:
+        png, usage = edit(call, blobs.get(call.image.sha256))
+        if png is None or self._tries.refuses(call):
+            return ImageEditReply(refusal=REFUSAL, usage=usage)
+        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else reference(png)
+        blobs.put_image(png, image)
+        return ImageEditReply(image=image, usage=usage)
 
     async def aclose(self) -> None:
         """Close nothing: there is no connection."""

@@ -50,12 +50,12 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     """
     data, model = _asked(body)
     if data.get("stream"):
-        raise _bad("stream: simulated models do not stream; leave it out or send false")
+        raise bad("stream: simulated models do not stream; leave it out or send false")
     if data.get("n") not in (None, 1):
-        raise _bad("n: one choice a request")
+        raise bad("n: one choice a request")
     messages = data.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise _bad("messages: a list of at least one message is required")
+        raise bad("messages: a list of at least one message is required")
     images: dict[str, bytes] = {}
     sampling: dict[str, Any] = {name: data.get(name) for name in _SAMPLING}
     limit = data.get("max_completion_tokens")
@@ -74,7 +74,7 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
         ), images
     except ValidationError as error:
         first = error.errors()[0]
-        raise _bad(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+        raise bad(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
 
 
 def read_embedding(body: bytes) -> Embedding:
@@ -87,9 +87,9 @@ def read_embedding(body: bytes) -> Embedding:
     texts = data.get("input")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise _bad("input: a text or a list of at least one text is required")
+        raise bad("input: a text or a list of at least one text is required")
     if data.get("encoding_format", "float") != "float":
-        raise _bad("encoding_format: simulated models give numbers; ask for float")
+        raise bad("encoding_format: simulated models give numbers; ask for float")
     return Embedding(model=model, texts=tuple(texts))
 
 
@@ -98,11 +98,20 @@ def _asked(body: bytes) -> tuple[dict[str, Any], ModelRef]:
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _bad(f"the body is not JSON: {error}") from None
+        raise bad(f"the body is not JSON: {error}") from None
+    return data, asked_model(data)
+
+
+def asked_model(data: Any) -> ModelRef:
+    """Return the simulated model that the fields of a request ask.
+
+    Raises:
+        TransportError: of kind `bad_request`: they name none.
+    """
     if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
-        raise _bad("model: a string is required")
+        raise bad("model: a string is required")
     name = bare_name(data["model"])
-    return data, ModelRef(name=name, model=name)
+    return ModelRef(name=name, model=name)
 
 
 def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def _schema(asked: Any) -> dict[str, Any] | None:
     held = asked.get("json_schema")
     schema = held.get("schema") if isinstance(held, dict) else None
     if not isinstance(schema, dict):
-        raise _bad("response_format.json_schema.schema: an object is required")
+        raise bad("response_format.json_schema.schema: an object is required")
     return schema
 
 
@@ -178,12 +187,12 @@ def _tools(offered: Any) -> tuple[ToolSpec, ...]:
     if offered is None:
         return ()
     if not isinstance(offered, list):
-        raise _bad("tools: a list of functions")
+        raise bad("tools: a list of functions")
     tools: list[ToolSpec] = []
     for number, tool in enumerate(offered):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict):
-            raise _bad(f"tools[{number}].function: an object is required")
+            raise bad(f"tools[{number}].function: an object is required")
         facts = {"name": function.get("name"), "description": function.get("description") or ""}
         tools.append(ToolSpec.model_validate({**facts, "parameters": function.get("parameters") or {}}))
     return tuple(tools)
@@ -191,17 +200,17 @@ def _tools(offered: Any) -> tuple[ToolSpec, ...]:
 
 def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
     if not isinstance(message, dict) or message.get("role") not in _ROLES:
-        raise _bad(f"{where}.role: one of {', '.join(_ROLES)}")
+        raise bad(f"{where}.role: one of {', '.join(_ROLES)}")
     if (message["role"] == "tool") != isinstance(message.get("tool_call_id"), str):
-        raise _bad(f"{where}.role: a tool's message names its tool_call_id, and no other does")
+        raise bad(f"{where}.role: a tool's message names its tool_call_id, and no other does")
     content = message.get("content")
     pieces = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
     if not isinstance(pieces, list):
-        raise _bad(f"{where}.content: a text or a list of parts")
+        raise bad(f"{where}.content: a text or a list of parts")
     parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        raise _bad(f"{where}.tool_calls: a list")
+        raise bad(f"{where}.tool_calls: a list")
     return Message(
         role="system" if message["role"] == "developer" else message["role"],
         parts=parts,
@@ -213,7 +222,7 @@ def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
 def _tool_call(call: Any, where: str) -> ToolCall:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
-        raise _bad(f"{where}.tool_calls: objects with id and function")
+        raise bad(f"{where}.tool_calls: objects with id and function")
     facts = {"id": call.get("id"), "name": function.get("name"), "arguments": function.get("arguments")}
     return ToolCall.model_validate(facts)
 
@@ -226,26 +235,31 @@ def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:
         held = piece.get("image_url")
         url = held.get("url") if isinstance(held, dict) else held
         if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url[:64]:
-            raise _bad(f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only")
+            raise bad(f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only")
         return _image(url[url.index(",") + 1 :], where, images)
-    raise _bad(f"{where}.type: text with its text, or image_url")
+    raise bad(f"{where}.type: text with its text, or image_url")
 
 
 def _image(encoded: str, where: str, images: dict[str, bytes]) -> ImageRef:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        raise _bad(f"{where}.image_url: not valid base64") from None
+        raise bad(f"{where}.image_url: not valid base64") from None
     sha256 = hashlib.sha256(data).hexdigest()
     if sha256 not in _refs:
         if len(_refs) >= _MEMORY:
             _refs.clear()
-        _refs[sha256] = _describe(data, sha256, where)
+        _refs[sha256] = describe_image(data, sha256, f"{where}.image_url")
     images[sha256] = data
     return _refs[sha256]
 
 
-def _describe(data: bytes, sha256: str, where: str) -> ImageRef:
+def describe_image(data: bytes, sha256: str, where: str) -> ImageRef:
+    """Return the reference of an image's bytes; `where` names its place in the request.
+
+    Raises:
+        TransportError: of kind `bad_request`: they are no image that can be read.
+    """
     try:
         with (
             warnings.catch_warnings(action="error", category=Image.DecompressionBombWarning),
@@ -255,8 +269,9 @@ def _describe(data: bytes, sha256: str, where: str) -> ImageRef:
             facts = {"sha256": sha256, "media_type": media_type, "width": image.width, "height": image.height}
             return ImageRef.model_validate(facts)
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _bad(f"{where}.image_url: not a PNG, JPEG, WebP or GIF that can be read") from None
+        raise bad(f"{where}: not a PNG, JPEG, WebP or GIF that can be read") from None
 
 
-def _bad(message: str) -> TransportError:
+def bad(message: str) -> TransportError:
+    """Return the error of a request that a field is wrong in."""
     return TransportError("bad_request", message, retryable=False, status=400)

@@ -1,4 +1,4 @@
-"""The Plotly figure of an arena: a table of percentages as a heat map, such as who wins against whom."""
+"""A Plotly figure: a table of percentages as a heat map, such as who wins against whom."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,8 @@ from dokimasia.report.charts import BAR_HEIGHT, Figure, label
 
 COLOURS = [[0.0, "#b53a2b"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#1b7f4d"]]
 SHARES = [[0.0, "#f4f6fa"], [1.0, "#3f7fd9"]]
+FAILURES = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#cf4a4a"]]
+"""Of shares that are better low."""
 
 
 def heat_chart(
@@ -15,6 +17,7 @@ def heat_chart(
     *,
     hover: str,
     diverging: bool = False,
+    failures: bool = False,
 ) -> Figure:
     """Return percentages as a heat map, rows from top to bottom; None is left blank.
 
@@ -24,6 +27,7 @@ def heat_chart(
         values: 0 to 100, a row each.
         hover: what a cell's value is, with `%{y}`, `%{x}` and `%{z}` for row, column and value.
         diverging: whether 50 is the middle of two colours.
+        failures: whether low is good.
     """
     return {
         "data": [
@@ -36,7 +40,7 @@ def heat_chart(
                 "zmax": 100,
                 "xgap": 2,
                 "ygap": 2,
-                "colorscale": COLOURS if diverging else SHARES,
+                "colorscale": COLOURS if diverging else FAILURES if failures else SHARES,
                 "showscale": False,
                 "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
                 "texttemplate": "%{text}",

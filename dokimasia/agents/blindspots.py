@@ -1,0 +1,219 @@
+"""Judges under test: nine ways of asking one about an answer, for two tasks (FOCUS, section 3); and readers of what it says.
+
+What is judged is a text on an image (image-to-text) or an image made by a prompt (text-to-image). Which it is follows from
+the answer: a text or an image. The judge is shown the image, the request and the answer or answers, under reference-guided
+scoring also the reference; of a generated image the prompt, the image or images, and the gold image as the reference.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from pydantic import JsonValue
+
+from dokimasia.agents.answers import answer_inputs, shown_as
+from dokimasia.agents.asking import Ask
+from dokimasia.agents.candidate import respond
+from dokimasia.agents.evaluation import question_inputs
+from dokimasia.agents.schemas import Structured, closed, one_of
+from dokimasia.domain.blindspots import AXES, OVERALL, PAIRWISE_ONLY, Choice, Evaluator, Task, paradigm_of
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.parsing.blindspots.judged import (
+    HIGHEST,
+    LOWEST,
+    ReadByAxis,
+    ReadNotice,
+    parse_axis_choices,
+    parse_axis_scores,
+    parse_notice,
+    parse_structured_axis_choices,
+    parse_structured_axis_scores,
+)
+
+Judged = str | ImageRef
+"""An answer that is judged: a text, or a generated image."""
+
+NEW_REFERENCE = "new-reference"
+"""The arm of a reference that was answered anew."""
+
+
+def task_of(answer: Judged) -> Task:
+    """Return the task that an answer is of."""
+    return "image-to-text" if isinstance(answer, str) else "text-to-image"
+
+
+def prompt_of(evaluator: Evaluator, task: Task) -> str:
+    """Return the name of the prompt by which a judge is asked in one of the nine published ways.
+
+    Raises:
+        ValueError: the evaluator is another one.
+    """
+    paradigm, _, strategy = evaluator.partition("-")
+    if paradigm not in ("single", "pairwise", "reference"):
+        raise ValueError(f"{evaluator} is asked by prompts of its own")
+    answer = "text" if task == "image-to-text" else "image"
+    return "_".join(filter(None, (paradigm, answer, strategy.replace("-", "_"))))
+
+
+def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
+    """Return the axes that a judge is asked for: `overall` alone, or all of the task; creativity only of pairs."""
+    if "axes" not in evaluator:
+        return (OVERALL,)
+    return tuple(one for one in AXES[task] if paradigm_of(evaluator) == "pairwise" or one not in PAIRWISE_ONLY)
+
+
+def score_answer(
+    sample: Sample, evaluator: Evaluator, answer: Judged, *, reference: Judged | None = None, repeat: int = 0
+) -> Ask[ReadByAxis[int]]:
+    """A judge gives one answer 1 to 10 points, by itself or beside a reference, overall or on each axis, and says why.
+
+    Args:
+        sample: what the answer answers.
+        evaluator: a way of single-answer scoring, or `reference`.
+        answer: the text, or the generated image.
+        reference: under `reference`, a right answer of the same kind: the gold answer, or one that was answered anew.
+        repeat: which independent draw.
+
+    Raises:
+        ValueError: the evaluator scores no single answer, or the reference is missing, or of another kind, or not asked for.
+    """
+    if paradigm_of(evaluator) not in ("single", "reference"):
+        raise ValueError(f"{evaluator} scores no single answer")
+    if (reference is not None) != (evaluator == "reference"):
+        raise ValueError(f"{evaluator} goes {'with' if reference is None else 'without'} a reference")
+    task = task_of(answer)
+    if reference is not None and task_of(reference) != task:
+        raise ValueError("an answer and its reference are both texts or both images")
+    axes = axes_asked(evaluator, task)
+    inputs, shown, images = _seen(sample, {"reference": reference} if reference is not None else {}, answer)
+    return Ask(
+        prompt_of(evaluator, task),
+        inputs,
+        shown,
+        partial(parse_axis_scores, axes=axes),
+        structured=_scores_form(axes),
+        images=images,
+        tools=True,
+        repeat=repeat,
+    )
+
+
+def compare_answers(
+    sample: Sample, evaluator: Evaluator, first: Judged, second: Judged, *, repeat: int = 0
+) -> Ask[ReadByAxis[Choice]]:
+    """A judge says which of two answers is better, A (the first), B or neither, overall or on each axis, and says why.
+
+    Raises:
+        ValueError: the evaluator compares nothing, or the answers are of different kinds.
+    """
+    if paradigm_of(evaluator) != "pairwise":
+        raise ValueError(f"{evaluator} compares no two answers")
+    task = task_of(first)
+    if task_of(second) != task:
+        raise ValueError("two answers that are compared are both texts or both images")
+    axes = axes_asked(evaluator, task)
+    inputs, shown, images = _compared(sample, first, second)
+    return Ask(
+        prompt_of(evaluator, task),
+        inputs,
+        shown,
+        partial(parse_axis_choices, axes=axes),
+        structured=_choices_form(axes),
+        images=images,
+        tools=True,
+        repeat=repeat,
+    )
+
+
+def read_justification(justification: str, *, error: str = "", where: str = "", repeat: int = 0) -> Ask[ReadNotice]:
+    """A reader says whether a justification names an error, and quotes the words; it sees neither answer nor image.
+
+    What it finds can so only come from the justification.
+
+    Args:
+        justification: what a judge said beside its judgement.
+        error: the description of what was planted; without it the question is whether any error is named.
+        where: of which answer it has to be named, such as `response B`; empty where only one was judged.
+        repeat: which independent draw.
+    """
+    given = {name: text for name, text in (("error", error), ("where", where)) if text}
+    return Ask(
+        "justification",
+        {"justification": justification, **given},
+        ("justification", *given),
+        partial(parse_notice, justification=justification),
+        repeat=repeat,
+    )
+
+
+def write_reference(sample: Sample, *, repeat: int = 0) -> Ask[Response]:
+    """A model answers a sample's request anew, with its images, as the reference that others are measured by (section 4.4)."""
+    shown = (*(("image",) if sample.images else ()), "question")
+    return respond(
+        "new_reference",
+        question_inputs(sample),
+        sample,
+        shown=shown,
+        images=sample.images,
+        arm=NEW_REFERENCE,
+        repeat=repeat,
+    )
+
+
+Seen = tuple[dict[str, str], tuple[str, ...], tuple[ImageRef, ...]]
+
+
+def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
+    """Return inputs, what is kept of what is shown, and images of a prompt on one answer; a reference comes first."""
+    if not isinstance(answer, str):
+        images = (*(one for one in reference.values() if not isinstance(one, str)), answer)
+        return {"prompt": sample.prompt}, ("prompt", *(f"{name} image" for name in reference), "image"), images
+    inputs = {**question_inputs(sample), **answer_inputs("response", answer)}
+    shown = [*(("image",) if sample.images else ()), "question"]
+    for name, text in reference.items():
+        inputs |= {
+            ("reference_part" if key == "part" else key): one for key, one in answer_inputs(name, str(text)).items()
+        }
+        shown.append(shown_as(name, str(text)))
+    return inputs, (*shown, shown_as("response", answer)), sample.images
+
+
+def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
+    """Return the same of a prompt on two answers: the first is A, and its image comes first."""
+    if not isinstance(first, str) or not isinstance(second, str):
+        images = tuple(one for one in (first, second) if not isinstance(one, str))
+        return {"prompt": sample.prompt}, ("prompt", "image A", "image B"), images
+    inputs = question_inputs(sample)
+    shown = [*(("image",) if sample.images else ()), "question"]
+    for letter, text in (("a", first), ("b", second)):
+        inputs |= {f"{name}_{letter}": one for name, one in answer_inputs("response", text).items()}
+        shown.append(shown_as(f"response_{letter}", text))
+    return inputs, tuple(shown), sample.images
+
+
+def _scores_form(axes: Sequence[str]) -> Structured[ReadByAxis[int]]:
+    points = one_of(range(LOWEST, HIGHEST + 1))
+    return Structured(
+        schema=_schema("axis_scores", "scores", dict.fromkeys(axes, points)),
+        form=_object("scores", axes, "NUMBER"),
+        parse=partial(parse_structured_axis_scores, axes=axes),
+    )
+
+
+def _choices_form(axes: Sequence[str]) -> Structured[ReadByAxis[Choice]]:
+    choice: JsonValue = {"type": "string", "enum": ["A", "B", "tie"]}
+    return Structured(
+        schema=_schema("axis_choices", "better", dict.fromkeys(axes, choice)),
+        form=_object("better", axes, '"CHOICE"'),
+        parse=partial(parse_structured_axis_choices, axes=axes),
+    )
+
+
+def _schema(title: str, field: str, values: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    told: dict[str, JsonValue] = {"justification": {"type": "string"}, field: closed(**values)}
+    return {"title": title, **closed(**told)}
+
+
+def _object(field: str, axes: Sequence[str], place: str) -> str:
+    rows = ", ".join(f'"{axis}": {place}' for axis in axes)
+    return f'{{"justification": "JUSTIFICATION", "{field}": {{{rows}}}}}'

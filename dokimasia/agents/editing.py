@@ -1,0 +1,106 @@
+"""The roles around an edited image: who writes the instruction, the image model that carries it out, and who looks at both."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from dokimasia.agents.asking import Ask, draw
+from dokimasia.agents.calling import failure
+from dokimasia.domain.blindspots import ErrorDimension
+from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelSpec
+from dokimasia.domain.judgement import Failed
+from dokimasia.domain.perturbation import EditCheck, EditInstruction
+from dokimasia.domain.ports import Gateway
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import CallFailed
+from dokimasia.parsing.blindspots.edits import parse_edit_check, parse_edit_instruction
+from dokimasia.prompts import lines_text
+from dokimasia.tools.comparing import changed_share
+
+__all__ = ["Edited", "changed_share", "check_edit", "edit_image", "write_edit_instruction"]
+
+LABEL = "image_edit"
+
+
+def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
+    """A model writes how the sample's image is to be edited so that it is at fault in a dimension, or why it cannot be.
+
+    It sees the prompt, the image, and the dimension with its definition and example.
+    """
+    described = {
+        "kind": dimension.name,
+        "definition": dimension.definition,
+        "before": dimension.right,
+        "after": dimension.wrong,
+    }
+    return Ask(
+        "edit_instruction",
+        {"prompt": sample.prompt, "dimension": lines_text([described])},
+        shown=("prompt", "image", "dimension"),
+        parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
+        images=sample.images[:1],
+    )
+
+
+def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[EditCheck]:
+    """A model that sees an image before and after its edit says whether it was carried out, and nothing else with it."""
+    return Ask(
+        "edit_check",
+        {"instruction": told.instruction, "change": told.change},
+        shown=("image", "edited image", "instruction"),
+        parse=parse_edit_check,
+        images=(before, after),
+    )
+
+
+class Edited(NamedTuple):
+    """What came of an edit: the image, or why there is none, and the ledger key of the call where a reply came."""
+
+    image: ImageRef | None
+    failed: Failed | None
+    calls: tuple[str, ...]
+
+
+async def edit_image(
+    image: ImageRef, instruction: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0
+) -> Edited:
+    """Have an image model edit an image as an instruction says.
+
+    Args:
+        image: what is edited.
+        instruction: what the model is told.
+        gateway: the way to the model.
+        model: the image model; what its `sampling.extra` holds goes along.
+        attempt: which attempt this is; every one is a draw of its own.
+
+    Returns:
+        The edited image, or the failure of the call: `refused` where the provider will not do it.
+    """
+    call = ImageEdit(
+        model=model.ref, image=image, instruction=instruction, extra=model.sampling.extra, repeat=draw(0, attempt)
+    )
+    try:
+        answer = await gateway.ask(call, label=LABEL)
+    except CallFailed as failed:
+        return Edited(None, failure(failed.kind, failed.reason), ())
+    reply, calls = answer.reply, (answer.key,)
+    if not isinstance(reply, ImageEditReply):
+        wrong = failure("api_error", "the endpoint answered an image edit with another kind of reply")
+        return Edited(None, wrong, calls)
+    if reply.image is None:
+        return Edited(None, failure("refused", f"{model.ref.name} refused: {reply.refusal}"), calls)
+    return Edited(reply.image, None, calls)
+
+
+def unusable(before: bytes, after: bytes, changed: float) -> str:
+    """Return why an edited image cannot be used, empty where it can: it is the image that was there before."""
+    return "the image came back as it was: no pixel is changed" if before == after or not changed else ""
+
+
+def not_carried_out(check: EditCheck) -> str:
+    """Return why a check refuses an edit; empty where it was carried out alone."""
+    faults: Sequence[str] = [
+        *([] if check.done else ["the edit was not carried out"]),
+        *([] if check.alone else ["something else was changed"]),
+    ]
+    return f"{' and '.join(faults)}: {check.seen}" if faults else ""

@@ -1,0 +1,1 @@
+"""Perturbing answers, and probing judges with them (FOCUS)."""

@@ -1,0 +1,66 @@
+"""Right or wrong: a judge decides of each response whether it says the same as the sample's reference answer.
+
+    decide ─► end
+
+It is the decision that an evaluation asks for where no rule can say, by the same prompt, and here it is always asked.
+Straight, so it runs without checkpoints.
+"""
+
+from typing import TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.candidate import stated_answer
+from dokimasia.agents.evaluation import judge_equivalence
+from dokimasia.domain.judgement import FinalAnswer, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import Item, unjudged, with_calls
+from dokimasia.graphs.context import Context, failed_update
+from dokimasia.graphs.evaluation.final_answer import KEPT
+from dokimasia.graphs.reasking import each
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "deciding"
+VERSION = VERSIONS[NAME]
+
+
+class State(TypedDict, total=False):
+    """Ids of a sample with a reference answer, and of the responses to it; an item's `judgement` is a `FinalAnswer`."""
+
+    sample: str
+    items: list[Item]
+
+
+async def decide(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge say of each response whether it is right."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+
+    async def one(item: Item) -> Item:
+        response = await context.store.get(Response, item["response"])
+        answer, stated = stated_answer(response.text)
+        asked = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")
+        item = with_calls(item, asked.calls)
+        if asked.value is None:
+            return {**item, **failed_update(asked.failure)}
+        final = FinalAnswer(
+            response=item["response"],
+            verdict="right" if asked.value else "wrong",
+            rule="judge",
+            answer=answer[:KEPT],
+            stated=stated,
+            calls=tuple(asked.calls),
+        )
+        return {**item, "judgement": await context.store.put(final)}
+
+    return {"items": await each(state["items"], one, unjudged)}
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("decide", decide)
+    graph.add_edge(START, "decide")
+    graph.add_edge("decide", END)
+    return graph

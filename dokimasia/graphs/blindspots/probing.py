@@ -1,0 +1,224 @@
+"""Probing: a judge is asked about gold and changed answers to one sample in the ways of FOCUS, and its justifications are read.
+
+    refer ─► judge ─► read ─► end
+
+A walk takes any number of calls about one sample to one judge. Its inputs, all ids and primitives:
+
+- `sample`: the sample's id.
+- `judge`: the judge's shown name. Needed where a call is to be judged.
+- `writer`: the shown name of a model that answers the sample's request anew, as `draw` + 1st answer; the answer is the
+  reference of every call of the evaluator `reference` that names none. Without it those go by the gold answer.
+- `calls`: what is asked; see `Call`. A call that has its judgement is not judged again, and one that names a reader has its
+  justification read. So a walk may write a reference, judge, read, or do all three.
+
+What comes out are the same calls, each with the id of its `judgement` (`AxisScores`, of pairs `AxisChoices`), of what the
+reader `noticed` (`Noticed`), the ledger's `calls`, its `looks`, and where it failed with kind and reason. A reading that
+fails leaves the judgement there. Straight, so it runs without checkpoints: ledger and result rows carry it over any crash.
+"""
+
+from typing import Literal, TypedDict, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.blindspots import (
+    Judged,
+    compare_answers,
+    read_justification,
+    score_answer,
+    task_of,
+    write_reference,
+)
+from dokimasia.domain.blindspots import AxisChoices, AxisScores, Evaluator, Noticed, Perturbed, paradigm_of
+from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
+from dokimasia.graphs.reasking import each
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "probing"
+VERSION = VERSIONS[NAME]
+
+Which = Literal["gold", "perturbed"]
+
+
+class Call(Failure, TypedDict, total=False):
+    """One judgement.
+
+    `item` is the id of the `Perturbed`, `evaluator` one of the nine, `first` which of its answers is judged, and of a pair
+    `second` which one stands second (both may be gold, for a retest). `repeat` is the draw. `reference` is, under
+    `reference`, the id of the `Response` or `ImageRef` to go by in place of the gold answer. `reader` is the shown name of
+    the model that reads the justification, which is asked whether it names the error that was planted in the perturbed
+    answer, or with `any_error` whether it names any error. Reasons of a failed reading are its `unread`.
+    """
+
+    item: str
+    evaluator: Evaluator
+    first: Which
+    second: Which
+    repeat: int
+    reference: str
+    reader: str
+    any_error: bool
+    judgement: str
+    noticed: str
+    unread: Failure
+    calls: list[str]
+    looks: list[str]
+
+
+class State(TypedDict, total=False):
+    """One sample, one judge, and the calls; see the module. `reference` is the id of what the writer wrote."""
+
+    sample: str
+    judge: str
+    writer: str
+    draw: int
+    reference: str
+    unwritten: Failure
+    written: list[str]
+    calls: list[Call]
+
+
+async def refer(state: State, runtime: Runtime[Context]) -> State:
+    """Have the writer answer the request anew; the ids of its calls are `written`."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    asked = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
+    if asked.value is None:
+        return {"unwritten": failed_update(asked.failure), "written": asked.calls}
+    return {"reference": await context.store.put(asked.value), "written": asked.calls}
+
+
+async def judge(state: State, runtime: Runtime[Context]) -> State:
+    """Ask the judge about every call that has no judgement yet."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+
+    async def one(call: Call) -> Call:
+        given = call.get("reference") or state.get("reference", "")
+        if call["evaluator"] == "reference" and not given and state.get("unwritten"):
+            return cast("Call", {**call, **state["unwritten"]})
+        item = await context.store.get(Perturbed, call["item"])
+        first, second = _answer(item, call["first"]), _answer(item, call.get("second", "gold"))
+        repeat = call.get("repeat", 0)
+        if paradigm_of(call["evaluator"]) == "pairwise":
+            asked = await context.ask(
+                compare_answers(sample, call["evaluator"], first, second, repeat=repeat), model=state["judge"]
+            )
+        else:
+            reference = await _reference(context, item, given) if call["evaluator"] == "reference" else None
+            asked = await context.ask(
+                score_answer(sample, call["evaluator"], first, reference=reference, repeat=repeat), model=state["judge"]
+            )
+        call = _with_calls(call, asked.calls)
+        if asked.looks:
+            call = {**call, "looks": await keep_looks(context, asked.looks)}
+        if asked.value is None or asked.provenance is None:
+            return {**call, **failed_update(asked.failure)}
+        kept = {
+            "sample": item.sample,
+            "evaluator": call["evaluator"],
+            "justification": asked.value.justification,
+            "provenance": asked.provenance,
+        }
+        judgement: Value
+        if paradigm_of(call["evaluator"]) == "pairwise":
+            places = {"first": answer_id(first), "second": answer_id(second)}
+            judgement = AxisChoices.model_validate({**kept, **places, "choices": asked.value.values})
+        else:
+            judgement = AxisScores.model_validate({**kept, "judged": answer_id(first), "scores": asked.value.values})
+        return {**call, "judgement": await context.store.put(judgement)}
+
+    return {"calls": await each(state["calls"], one, _unjudged)}
+
+
+async def read(state: State, runtime: Runtime[Context]) -> State:
+    """Have the readers say of every judgement that is to be read whether its justification names an error."""
+    context = runtime.context
+
+    async def one(call: Call) -> Call:
+        pairwise = paradigm_of(call["evaluator"]) == "pairwise"
+        judged = await context.store.get(AxisChoices if pairwise else AxisScores, call["judgement"])
+        item = await context.store.get(Perturbed, call["item"])
+        error = "" if call.get("any_error") else item.description
+        asked = await context.ask(
+            read_justification(judged.justification, error=error, where=_where(item, call)), model=call["reader"]
+        )
+        call = _with_calls(call, asked.calls)
+        if asked.value is None or asked.provenance is None:
+            return {**call, "unread": failed_update(asked.failure)}
+        noticed = Noticed(judgement=call["judgement"], **asked.value._asdict(), provenance=asked.provenance)
+        return {**call, "noticed": await context.store.put(noticed)}
+
+    return {"calls": await each(state["calls"], one, _unread)}
+
+
+def answer_id(answer: Judged) -> str:
+    """Return the id of an answer that was judged: an image's SHA-256, or the content id of a text."""
+    return digest("answer", answer) if isinstance(answer, str) else answer.sha256
+
+
+def _answer(item: Perturbed, which: Which) -> Judged:
+    image = item.gold_image if which == "gold" else item.perturbed_image
+    return image or (item.gold if which == "gold" else item.perturbed)
+
+
+async def _reference(context: Context, item: Perturbed, given: str) -> Judged:
+    gold = _answer(item, "gold")
+    if not given:
+        return gold
+    if task_of(gold) == "image-to-text":
+        return (await context.store.get(Response, given)).text
+    return await context.store.get(ImageRef, given)
+
+
+def _where(item: Perturbed, call: Call) -> str:
+    """Return in which of two answers an error has to be named: the one that was perturbed, if one was."""
+    order = (call["first"], call.get("second", ""))
+    if not order[1] or "perturbed" not in order:
+        return ""
+    return f"{'response' if item.task == 'image-to-text' else 'image'} {'AB'[order.index('perturbed')]}"
+
+
+def _with_calls(call: Call, keys: list[str]) -> Call:
+    return {**call, "calls": [*call.get("calls", []), *keys]}
+
+
+def _unjudged(call: Call) -> bool:
+    return not call.get("judgement") and not call.get("failed")
+
+
+def _unread(call: Call) -> bool:
+    return bool(call.get("reader")) and bool(call.get("judgement")) and not call.get("noticed")
+
+
+async def first_step(state: State) -> Literal["refer", "judge", "read", "__end__"]:
+    """Begin with what is there to do."""
+    if state.get("writer") and not state.get("reference"):
+        return "refer"
+    return await after_reference(state)
+
+
+async def after_reference(state: State) -> Literal["judge", "read", "__end__"]:
+    """Judge what is not judged yet."""
+    return "judge" if any(map(_unjudged, state.get("calls", []))) else await after_judging(state)
+
+
+async def after_judging(state: State) -> Literal["read", "__end__"]:
+    """Read what is to be read."""
+    return "read" if any(map(_unread, state.get("calls", []))) else "__end__"
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("refer", refer)
+    graph.add_node("judge", judge)
+    graph.add_node("read", read)
+    graph.add_conditional_edges(START, first_step)
+    graph.add_conditional_edges("refer", after_reference)
+    graph.add_conditional_edges("judge", after_judging)
+    graph.add_edge("read", END)
+    return graph

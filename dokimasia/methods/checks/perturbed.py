@@ -1,0 +1,83 @@
+"""What people are shown of a perturbation that they label, and what the labels mean."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from dokimasia.algorithms.text.word_difference import Piece, word_difference
+from dokimasia.domain.blindspots import Label, Perturbed
+from dokimasia.domain.sample import ImageRef
+from dokimasia.prompts.dimensions import error_dimensions
+from dokimasia.storage.home import Home
+from dokimasia.storage.reviews import made_values
+from dokimasia.storage.runs import load_samples
+
+MEANINGS: Mapping[Label, str] = MappingProxyType(
+    {
+        "valid": "the change makes the answer worse: a reliable judge would give it fewer points",
+        "score_invariant": "the change does no harm: a reliable judge would give both the same points",
+        "incorrect": "the change is not there, is not the one described, or leaves nonsense that anybody sees at once",
+        "not_relevant": "the change has nothing to do with what was asked",
+        "not_sure": "it cannot be told",
+    }
+)
+"""What each label says of a perturbation (FOCUS, appendix B, in our words)."""
+
+
+class Shown(NamedTuple):
+    """A perturbation as people see it.
+
+    Attributes:
+        item: the perturbation.
+        prompt: what was asked.
+        images: by what they are called: the images of the question, or the gold and the changed image.
+        pieces: the gold and the changed text as one; empty where images are judged.
+        title: the published name of its dimension.
+        definition: what is wrong in an answer of that dimension.
+    """
+
+    item: Perturbed
+    prompt: str
+    images: tuple[tuple[str, ImageRef], ...]
+    pieces: tuple[Piece, ...]
+    title: str
+    definition: str
+
+
+def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
+    """Return the perturbations of a run as people see them, by content id (`CheckItem.subject`), in the run's order."""
+    samples = {sample.id: sample for sample in load_samples(home, run)}
+    found: dict[str, Shown] = {}
+    for made, item in made_values(home, run, Perturbed):
+        sample = samples[made.sample_id]
+        dimension = error_dimensions(item.task).get(item.dimension)
+        images = [("image", ref) for ref in sample.images]
+        if item.gold_image is not None and item.perturbed_image is not None:
+            images = [("gold image", item.gold_image), ("changed image", item.perturbed_image)]
+        found[made.id] = Shown(
+            item,
+            sample.prompt,
+            tuple(images),
+            word_difference(item.gold, item.perturbed) if item.gold else (),
+            dimension.title if dimension is not None else item.dimension,
+            dimension.definition if dimension is not None else "",
+        )
+    return found
+
+
+def marked(pieces: Iterable[Piece]) -> str:
+    """Return a difference as one line of text in which [-words taken out-] and {+words put in+} are marked.
+
+    Examples:
+        >>> marked([Piece("same", "A "), Piece("removed", "red "), Piece("added", "blue "), Piece("same", "bus.")])
+        'A [-red-] {+blue+} bus.'
+    """
+    return "".join(_marked(one) for one in pieces)
+
+
+def _marked(piece: Piece) -> str:
+    if piece.kind == "same":
+        return piece.text
+    opening, closing = ("[-", "-]") if piece.kind == "removed" else ("{+", "+}")
+    words = piece.text.rstrip()
+    return f"{opening}{words}{closing}{piece.text[len(words) :]}"

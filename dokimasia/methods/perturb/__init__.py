@@ -1,0 +1,35 @@
+"""Perturbing: right answers made worse in named dimensions of error, to probe judges with them (FOCUS, section 2)."""
+
+from functools import partial
+
+from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.perturb.accepting import accept
+from dokimasia.methods.perturb.figures import perturb_figures
+from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest
+from dokimasia.methods.perturb.results import COLUMNS, Made, cells, items, perturbed_items
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+
+METHOD: Method[PerturbRequest, PerturbPlan] = Method(
+    name="perturb",
+    title="a perturbing",
+    request=PerturbRequest,
+    plan=PerturbPlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.perturb.work", "stages"),
+    drawing=later("dokimasia.methods.perturb.blocks", "DRAWING"),
+    figures=perturb_figures,
+    shape=later("dokimasia.methods.perturb.shape", "PerturbFigures"),
+    report=lazily("dokimasia.methods.perturb.report", "with_items"),
+    graphs=versions_of("gold_writing", "image_perturbing", "text_perturbing"),
+    items=items,
+    items_shown=False,
+    row_name="perturbations",
+    columns=COLUMNS,
+    cells=cells,
+)
+
+perturb = partial(run_method, METHOD)
+"""Perturb answers: `await perturb(PerturbRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "Made", "PerturbPlan", "PerturbRequest", "perturb", "perturbed_items"]

@@ -1,0 +1,39 @@
+"""Probes of judges: answers with planted errors show what a judge does not see, and under which way of judging (FOCUS)."""
+
+from functools import partial
+
+from dokimasia.methods.probe.accepting import accept
+from dokimasia.methods.probe.arms import Arm
+from dokimasia.methods.probe.detections import detections_of
+from dokimasia.methods.probe.items import probes_kept
+from dokimasia.methods.probe.request import ProbePlan, ProbeRequest, graphs_of
+from dokimasia.methods.probe.results import COLUMNS, cells, probe_items, probe_summary
+from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.method import Method, later, lazily
+
+METHOD: Method[ProbeRequest, ProbePlan] = Method(
+    name="probe",
+    title="a probe of judges",
+    request=ProbeRequest,
+    plan=ProbePlan,
+    accept=accept,
+    stages=lazily("dokimasia.methods.probe.work", "stages"),
+    previews=lazily("dokimasia.methods.probe.previews", "previews"),
+    drawing=later("dokimasia.methods.probe.samples", "DRAWING"),
+    figures=probe_summary,
+    shape=later("dokimasia.methods.probe.shape", "ProbeFigures"),
+    graphs_of=graphs_of,
+    report=lazily("dokimasia.methods.probe.samples", "with_samples"),
+    items=probe_items,
+    items_shown=False,
+    row_name="judgements",
+    columns=COLUMNS,
+    cells=cells,
+    scale=(0.0, 1.0),
+    shown=100.0,
+)
+
+probe = partial(run_method, METHOD)
+"""Probe judges: `await probe(ProbeRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "Arm", "ProbePlan", "ProbeRequest", "detections_of", "probe", "probes_kept"]

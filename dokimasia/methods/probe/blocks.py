@@ -1,0 +1,356 @@
+"""A probe of judges as it is drawn: the table of failures, groups, dimensions with their blind spots, and what lies behind."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.domain.blindspots import Evaluator
+from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
+from dokimasia.methods.probe.charts import groups_chart
+from dokimasia.methods.probe.tables import (
+    HIGHER,
+    LOWER,
+    MEANING_OF_STRATEGIES,
+    PARADIGMS,
+    dimension,
+    evaluators_of,
+    group,
+    mean_percent,
+    paradigm,
+    percent,
+    points,
+    scored,
+    short,
+    strategy,
+    tasks,
+    tinted,
+    titled,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.heat import heat_chart
+from dokimasia.report.sections import provenance, skipped
+
+RULE = (
+    "A dimension is called a blind spot of a judge where its errors go undetected more often than the judge's other errors "
+    "under the same evaluator, and chance would bring that about in at most 5 % of cases: one-sided exchanges of outcomes "
+    "within images and between images with equally many items, adjusted over all dimensions and evaluators of the judge "
+    "(Benjamini and Hochberg). A judge that misses all kinds alike has none; its share over all errors says how much it misses."
+)
+
+
+def failures(data: ReportData) -> Section:
+    """Return the form of the paper's table 3: undetected and score-invariant by paradigm, strategy and judge."""
+    blocks: list[Block] = []
+    for task, found, place in tasks(data):
+        if found["shown"]:
+            blocks.append(Paragraph(_said(task, found), "lead"))
+        blocks.append(
+            _table(titled("Undetected errors and harmless changes judged equal, in percent", task, data), found, place)
+        )
+    blocks.append(
+        Paragraph(
+            f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "
+            f"({HIGHER}): the share of harmless changes judged equal, on all axes; by reference, with the full score. "
+            f"{MEANING_OF_STRATEGIES}. 95 % intervals, clustered by image.",
+            "note",
+        )
+    )
+    for task, found, place in tasks(data):
+        blocks.append(Only("page", (_forms(titled("Other forms, and what they rest on", task, data), found, place),)))
+    blocks += _failed(data)
+    return Section("failures", "What the judges miss", blocks, menu="Failures")
+
+
+def groups(data: ReportData) -> Section | None:
+    """Return the form of the paper's figure 2: undetected errors by group and paradigm, over judges and strategies."""
+    blocks: list[Block] = []
+    for task, found, place in tasks(data):
+        cells: Mapping[str, Any] = found["groups"]
+        if not cells:
+            continue
+        named = {group(task, name): {PARADIGMS[kind]: one for kind, one in own.items()} for name, own in cells.items()}
+        kinds = [kind for kind in PARADIGMS if any(kind in own for own in cells.values())]
+        rows = [
+            [
+                group(task, name),
+                *(mean_percent(own.get(kind), f"{place}/groups{figures.pointer(name, kind)}") for kind in kinds),
+            ]
+            for name, own in cells.items()
+        ]
+        columns = [Column("group", numeric=False), *(Column(PARADIGMS[kind]) for kind in kinds)]
+        about = titled("Undetected errors by group and paradigm, in percent", task, data)
+        chart = groups_chart(named, title="undetected, percent")
+        blocks += [Chart(chart, f"{about}; {LOWER}"), Table(columns, rows, about)]
+    if not blocks:
+        return None
+    text = f"Mean over the judges of the table above and over the strategies of a paradigm; {LOWER}."
+    return Section("groups", "Kinds of error by paradigm", (*blocks, Paragraph(text, "note")), menu="Groups")
+
+
+def dimensions(data: ReportData) -> Section | None:
+    """Return what is missed by dimension and evaluator, a heat map a judge, and which dimensions are blind spots."""
+    blocks: list[Block] = []
+    for task, found, place in tasks(data):
+        if not found["dimensions"]:
+            continue
+        blocks.append(_spots(task, found, place, data))
+        for judge in found["judges"]:
+            drawn = list(_map(task, found, judge, place, data))
+            if judge in found["shown"]:
+                blocks += [Paragraph(Span(titled(judge, task, data), "strong")), *drawn]
+            else:
+                blocks.append(Fold(f"{titled(judge, task, data)}, by dimension", drawn, f"dimensions-{judge}-{task}"))
+    if not blocks:
+        return None
+    text = "Undetected errors in percent; * marks a blind spot."
+    ending = (Paragraph(text, "note"), Paragraph(RULE, "note"))
+    return Section("dimensions", "Blind spots", (*blocks, *ending), menu="Blind spots")
+
+
+def justifications(data: ReportData) -> Section | None:
+    """Return which errors are named in justifications although the scores do not show them."""
+    blocks: list[Block] = []
+    for task, found, place in tasks(data):
+        rows: list[Sequence[Cell]] = []
+        for judge, evaluator, one, at in _each(found, place):
+            if one["unnoticed"]["n"]:
+                rows.append(
+                    [
+                        Span(judge, "strong"),
+                        short(evaluator),
+                        percent(one["undetected"], f"{at}/undetected", tone=""),
+                        percent(one["named"], f"{at}/named"),
+                        figures.count(one["named"]["n"], f"{at}/named/n"),
+                        percent(one["unnoticed"], f"{at}/unnoticed"),
+                        percent(one["false_alarms"], f"{at}/false_alarms"),
+                    ]
+                )
+        columns = [
+            Column("judge", numeric=False),
+            Column("evaluator", numeric=False),
+            Column("undetected", meaning=f"by the scores alone; {LOWER}"),
+            Column(
+                "named although undetected", meaning=f"of the undetected errors whose justification was read; {HIGHER}"
+            ),
+            Column("of"),
+            Column("unnoticed", meaning=f"neither scored nor named, of errors whose justification was read; {LOWER}"),
+            Column(
+                "reader's false alarms",
+                meaning="justifications of gold answers and harmless changes said to name an error",
+            ),
+        ]
+        if rows:
+            about = titled("Errors that the justification names and the score ignores, in percent", task, data)
+            blocks.append(Table(columns, rows, about))
+    if not blocks:
+        return None
+    text = (
+        "A reader, a separate model, says of each justification whether it names the error. What it finds where there is "
+        "none stands beside: a share named that is no higher says nothing of the judge."
+    )
+    return Section("justifications", "Named and not scored", (*blocks, Paragraph(text, "note")), menu="Justifications")
+
+
+def places(data: ReportData) -> Section | None:
+    """Return what the order of places does to pairwise judgements."""
+    blocks: list[Block] = []
+    for task, found, place in tasks(data):
+        rows: list[Sequence[Cell]] = []
+        for judge, evaluator, one, at in _each(found, place):
+            if (pairs := one["places"]) is not None:
+                bias = points(pairs["bias"], f"{at}/places/bias", sure=pairs["adjusted"] <= figures.SURE)
+                rows.append(
+                    [
+                        Span(judge, "strong"),
+                        strategy(evaluator),
+                        figures.count(pairs["n"], f"{at}/places/n"),
+                        mean_percent(pairs["consistency"], f"{at}/places/consistency"),
+                        bias,
+                        figures.p_value(pairs["adjusted"]),
+                        percent(one["undetected"], f"{at}/undetected", tone=""),
+                        percent(one["either"], f"{at}/either", tone=""),
+                        percent(one["both"], f"{at}/both", tone=""),
+                    ]
+                )
+        columns = [
+            Column("judge", numeric=False),
+            Column("strategy", numeric=False),
+            Column("pairs", meaning="judged in both orders, errors and harmless changes"),
+            Column("consistency", meaning=f"percent that both orders decide alike; {HIGHER}"),
+            Column("bias", meaning="percentage points by which the first place is chosen more often than the second"),
+            Column("adjusted p", meaning="sign flips of whole images; Benjamini and Hochberg over the table"),
+            Column("undetected", meaning="mean of both orders"),
+            Column("in either", meaning="undetected in at least one order"),
+            Column("in both", meaning="undetected in both orders"),
+        ]
+        if rows:
+            blocks.append(Table(columns, rows, titled("Pairwise judgements in both orders", task, data)))
+    return Section("places", "The order of places", blocks, menu="Places") if blocks else None
+
+
+def _table(about: str, found: Mapping[str, Any], place: str) -> Table:
+    columns = [Column("paradigm", numeric=False), Column("strategy", numeric=False, meaning=MEANING_OF_STRATEGIES)]
+    for judge in found["shown"]:
+        columns.append(Column(f"{judge} undetected", meaning=LOWER))
+        columns.append(Column(f"{judge} score-invariant", meaning=f"harmless changes judged equal; {HIGHER}"))
+    rows: list[Sequence[Cell]] = []
+    for evaluator in evaluators_of(found):
+        row: list[Cell] = [paradigm(evaluator), strategy(evaluator)]
+        for judge in found["shown"]:
+            one = found["judges"][judge]["evaluators"].get(evaluator)
+            at = f"{place}{figures.pointer('judges', judge, 'evaluators', evaluator)}"
+            row += [percent(one and one[name], f"{at}/{name}") for name in ("undetected", "equal")]
+        if any(cell is not figures.NOTHING for cell in row[2:]):
+            rows.append(row)
+    return Table(columns, rows, about)
+
+
+def _forms(about: str, found: Mapping[str, Any], place: str) -> Table:
+    columns = [
+        Column("judge", numeric=False),
+        Column("evaluator", numeric=False),
+        Column("errors", meaning="judged, of all"),
+        Column("undetected"),
+        Column("bounds", meaning="of undetected, were none or all of the failed ones undetected"),
+        Column("strict", meaning="no relevant axis lower; of pairs, not detected in both orders"),
+        Column("judged better", meaning=f"errors with which the answer was judged better; {LOWER}"),
+        Column("harmless", meaning="changes judged, of all"),
+        Column("harmless preferred", meaning="harmless changes judged better than the gold answer"),
+        Column("noise floor", meaning=f"unchanged answers not judged as before, or not as good as themselves; {LOWER}"),
+    ]
+    rows = [
+        [
+            Span(judge, "strong"),
+            short(evaluator),
+            scored(one["undetected"], f"{at}/undetected"),
+            percent(one["undetected"], f"{at}/undetected"),
+            figures.percent_bounds(one["undetected"]),
+            *(percent(one[name], f"{at}/{name}", tone="") for name in ("strict", "worse")),
+            scored(one["equal"], f"{at}/equal"),
+            *(percent(one[name], f"{at}/{name}", tone="") for name in ("preferred", "flickers")),
+        ]
+        for judge, evaluator, one, at in _each(found, place)
+    ]
+    return Table(columns, rows, about, sortable=True)
+
+
+def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) -> Block:
+    """Return the blind spots of all judges of a task, or a sentence that there is none."""
+    rows: list[Sequence[Cell]] = []
+    for judge, evaluator, one, at in _each(found, place):
+        for name, own in one["dimensions"].items():
+            if own["spot"] is not None and own["spot"]["blind"]:
+                where = f"{at}{figures.pointer('dimensions', name)}"
+                rows.append(
+                    [
+                        Span(judge, "strong"),
+                        short(evaluator),
+                        dimension(task, name),
+                        percent(own["undetected"], f"{where}/undetected"),
+                        figures.count(own["undetected"]["n_scored"], f"{where}/undetected/n_scored"),
+                        percent(one["undetected"], f"{at}/undetected", tone=""),
+                        figures.p_value(own["spot"]["adjusted"]),
+                    ]
+                )
+    if not rows:
+        return Paragraph(
+            titled("No dimension is a blind spot of any judge by the rule below", task, data) + ".", "lead"
+        )
+    columns = [
+        *(Column(name, numeric=False) for name in ("judge", "evaluator", "blind spot")),
+        Column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
+        Column("errors", meaning="judged"),
+        Column("all its errors", meaning="undetected of all errors under the evaluator"),
+        Column("adjusted p"),
+    ]
+    return Table(columns, rows, titled("Blind spots", task, data), sortable=True)
+
+
+def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: ReportData) -> Iterator[Block]:
+    """Yield a judge's heat map and the same as a table."""
+    asked: Mapping[Evaluator, Any] = found["judges"][judge]["evaluators"]
+    evaluators = [name for name in evaluators_of(found) if name in asked]
+    names = list(found["dimensions"])
+    cells = {(name, evaluator): asked[evaluator]["dimensions"].get(name) for name in names for evaluator in evaluators}
+
+    def value(one: Mapping[str, Any] | None) -> float | None:
+        share = None if one is None else one["undetected"]["share"]
+        return None if share is None else round(100 * share, 1)
+
+    chart = heat_chart(
+        [dimension(task, name) for name in names],
+        [short(evaluator) for evaluator in evaluators],
+        [[value(cells[name, evaluator]) for evaluator in evaluators] for name in names],
+        hover="%{y}<br>%{x}: <b>%{z:.1f} %</b> undetected",
+        failures=True,
+    )
+    rows: list[Sequence[Cell]] = []
+    for name in names:
+        row: list[Cell] = [dimension(task, name), found["dimensions"][name]]
+        for evaluator in evaluators:
+            one, at = (
+                cells[name, evaluator],
+                figures.pointer("judges", judge, "evaluators", evaluator, "dimensions", name),
+            )
+            blind = one is not None and one["spot"] is not None and one["spot"]["blind"]
+            row.append(tinted(one and one["undetected"], f"{place}{at}/undetected", marked=blind))
+        rows.append(row)
+    columns = [
+        Column("dimension", numeric=False),
+        Column("group", numeric=False),
+        *(Column(short(evaluator)) for evaluator in evaluators),
+    ]
+    about = titled(f"Undetected by {judge}, by dimension and evaluator, in percent", task, data)
+    yield Chart(chart, f"{about}; {LOWER}")
+    yield Table(columns, rows, about)
+
+
+def _said(task: str, found: Mapping[str, Any]) -> str:
+    """Return which judge and evaluator miss least and most, in words."""
+    known = [
+        (one["undetected"]["share"], judge, evaluator)
+        for judge in found["shown"]
+        for evaluator, one in found["judges"][judge]["evaluators"].items()
+        if one["undetected"]["share"] is not None
+    ]
+    if not known:
+        return f"Nothing of {task} was judged."
+    least, most = min(known), max(known)
+    text = f"{task}: {least[1]} misses fewest errors under {short(least[2])}, {100 * least[0]:.1f} %"
+    return f"{text}." if least == most else f"{text}; {most[1]} most under {short(most[2])}, {100 * most[0]:.1f} %."
+
+
+def _each(found: Mapping[str, Any], place: str) -> Iterator[tuple[str, Evaluator, Mapping[str, Any], str]]:
+    """Yield every judge and evaluator with its figures and their place."""
+    for judge, own in found["judges"].items():
+        for evaluator in evaluators_of(found):
+            if evaluator in own["evaluators"]:
+                at = f"{place}{figures.pointer('judges', judge, 'evaluators', evaluator)}"
+                yield judge, evaluator, own["evaluators"][evaluator], at
+
+
+def _failed(data: ReportData) -> Iterator[Block]:
+    kinds: dict[str, Counter[str]] = {}
+    for _, found, place in tasks(data):
+        for judge, _, one, _ in _each(found, place):
+            kinds.setdefault(judge, Counter()).update(one["failures"])
+    lines = [f"{judge} {figures.counts(dict(sorted(own.items())))}" for judge, own in kinds.items() if own]
+    if lines:
+        yield Paragraph("Failed judgements, which are no numbers: " + "; ".join(lines) + ".", "warning")
+
+
+SECTIONS = (
+    failures,
+    groups,
+    dimensions,
+    justifications,
+    places,
+    comparisons,
+    budgets,
+    tools,
+    references,
+)
+
+DRAWING = Drawing("probe of judges", (*SECTIONS, skipped.section, provenance.section))

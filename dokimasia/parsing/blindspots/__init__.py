@@ -1,0 +1,1 @@
+"""What perturbing models, judges that are probed and readers of their justifications reply."""

@@ -1,0 +1,251 @@
+"""What a judge under test replies: a justification, then points or a choice on each axis; and what a reader finds in it."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from dokimasia.domain.blindspots import Choice
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.own import beside, is_empty_talk, own
+from dokimasia.parsing.phrases import passage, unquoted
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, matches, short, tried
+from dokimasia.parsing.verdicts import either
+
+T = TypeVar("T", int, Choice)
+
+LOWEST, HIGHEST = 1, 10
+MAX_JUSTIFICATION = 20_000
+"""Characters of a justification that are kept; a longer one is refused."""
+
+_BULLETS = " \t\r>#\u2022\u00b7\u2013\u2014-+_"
+_WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
+_AXIS = r"[A-Za-z][A-Za-z _\-]{0,40}?"
+_CHOICES: dict[str, Choice] = {"a": "first", "b": "second", "tie": "tie"}
+_OUT_OF = re.compile(r"\s{0,3}(?:/|out of)\s{0,3}10\Z", re.IGNORECASE | re.ASCII)
+_NAMED = re.compile(r"\[\[\s{0,9}(yes|no)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
+_WORDS = re.compile(
+    r"^[ \t*_>-]{0,9}words[ \t*_]{0,9}:[ \t*_]{0,9}(?P<words>[^\n]{0,2000})$", re.IGNORECASE | re.MULTILINE
+)
+_LEAD = re.compile(r"\A[\s*_#]{0,9}justification[\s*_]{0,9}:[\s*_]{0,9}", re.IGNORECASE | re.ASCII)
+_ANOTHER = re.compile(r"score|better|verdict|rating|choice|winner", re.IGNORECASE | re.ASCII)
+
+
+class ReadByAxis(NamedTuple, Generic[T]):
+    """What was read of a reply: points or a choice by axis, in the order that was asked for, and the justification."""
+
+    values: dict[str, T]
+    justification: str
+
+
+class ReadNotice(NamedTuple):
+    """Whether a justification names the error, and in what words of its own."""
+
+    named: bool
+    words: str
+
+
+class _Form(NamedTuple, Generic[T]):
+    """How values are written: the word before the bracket, the object's field, what a value reads as, and how it is named."""
+
+    word: str
+    field: str
+    read: Callable[[str], T | None]
+    wanted: str
+
+    @property
+    def lines(self) -> re.Pattern[str]:
+        """Finds a line that states a value, or was meant to."""
+        return re.compile(
+            rf"(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}\s{{0,4}}[:=]?\s{{0,4}}"
+            rf"(?:\[\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\])?(?P<rest>.*)",
+            re.IGNORECASE | re.ASCII,
+        )
+
+
+def _points(stated: str) -> int | None:
+    plain = _OUT_OF.sub("", stated)
+    return int(plain) if _WHOLE.fullmatch(plain) and LOWEST <= int(plain) <= HIGHEST else None
+
+
+def _choice(stated: str) -> Choice | None:
+    plain = re.sub(r"\A(?:response|image|answer)\s", "", stated.casefold())
+    return _CHOICES.get(plain)
+
+
+_SCORES = _Form("score", "scores", _points, f"a whole number from {LOWEST} to {HIGHEST}")
+_BETTER = _Form("better", "better", _choice, "A, B or tie")
+
+
+def parse_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
+    """Return the points that a judge gives one answer on each axis, whole numbers from 1 to 10, and its justification.
+
+    The reply is a justification and, after it, a line `AXIS | score: [N]` for each axis and nothing more. Bullets,
+    emphasis, case, hyphens for underscores, and a scale (`[7/10]`) are overlooked.
+
+    Args:
+        text: the judge's reply.
+        axes: the axes that were asked for.
+
+    Raises:
+        UnparsableReply: there is no justification, or one that is too long; an axis has no line, several lines, or none
+            of the allowed values; a value is given for what was not asked; or anything stands among or behind the lines
+            that could change them. The reason names all that is wrong.
+        ValueError: no axis is expected.
+    """
+    return _read_lines(text, axes, _SCORES)
+
+
+def parse_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[Choice]:
+    """Return which of two answers a judge finds better on each axis, by place, and its justification.
+
+    As `parse_axis_scores`, with lines `AXIS | better: [A]`, `[B]` or `[tie]`.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_axis_scores`.
+    """
+    return _read_lines(text, axes, _BETTER)
+
+
+def parse_structured_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
+    """Return the same from the object `{"justification": "...", "scores": {AXIS: N, ...}}`, or from lines without one.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_axis_scores`; there are several objects that differ, or anything beside it.
+    """
+    return _read_object(text, axes, _SCORES)
+
+
+def parse_structured_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[Choice]:
+    """Return the same from the object `{"justification": "...", "better": {AXIS: "A", ...}}`, or from lines without one.
+
+    Raises:
+        UnparsableReply, ValueError: as `parse_structured_axis_scores`.
+    """
+    return _read_object(text, axes, _BETTER)
+
+
+def parse_notice(text: str, justification: str) -> ReadNotice:
+    """Return whether a reader finds an error named in a justification: `Words: "..."`, then `Verdict: [[yes]]` or `[[no]]`.
+
+    Raises:
+        UnparsableReply: there is no verdict or both; the words that name the error are missing or do not stand in the
+            justification, or words are given though nothing names it. The reason names all that is wrong.
+    """
+    faults: list[str] = []
+    named = tried(faults, either, _NAMED, _WORDS.sub("", text), "yes", "no")
+    said = tried(faults, own, text) or ""
+    lines = matches(_WORDS, said)
+    quoted = "" if not lines else unquoted(lines[0]["words"])[0].strip(" \t*_.\"'")
+    words = "" if quoted.casefold() in ("", "none", "(none)") else passage(quoted, justification)
+    if len(lines) != 1:
+        faults.append("there has to be one line of the form 'Words: \"...\"'")
+    elif words is None:
+        faults.append(f"the words '{short(quoted)}' do not stand in the justification: copy them exactly")
+    elif named and not words:
+        faults.append("it says yes and quotes no words: copy those that name the error")
+    elif named is False and words:
+        faults.append("it says no and quotes words: write none in their place")
+    if named is None or words is None or faults:
+        raise UnparsableReply("; ".join(faults))
+    return ReadNotice(named, words)
+
+
+def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]:
+    known = _known(axes)
+    said = own(text)
+    values: dict[str, T] = {}
+    faults: dict[str, None] = {}
+    before: list[str] = []
+    rest: list[str] = []
+    seen: set[str] = set()
+    for line in said.split("\n"):
+        plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
+        match = form.lines.fullmatch(plain)
+        axis = None if match is None else _key(match["axis"])
+        if match is None or axis is None or (match["value"] is None and axis not in known):
+            (rest if seen else before).append(line)
+        elif axis not in known:
+            faults[f"there is a line for '{short(match['axis'])}', which was not asked"] = None
+        elif axis in seen:
+            faults[f"{known[axis]} has more than one line"] = None
+        else:
+            seen.add(axis)
+            value = None if match["value"] is None else form.read(match["value"])
+            if match["value"] is None:
+                faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {form.word}: [...]'"] = None
+            elif value is None:
+                faults[f"{known[axis]} has '{short(match['value'])}', not {form.wanted}"] = None
+            elif match["rest"].strip(" \t|.;,"):
+                faults[f"{known[axis]} has '{short(match['rest'].strip())}' behind its bracket: end the line there"] = (
+                    None
+                )
+            else:
+                values[known[axis]] = value
+    if missing := [name for key, name in known.items() if key not in seen]:
+        faults[f"there is no line of the form 'AXIS | {form.word}: [...]' for {', '.join(missing)}"] = None
+    faults |= dict.fromkeys(beside(rest))
+    return _result(values, "\n".join(before), known, faults)
+
+
+def _read_object(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]:
+    known = _known(axes)
+    said = own(text)
+    found, rest = find_json_and_rest(said, lambda value: isinstance(value, dict) and form.field in value)
+    if not found:
+        return _read_lines(text, axes, form)
+    faults: dict[str, None] = {}
+    if any(other != found[0] for other in found[1:]):
+        faults["there is more than one JSON object, and they differ"] = None
+    if not is_empty_talk(rest):
+        faults[f"beside the object stands '{short(rest)}': reply with the object and nothing else"] = None
+    one = cast("dict[str, Any]", found[0])
+    other = [key for key in one if key not in ("justification", form.field) and _ANOTHER.search(key)]
+    if other:
+        faults[f"the field '{short(other[0])}' beside those that were asked for states something else"] = None
+    values: dict[str, T] = {}
+    rows = cast("dict[str, Any]", one[form.field]) if isinstance(one[form.field], dict) else {}
+    seen: set[str] = set()
+    for field, stated in rows.items():
+        axis = _key(field)
+        if axis not in known:
+            faults[f"there is a value for '{short(field)}', which was not asked"] = None
+        elif axis in seen:
+            faults[f"{known[axis]} stands there more than once"] = None
+        else:
+            seen.add(axis)
+            value = form.read(str(stated).strip()) if type(stated) in (int, str) else None
+            if value is None:
+                faults[f"{known[axis]} has {short(repr(stated))}, not {form.wanted}"] = None
+            else:
+                values[known[axis]] = value
+    if missing := [name for key, name in known.items() if key not in seen]:
+        faults[f"'{form.field}' has nothing for {', '.join(missing)}"] = None
+    told = one.get("justification")
+    return _result(values, told if isinstance(told, str) else "", known, faults)
+
+
+def _result(values: dict[str, T], told: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
+    """Return what was read, in the order that was asked for.
+
+    Raises:
+        UnparsableReply: anything is wrong.
+    """
+    justification = _LEAD.sub("", told).strip()
+    if not any(map(str.isalpha, justification)) or is_empty_talk(justification):
+        faults["there is no justification before the lines: say in a few sentences why you judge so"] = None
+    elif len(justification) > MAX_JUSTIFICATION:
+        faults[f"the justification has {len(justification):,} characters; a few sentences were asked for"] = None
+    if faults:
+        raise UnparsableReply("; ".join(list(faults)[:NAMED]))
+    return ReadByAxis({name: values[name] for name in known.values()}, justification)
+
+
+def _known(axes: Sequence[str]) -> dict[str, str]:
+    if not axes:
+        raise ValueError("at least one axis is expected")
+    return {_key(axis): axis for axis in axes}
+
+
+def _key(axis: str) -> str:
+    return re.sub(r"[\s_\-]+", "_", axis.strip().casefold())
