@@ -10,11 +10,10 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.methods.correction.measures import Answer, judged_run
-from dokimasia.methods.passports import write_passport
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
-from tests.planted_judges import JUDGE, detections, planted_passport
+from tests.planted_judges import detections, judge_of, kept_passport, planted_passport
 
 MODELS = "sim/strong,sim/weak"
 OBLIGING = "sim/judge-obliging"
@@ -91,12 +90,10 @@ def labels(place: Place, path: Path, *, errors: Sequence[str] = (), of: int = 60
     return path
 
 
-def passport(path: Path, *, prompts: Mapping[str, str] | None = None, **changes: Any) -> Path:
+def passport(path: Path, *, judge: str = OBLIGING, prompts: Mapping[str, str] | None = None) -> Path:
     """Write the passport of a judge that overlooks one error in five and rejects one right answer in ten."""
-    judge = JUDGE.model_copy(update={"name": OBLIGING, "model": OBLIGING, **changes})
-    found = list(detections(images=60, misses=0.2, alarms=0.1, ways=("gated", "right-or-wrong")))
-    write_passport(planted_passport(found, judge=judge, prompts=prompts), path)
-    return path
+    found = detections(images=60, misses=0.2, alarms=0.1, ways=("gated", "right-or-wrong"))
+    return kept_passport(path, planted_passport(found, judge=judge_of(judge), prompts=prompts))
 
 
 def mix(path: Path, **kinds: Any) -> Path:
@@ -270,7 +267,7 @@ def test_passports_that_do_not_fit_are_refused(
     place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A passport of another judge, of other prompts or altered by hand ends with exit code 2, as does nothing to correct by."""
-    other = passport(tmp_path / "other.json", name="sim/judge", model="sim/judge")
+    other = passport(tmp_path / "other.json", judge="sim/judge")
     prompts = passport(tmp_path / "prompts.json", prompts={"equivalence": f"99:{'0' * 64}"})
     altered = passport(tmp_path / "altered.json")
     altered.write_text(altered.read_text().replace('"k": ', '"k": 1', 1))
@@ -331,10 +328,9 @@ def test_gates_and_rubrics_of_an_audit_are_corrected_by_labels(
                     json.dumps(row | ({"criterion": one.unit.criterion, "measure": "holds"} if measure else {}))
                 )
     (tmp_path / "said.jsonl").write_text("\n".join(lines) + "\n")
-    judge = {"name": "sim/judge-lenient", "model": "sim/judge-lenient"}
     given = [
         "--passport",
-        passport(tmp_path / "p.json", **judge),
+        passport(tmp_path / "p.json", judge="sim/judge-lenient"),
         "--mix",
         mix(tmp_path / "m.json", shares={"VG": 1, "VR": 1}),
     ]
