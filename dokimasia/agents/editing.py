@@ -1,6 +1,5 @@
 """The roles around an edited image: who writes the instruction, the image model that carries it out, and who looks at both."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -20,6 +19,12 @@ from dokimasia.tools.comparing import changed_share
 __all__ = ["Edited", "changed_share", "check_edit", "edit_image", "write_edit_instruction"]
 
 LABEL = "image_edit"
+
+ANOTHER = (
+    "Make another image to the same text, as good as this one, which may differ from it in whatever the text leaves open. "
+    "The text:\n{prompt}"
+)
+"""What an image model is told that makes a new reference of a gold image."""
 
 
 def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
@@ -98,9 +103,7 @@ def unusable(before: bytes, after: bytes, changed: float) -> str:
 
 
 def not_carried_out(check: EditCheck) -> str:
-    """Return why a check refuses an edit; empty where it was carried out alone."""
-    faults: Sequence[str] = [
-        *([] if check.done else ["the edit was not carried out"]),
-        *([] if check.alone else ["something else was changed"]),
-    ]
-    return f"{' and '.join(faults)}: {check.seen}" if faults else ""
+    """Return why a check refuses an edit; empty where it was carried out, alone or not: people decide on that."""
+    if check.done:
+        return ""
+    return f"the edit was not carried out{'' if check.alone else ' and something else was changed'}: {check.seen}"

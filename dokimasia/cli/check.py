@@ -44,9 +44,10 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks import open_for_people
+    from dokimasia.methods.checks import label_figures, labelled, open_for_people
     from dokimasia.methods.checks.figures import check_figures
     from dokimasia.methods.checks.files import import_checks, write_checks
+    from dokimasia.storage.home import Home
 
     person = (who or _user()).strip()
     if import_ is not None:
@@ -68,6 +69,9 @@ def command(
         go_through(settings, every, who=person, second=second)
         every = open_for_people(settings, run)
     figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
+    if "perturbation" in figures["kinds"]:
+        with Home.open(settings.home, write=False) as home:
+            figures["labels"] = label_figures(labelled(home, figures["run"], every))
     if as_json:
         print_json(figures)
     else:
@@ -88,6 +92,12 @@ def _print(figures: dict[str, Any]) -> None:
     states = ", ".join(f"{count} {state}" for state, count in figures["states"].items() if count)
     kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
     out.print(f"[bold]run {figures['run']}[/bold] · {kinds}: {states}")
+    if "labels" in figures:
+        from dokimasia.methods.checks import label_blocks
+        from dokimasia.report.terminal import draw_blocks
+
+        draw_blocks(out, label_blocks(figures["labels"], figures["run"]))
+        return
     for pair in figures["agreement"]:
         kappa = "" if pair["kappa"] is None else f", kappa {pair['kappa']:.2f}"
         out.print(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from rich.markup import escape
-from rich.text import Text
 
 from dokimasia.cli.shared import console
 from dokimasia.domain.blindspots import Label
@@ -19,13 +18,16 @@ from dokimasia.domain.decision import (
     Decision,
     Kind,
     Standing,
-    difference,
     sentences_of,
     without_sentences,
 )
+from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import decide
-from dokimasia.methods.checks.perturbed import MEANINGS, Shown, marked, shown_perturbations
+from dokimasia.methods.checks.perturbed import MEANINGS, Shown, shown_perturbations
+from dokimasia.report.blocks import Cell, Facts
+from dokimasia.report.differences import difference
+from dokimasia.report.terminal import draw_blocks
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples
@@ -49,8 +51,6 @@ KEYS: dict[Kind, str] = {
 }
 STEPS = {"s": 1, "b": -1, "q": None}
 """By key that decides nothing: the step to the next item, or None to stop."""
-
-STYLES = {"same": "", "removed": "red strike", "added": "green underline"}
 
 
 class _Aid(NamedTuple):
@@ -111,23 +111,17 @@ def _show(item: CheckItem, number: int, count: int, aid: _Aid) -> None:
 
 def _show_perturbation(shown: Shown) -> None:
     """Print what was asked, the gold answer, what was changed in it, and what the change was meant as."""
-    out = console()
     item = shown.item
-    plain = out.color_system is None or out.no_color
-    changed = (
-        Text(marked(shown.pieces)) if plain else Text.assemble(*((one.text, STYLES[one.kind]) for one in shown.pieces))
-    )
-    rows = (
-        ("asked", Text(shown.prompt)),
-        ("gold", Text(item.gold)),
-        ("changed", changed),
-        ("edit", Text(item.instruction)),
-        ("said to be", Text(item.description)),
-        ("dimension", Text(f"{shown.title}: {shown.definition}")),
-    )
-    for name, text in rows:
-        if text.plain:
-            out.print(Text.assemble((f"{name:>10}  ", "dim"), text))
+    rows: list[tuple[str, Cell]] = [
+        ("asked", shown.prompt),
+        ("gold", item.gold),
+        ("changed", difference(shown.pieces)),
+        ("edit", item.instruction),
+        ("said to be", item.description),
+        ("checker", shown.doubt),
+        ("meant as", f"{shown.title}: {shown.definition}"),
+    ]
+    draw_blocks(console(), [Facts([row for row in rows if row[1]])])
 
 
 def _ask(
@@ -198,7 +192,7 @@ def _edit(settings: "Settings", item: CheckItem, who: str) -> str | None:
     click.edit(filename=str(draft))
     lines = draft.read_text(encoding="utf-8", errors="replace").splitlines()
     text = " ".join(line.strip() for line in lines if line.strip())
-    if not text or not difference(" ".join(sentences_of(item.text)), text):
+    if not text or not sentence_difference(" ".join(sentences_of(item.text)), text):
         clear_draft(settings.home, item.id, who)
         return None
     return text

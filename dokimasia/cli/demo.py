@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.demo_diagnosis import diagnosis_step
+from dokimasia.cli.demo_probe import probe_step
 from dokimasia.cli.demo_tree import tree_step
 from dokimasia.cli.shared import common, console, json_option, print_json, reading, redact
 from dokimasia.report.figures import several
@@ -30,7 +31,7 @@ REFINED = ("sim/hasty", "sim/weak")
 @json_option
 @common
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
-    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend their failures.
+    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend failures, probe a judge.
 
     Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew. It ends
     with the path of the page that it writes.
@@ -49,6 +50,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
     shown["diagnosis"] = diagnosis_step(settings, shown["run"], pairs, models=CANDIDATES, as_json=as_json)
     shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
+    shown["probe"] = probe_step(settings, seed, as_json=as_json)
     shown["report"] = str(page_step(settings, shown["run"]))
     if as_json:
         print_json(shown)

@@ -162,6 +162,9 @@ def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) 
         elif isinstance(value, tuple):
             replaced |= request.models.keys() & set(value)
             update[name] = tuple(request.models.get(one, one) for one in value)
+        elif value in request.models:
+            replaced.add(value)
+            update[name] = request.models[value]
     if request.judge is not None and "judge" not in update:
         raise InputError(f"{method.title} has no judge: name who takes whose place with --models OLD=NEW")
     unknown = sorted(request.models.keys() - replaced)

@@ -84,10 +84,11 @@ def check_simulated(spec: ModelSpec) -> None:
     """
     if spec.transport != "sim":
         return
+    from dokimasia.simulation.blindspots.editing import EDITORS
     from dokimasia.simulation.embedding import EMBEDDERS
     from dokimasia.simulation.profiles import profiles
 
-    name, known = spec.ref.model, (*profiles(), *EMBEDDERS)
+    name, known = spec.ref.model, (*profiles(), *EMBEDDERS, *EDITORS)
     if name not in known:
         raise ConfigError(
             f"there is no simulated model {name!r}{nearest(name, known)} `dokimasia models --simulated` lists all"

@@ -40,7 +40,7 @@ PLANTED_IN: Mapping[str, str] = {
     "sim/judge-nitpicking": "judge that scores three in five harmless changes lower, and a quarter of all answers judged twice",
     "sim/judge-names-only": "judge that names every error and lets half of them change no score",
     "sim/judge-contrary": "judge that gives half of all answers with an error the higher score",
-    "sim/reader-careless": "reader of justifications that says the contrary of one in seven",
+    "sim/judge-misreading": "reader of justifications that says the contrary of one in seven",
     "sim/panel-a": "panel member that tells much, with few false facts, and prefers its own text at times",
     "sim/panel-b": "panel member between sim/panel-a and sim/panel-c, with a slight preference for the first place",
     "sim/panel-c": "panel member that tells least, with the most false facts of the three",

@@ -131,7 +131,7 @@ _PROBED = (
     JudgeProfile(name="sim/judge-nitpicking", nitpicks=0.6, wavers=0.25, imagines=0.2),
     JudgeProfile(name="sim/judge-names-only", names_only=0.5),
     JudgeProfile(name="sim/judge-contrary", prefers_perturbed=0.5),
-    JudgeProfile(name="sim/reader-careless", misreads=0.15),
+    JudgeProfile(name="sim/judge-misreading", misreads=0.15),
 )
 """Judges that are probed for blind spots, and one that reads their justifications badly."""
 

@@ -64,6 +64,11 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
         for arm, expected in arms.items():
             accuracy = refined["models"][name]["arms"][arm]["accuracy"]
             assert accuracy["low"] <= expected <= accuracy["high"], (name, arm)
+    probed = shown["probe"]["tasks"]["image-to-text"]["judges"]
+    for judge, evaluators in shown["probe"]["planted"].items():
+        for evaluator, expected in evaluators.items():
+            missed = probed[judge]["evaluators"][evaluator]["undetected"]
+            assert missed["low"] <= expected[""] <= missed["high"], (judge, evaluator)
     assert run(demo) == 0
     text = capsys.readouterr()
     assert text.out.startswith("Simulated models:")

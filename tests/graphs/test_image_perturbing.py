@@ -131,7 +131,6 @@ async def test_an_unchanged_image_is_a_failure_with_its_reason() -> None:
     ("check", "reason"),
     [
         ({"done": False, "alone": True}, "the edit was not carried out: The cat is blue."),
-        ({"done": True, "alone": False}, "something else was changed: The cat is blue."),
         (
             {"done": False, "alone": False},
             "the edit was not carried out and something else was changed: The cat is blue.",
@@ -139,7 +138,7 @@ async def test_an_unchanged_image_is_a_failure_with_its_reason() -> None:
     ],
 )
 async def test_an_edit_that_the_checker_refuses_is_a_failure(check: Mapping[str, bool], reason: str) -> None:
-    """What was not done, or not alone, becomes no item; a run without a checker keeps it all the same."""
+    """What was not done becomes no item; a run without a checker keeps it all the same."""
     world = World()
     said = json.dumps({"seen": "The cat is blue.", **check})
     state = await world.walk(scripted([ImageEditReply(image=world.other())], checks=said), "object_substitution")
@@ -147,6 +146,16 @@ async def test_an_edit_that_the_checker_refuses_is_a_failure(check: Mapping[str,
     unchecked = OPTIONS.model_copy(update={"checker": ""})
     state = await world.walk(scripted([ImageEditReply(image=world.other())]), "object_substitution", unchecked)
     assert (await world.store.get(EditRecord, state["result"][1])).check is None
+
+
+async def test_what_was_changed_beside_is_kept_with_what_the_checker_saw() -> None:
+    """An edit that was carried out and is not alone is an item all the same: people decide, and see what the checker saw."""
+    world = World()
+    said = json.dumps({"seen": "The dog is gone, too.", "done": True, "alone": False})
+    state = await world.walk(scripted([ImageEditReply(image=world.other())], checks=said), "object_substitution")
+    record = await world.store.get(EditRecord, state["result"][1])
+    assert record.check is not None
+    assert (record.check.alone, record.check.seen) == (False, "The dog is gone, too.")
 
 
 async def test_a_refusal_is_one_and_a_retry_is_another_draw() -> None:

@@ -159,6 +159,28 @@ KINDS: dict[str, Kind] = {
             forked={"judge": OTHER},
         ),
         Kind(
+            "perturb",
+            {
+                "perturber": JUDGE,
+                "gold_writer": "sim/steady",
+                "checker": OTHER,
+                "dimensions": ("numerical_errors", "tone_mismatch", "score_neutral"),
+            },
+            forked={"models": {JUDGE: "sim/judge-lenient"}},
+        ),
+        Kind(
+            "perturb",
+            {
+                "task": "text-to-image",
+                "perturber": JUDGE,
+                "editor": "sim/editor",
+                "checker": OTHER,
+                "dimensions": ("overcrowding", "score_neutral"),
+            },
+            forked={"models": {JUDGE: "sim/judge-lenient"}},
+            variant="of images",
+        ),
+        Kind(
             "graph",
             {"graph": "once", "judge": JUDGE, "models": MODELS},
             given=once,

@@ -89,32 +89,37 @@ def blind_spots(
     member = np.asarray([names.index(one) for one in dimensions])
     order = np.lexsort((values, member, number, np.bincount(number)[number]))
     values, member, number = values[order], member[order], number[order]
-    holds = np.eye(len(names))[member]
-    seen = values @ holds
+    seen = np.bincount(member, weights=values, minlength=len(names))
+    sizes = np.bincount(number)
+    strata = [sizes[number] == size for size in np.unique(sizes)]
+    blocks = [
+        (values[own].reshape(-1, size), member[own].reshape(-1, size))
+        for own, size in zip(strata, np.unique(sizes).tolist(), strict=True)
+    ]
     reached = np.ones(len(names))
     generator = np.random.default_rng(seed)
     step, made = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
     while made < draws and (made < FEWEST or (reached / (1 + made)).min() <= OPEN):
         now = min(step, draws - made)
-        reached += (_exchanged(generator, values, number, now) @ holds >= seen - 1e-9).sum(axis=0)
+        sums = sum(_exchanged(generator, *block, len(names), now) for block in blocks)
+        reached += (sums >= seen - 1e-9).sum(axis=0)
         made += now
     return {name: float(p) for name, p in zip(names, reached / (1 + made), strict=True)}
 
 
-def _exchanged(generator: np.random.Generator, values: Floats, number: NDArray[np.intp], draws: int) -> Floats:
-    """Return the values with outcomes exchanged within images and between images of equal size, a row a draw.
+def _exchanged(
+    generator: np.random.Generator, values: Floats, member: NDArray[np.intp], dimensions: int, draws: int
+) -> Floats:
+    """Return what goes undetected by dimension after exchanges within images and between them, a row a draw.
 
-    Clusters stand together, smaller ones first.
+    Values and dimensions are those of images of one size, a row each. Where all of these have the same dimensions, it makes
+    no difference to the sums which image outcomes come from.
     """
-    sizes = np.bincount(number)
-    drawn = np.empty((draws, len(values)))
-    at = 0
-    for size in np.unique(sizes):
-        count = int((sizes == size).sum())
-        end = at + count * int(size)
-        blocks = np.broadcast_to(values[at:end].reshape(1, count, int(size)), (draws, count, int(size)))
-        rows = np.argsort(generator.random((draws, count)), axis=1)
-        moved = np.take_along_axis(blocks, rows[:, :, None], axis=1)
-        drawn[:, at:end] = generator.permuted(moved, axis=2).reshape(draws, -1)
-        at = end
-    return drawn
+    count, size = values.shape
+    blocks = np.broadcast_to(values, (draws, count, size))
+    holds = np.eye(dimensions)
+    if (member == member[0]).all():
+        return generator.permuted(blocks, axis=2).sum(axis=1) @ holds[member[0]]
+    rows = np.argsort(generator.random((draws, count)), axis=1)
+    moved = np.take_along_axis(blocks, rows[:, :, None], axis=1)
+    return generator.permuted(moved, axis=2).reshape(draws, -1) @ holds[member.ravel()]

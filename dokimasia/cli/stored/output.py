@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 STANDARD_OUTPUT = Path("-")
-FORMS = ("vlmevalkit",)
+FORMS = ("vlmevalkit", "perturbations")
 """Forms of other programs in which `export` can write runs of some methods."""
 
 
@@ -42,7 +42,10 @@ def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json:
     help="Default: as the file's name ends, else jsonl.",
 )
 @click.option(
-    "--as", "form", type=click.Choice(FORMS), help="Write the files of another program, for duels; -o names a folder."
+    "--as",
+    "form",
+    type=click.Choice(FORMS),
+    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbing; -o names a folder.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
@@ -82,7 +85,7 @@ def export(settings: "Settings", run: str, name: str | None, form: str | None, o
 def export_form(settings: "Settings", run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program into a folder, which is made where there is none."""
     from dokimasia.errors import ConfigError, InputError
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.export_formats import make_folder, write_whole
     from dokimasia.runs.registry import method_of
 
     if output is None or name is not None:
@@ -90,7 +93,8 @@ def export_form(settings: "Settings", run: str, form: str, output: Path | None, 
     with reading(settings, run) as (home, found):
         method = method_of(found)
         if form not in method.forms:
-            raise ConfigError(f"run {found.id} is {method.title}, and --as {form} is a form of duels; leave --as out")
+            others = f"; there is --as {' and '.join(method.forms)}" if method.forms else "; leave --as out"
+            raise ConfigError(f"run {found.id} is {method.title}, which has no form {form!r}{others}")
         files = method.forms[form](home, found)
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -99,6 +103,7 @@ def export_form(settings: "Settings", run: str, form: str, output: Path | None, 
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
     for file, data in files.items():
+        make_folder((output / file).parent)
         write_whole(output / file, data)
     click.echo(f"wrote {len(files)} files to {output}", err=True)
 

@@ -2,8 +2,9 @@
 
     instruct ─► edit ─► end
 
-What came back unchanged, or, where a model checks it, not as it was told to be, is a failure with its reason. Straight, so
-it runs without checkpoints: the ledger carries it over any crash.
+What came back unchanged, or, where a model checks it, not as it was told to be, is a failure with its reason. What was
+changed beside is kept with what the checker saw: people decide. Straight, so it runs without checkpoints: the ledger
+carries it over any crash.
 """
 
 import asyncio

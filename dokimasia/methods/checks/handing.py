@@ -6,8 +6,10 @@ from typing import Any
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef
-from dokimasia.methods.checks.perturbed import MEANINGS, Shown, marked, shown_perturbations
+from dokimasia.methods.checks.perturbed import MEANINGS, Shown, shown_perturbations
 from dokimasia.methods.people import form_page, image_name
+from dokimasia.report.blocks import plain
+from dokimasia.report.differences import difference
 from dokimasia.storage.home import Home
 
 QUESTION = "What is the change?"
@@ -24,9 +26,10 @@ def labelling_row(shown: Shown, folder: str) -> dict[str, Any]:
         "images": [f"{folder}/{image_name(ref)}" for _, ref in shown.images],
         "gold": item.gold,
         "perturbed": item.perturbed,
-        "difference": marked(shown.pieces),
+        "difference": plain(difference(shown.pieces)),
         "instruction": item.instruction,
         "description": item.description,
+        "doubt": shown.doubt,
     }
 
 
@@ -73,6 +76,7 @@ def _row(id: str, shown: Shown) -> Mapping[str, Any]:
         "difference": [[one.kind, one.text] for one in shown.pieces],
         "instruction": item.instruction,
         "description": item.description,
+        "doubt": shown.doubt,
         "title": shown.title,
         "definition": shown.definition,
     }

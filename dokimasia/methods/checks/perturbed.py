@@ -1,11 +1,12 @@
 """What people are shown of a perturbation that they label, and what the labels mean."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
 from dokimasia.algorithms.text.word_difference import Piece, word_difference
 from dokimasia.domain.blindspots import Label, Perturbed
+from dokimasia.domain.perturbation import ChangeCheck, EditRecord
 from dokimasia.domain.sample import ImageRef
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
@@ -34,6 +35,7 @@ class Shown(NamedTuple):
         pieces: the gold and the changed text as one; empty where images are judged.
         title: the published name of its dimension.
         definition: what is wrong in an answer of that dimension.
+        doubt: what a checking model says where it has something against the change; empty where it has nothing.
     """
 
     item: Perturbed
@@ -42,11 +44,13 @@ class Shown(NamedTuple):
     pieces: tuple[Piece, ...]
     title: str
     definition: str
+    doubt: str
 
 
 def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
     """Return the perturbations of a run as people see them, by content id (`CheckItem.subject`), in the run's order."""
     samples = {sample.id: sample for sample in load_samples(home, run)}
+    doubts = _doubts(home, run)
     found: dict[str, Shown] = {}
     for made, item in made_values(home, run, Perturbed):
         sample = samples[made.sample_id]
@@ -61,23 +65,19 @@ def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
             word_difference(item.gold, item.perturbed) if item.gold else (),
             dimension.title if dimension is not None else item.dimension,
             dimension.definition if dimension is not None else "",
+            doubts.get(made.id, lambda item: "")(item),
         )
     return found
 
 
-def marked(pieces: Iterable[Piece]) -> str:
-    """Return a difference as one line of text in which [-words taken out-] and {+words put in+} are marked.
-
-    Examples:
-        >>> marked([Piece("same", "A "), Piece("removed", "red "), Piece("added", "blue "), Piece("same", "bus.")])
-        'A [-red-] {+blue+} bus.'
-    """
-    return "".join(_marked(one) for one in pieces)
-
-
-def _marked(piece: Piece) -> str:
-    if piece.kind == "same":
-        return piece.text
-    opening, closing = ("[-", "-]") if piece.kind == "removed" else ("{+", "+}")
-    words = piece.text.rstrip()
-    return f"{opening}{words}{closing}{piece.text[len(words) :]}"
+def _doubts(home: Home, run: str) -> dict[str, Callable[[Perturbed], str]]:
+    """What checking models have against perturbations, by content id: a function of the perturbation."""
+    found: dict[str, Callable[[Perturbed], str]] = {}
+    for _, check in made_values(home, run, ChangeCheck):
+        found[check.of] = lambda item, check=check: (
+            check.why if check.doubts(item.dimension, neutral=item.neutral) else ""
+        )
+    for _, record in made_values(home, run, EditRecord):
+        if record.check is not None and not (record.check.done and record.check.alone):
+            found[record.perturbed] = lambda item, seen=record.check.seen: seen
+    return found

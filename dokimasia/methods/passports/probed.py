@@ -57,9 +57,10 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
             costs.setdefault(key, []).extend(cost for cost, _ in each)
             calls += [call for _, some in each for call in some]
     arm = found[0][2]
-    days = SqliteLedger(home).days_of(calls)
+    ledger = SqliteLedger(home)
+    days = ledger.days_of(calls)
     return Material(
-        judge=_judge(judge, found),
+        judge=_judge(judge, found, ledger.versions_of(calls)),
         prompts={name: one for _, plan, _ in found for name, one in plan.prompts.items() if name not in NOT_ASKED},
         data=[
             _data(task, [one for one in probes.values() if one.item.task == task], runs_of[task])
@@ -136,7 +137,7 @@ def _costs(
     return found
 
 
-def _judge(name: str, found: Sequence[Probed]) -> PassportModel:
+def _judge(name: str, found: Sequence[Probed], versions: Sequence[str]) -> PassportModel:
     published = [arm.spec.sampling for _, plan, arm in found if {*plan.evaluators} & {*PUBLISHED}]
     own = [arm.in_use.sampling for _, _, arm in found if arm.in_use is not None]
     spec = found[0][2].spec
@@ -144,7 +145,7 @@ def _judge(name: str, found: Sequence[Probed]) -> PassportModel:
         name=name,
         model=spec.ref.model,
         endpoint=spec.ref.endpoint,
-        version=None,
+        version=", ".join(versions) or None,
         sampling=next(iter(own), None),
         sampling_published=next(iter(published), None),
         max_image_side=spec.max_image_side,

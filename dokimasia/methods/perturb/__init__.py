@@ -3,6 +3,7 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.checks import open_checks, perturbation_files
 from dokimasia.methods.perturb.accepting import accept
 from dokimasia.methods.perturb.figures import perturb_figures
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest
@@ -27,6 +28,8 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     row_name="perturbations",
     columns=COLUMNS,
     cells=cells,
+    ended=open_checks,
+    forms={"perturbations": perturbation_files},
 )
 
 perturb = partial(run_method, METHOD)

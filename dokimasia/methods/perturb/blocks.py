@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.methods.checks import label_blocks
 from dokimasia.methods.perturb.accepting import OWN_WORK
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Fold, Image, Paragraph, Section, Span, Table, Texts
@@ -43,6 +44,12 @@ def section(data: ReportData) -> Section:
     blocks.append(Table(HEAD, rows, "Perturbations by dimension"))
     blocks += [Paragraph(one, "note") for one in _notes(summary)]
     return Section("perturbations", "Perturbations", tuple(blocks))
+
+
+def labels(data: ReportData) -> Section:
+    """Return what people said of the items."""
+    blocks = label_blocks(data.summary["labels"], data.summary["run"])
+    return Section("labels", "Labels by people", blocks or (Paragraph("Nothing was made to be labelled.", "note"),))
 
 
 def items(data: ReportData) -> Section | None:
@@ -126,9 +133,10 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"right by {summary['checker']}, {golds['wrong']:,} found wrong and left out, {golds['failed']:,} failed."
         )
     if summary["checker"]:
+        told = "" if summary["editor"] else ", which is not told what a change was meant as"
         yield (
-            f"Checked by {summary['checker']}, which is not told what a change was meant as: {summary['checked']:,} of "
-            f"{summary['made']:,}. What it doubts is kept, and shown to the people who decide."
+            f"Checked by {summary['checker']}{told}: {summary['checked']:,} of {summary['made']:,}. What it doubts is kept, "
+            "and shown to the people who decide."
         )
     yield f"{figures.used(summary)}. 95 % intervals, clustered by image."
     yield f"`dokimasia show {summary['run']} --sample ID` shows what was changed in a sample. {SIGNS}"
@@ -136,6 +144,6 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 DRAWING = Drawing(
     "perturbations",
-    (section, items, skipped.section, provenance.section),
+    (section, labels, items, skipped.section, provenance.section),
     sample=sample,
 )

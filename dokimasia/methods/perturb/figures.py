@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.methods.checks import label_figures, labelled
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.methods.perturb.results import GOLD, Kept, item_of, kept_of
 from dokimasia.parsing.blindspots.perturbed import reason_kind
@@ -65,6 +66,7 @@ def perturb_figures(home: Home, run: Run) -> dict[str, Any]:
             name: {"title": known[name].title, "group": known[name].group or None, **measured([name])}
             for name in plan.dimensions
         },
+        "labels": label_figures(labelled(home, run.id)),
         **paid(home, rows),
     }
 

@@ -9,7 +9,7 @@ from dokimasia.domain.blindspots import Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.perturbation import PerturbOptions
 from dokimasia.runs.plans import DataPlan, Outside
-from dokimasia.runs.requests import NOBODY, DataRequest, Judge, Option
+from dokimasia.runs.requests import NOBODY, DataRequest, Option
 
 GOLD = "gold"
 
@@ -27,7 +27,7 @@ class PerturbRequest(DataRequest):
 
     VERB: ClassVar[str] = "perturb"
 
-    perturber: Judge | None = Field(
+    perturber: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who perturbs: a name from dokimasia.toml or any LiteLLM name."
     )
     task: Task = Field(default="image-to-text", description="What the answers are: a text on an image, or an image.")
@@ -38,14 +38,14 @@ class PerturbRequest(DataRequest):
         default=None, ge=1, description="Ask for so many samples of each dimension (default: all), drawn evenly."
     )
     gold_field: str = Field(default=GOLD, min_length=1, description="The field of a line that holds the gold answer.")
-    gold_writer: Judge | None = Field(
+    gold_writer: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who writes the gold answers that the data do not have; the checker checks them."
     )
-    checker: Judge | None = Field(
+    checker: Annotated[str | None, Option(models=True)] = Field(
         default=None,
         description=f"Who says of each change which dimension it is of (default: the perturber; {NOBODY}: nobody).",
     )
-    editor: Judge | None = Field(
+    editor: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="text-to-image: the image model that edits the gold image as the perturber says."
     )
     edited: Annotated[Path | None, Option(metavar="FILE", exists=True, file=True)] = Field(

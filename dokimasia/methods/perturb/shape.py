@@ -4,6 +4,7 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.identity import Value
+from dokimasia.methods.checks import LabelFigures
 from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Judge, Share, Used
 
 
@@ -71,3 +72,4 @@ class PerturbFigures(Perturbing, Used, DataFigures):
     golds: Golds
     groups: dict[str, PerturbingGroup] = Field(description="by short name; score_neutral among them")
     dimensions: dict[str, PerturbingDimension] = Field(description="by name")
+    labels: LabelFigures = Field(description="what people said of the items")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.blindspots import IN_USE, Probe
+from dokimasia.domain.blindspots import IN_USE, Probe, Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import LOOKS
@@ -60,7 +60,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
         raise ConfigError("--judges names no judge")
     session.models(request.judges, "--judges")
     found = await asyncio.to_thread(_material, request, session)
-    tasks = sorted({one.item.task for one in found.probes})
+    tasks: list[Task] = sorted({one.item.task for one in found.probes})
     evaluators = chosen_evaluators(request.evaluators, tasks)
     budgets, tools = chosen_budgets(request.budgets), named(request.tools)
     if request.new_references is not None and "reference" not in evaluators:

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from dokimasia.domain.call import CallKeys
+from dokimasia.agents import failure
+from dokimasia.agents.editing import ANOTHER, edit_image
+from dokimasia.domain.call import CallKeys, ModelSpec
 from dokimasia.domain.density import domain_of
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Failed
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.graphs.blindspots import gold_rubrics, probing
+from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import cognitive_replay
 from dokimasia.methods.probe.arms import Arm
@@ -85,23 +88,47 @@ class Bases:
                 ended = {"outcome": "failed", "failure": "unparsable", "reason": reason}
         return await self._kept(sample, name, model=arm.model, calls=tuple(state.get("calls", ())), **ended)
 
-    async def reference(self, sample: Sample, golds: Sequence[Gold]) -> ResultRow:
-        """Return the row of a reference that is made anew for a sample."""
-        name = basis_item("reference", "", sample.id)
+    async def reference(self, sample: Sample, golds: Sequence[Gold]) -> ResultRow | None:
+        """Return the row of a reference that is made anew for a sample; None where nobody makes any.
+
+        A text is written by a model that is put the sample's request, an image made by an image model from the gold one.
+        """
+        name, writer = basis_item("reference", "", sample.id), self._plan.writer
         found = self._job.finished(name)
-        writer = self._plan.writer
         if found is not None or writer is None:
-            return cast("ResultRow", found)
-        options = GraphOptions(judge=writer.ref.name, models={writer.ref.name: writer})
-        context = at(self._job.context, options, self._job.attempt(name))
-        inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
+            return found
+        make = self._written if golds[0].item.task == "image-to-text" else self._another
+        context = at(self._job.context, _options(writer), self._job.attempt(name))
+        return await self._kept(sample, name, model=writer.ref.name, **await make(sample, golds[0], name, context))
+
+    async def _written(self, sample: Sample, gold: Gold, name: str, context: Context) -> dict[str, Any]:
+        inputs = {"sample": value_id(sample), "writer": context.options.judge, "calls": []}
         state = await self._job.walk(PROBING, inputs, name, context=context)
-        ended = ending(state.get("unwritten", {}))
-        if state.get("reference"):
-            ended["value_ids"] = (state["reference"],)
-        return await self._kept(sample, name, model=writer.ref.name, calls=tuple(state.get("written", ())), **ended)
+        ended: dict[str, Any] = {**ending(state.get("unwritten", {})), "calls": tuple(state.get("written", ()))}
+        return ended | ({"value_ids": (state["reference"],)} if state.get("reference") else {})
+
+    async def _another(self, sample: Sample, gold: Gold, name: str, context: Context) -> dict[str, Any]:
+        """Every attempt is an image of its own, and the first of use is taken."""
+        image = cast("ImageRef", gold.item.gold_image)
+        calls: list[str] = []
+        failed = failure("api_error", "no attempt was made")
+        for attempt in range(context.attempt + 1):
+            told = ANOTHER.format(prompt=sample.prompt)
+            made = await edit_image(image, told, gateway=context.gateway, model=context.judge, attempt=attempt)
+            calls += made.calls
+            if made.image is not None and made.image.sha256 != image.sha256:
+                return {"outcome": "made", "value_ids": (await context.store.put(made.image),), "calls": tuple(calls)}
+            unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
+            failed = made.failed or unchanged
+            if failed.kind == "budget":
+                break
+        return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": tuple(calls)}
 
     async def _kept(self, sample: Sample, name: str, **fields: Any) -> ResultRow:
         row = self._job.row(sample, name, kind="basis", **fields)
         await self._job.finish(row)
         return row
+
+
+def _options(spec: ModelSpec) -> GraphOptions:
+    return GraphOptions(judge=spec.ref.name, models={spec.ref.name: spec})

@@ -153,7 +153,7 @@ def chosen_evaluators(named: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
                 f"--evaluators: there is no evaluator {one!r}; there are {', '.join(EVALUATORS)}, the paradigms single and "
                 f"pairwise, and {ALL}"
             )
-    chosen = tuple(
+    chosen: tuple[Evaluator, ...] = tuple(
         one
         for one in EVALUATORS
         if {one, paradigm_of(one)} & set(named) or (ALL in named and (texts or one in PUBLISHED))

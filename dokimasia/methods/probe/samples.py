@@ -146,7 +146,7 @@ def _pictures(views: Views, pictures: Mapping[str, Picture]) -> Iterator[Block]:
             continue
         boxes = [region.box for region in regions.get(sha256, ()) if region.box is not None]
         about = f"image {number}" + (f": {len(set(boxes))} regions that judges looked at" if boxes else "")
-        yield Image(one.uri, one.problem and f"{about}: {one.problem}" or about, boxes, one.height / one.width)
+        yield Image(one.uri, (one.problem and f"{about}: {one.problem}") or about, boxes, one.height / one.width)
 
 
 def _cut(text: str) -> str:

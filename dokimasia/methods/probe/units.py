@@ -73,8 +73,10 @@ def is_read(plan: ProbePlan, unit: Unit) -> bool:
 
 def ways(plan: ProbePlan, arm: Arm) -> list[tuple[Evaluator, bool]]:
     """Return the evaluators that ask a judge in an arm, and whether by new references, in order."""
-    asked = [(one, False) for one in plan.evaluators if not (arm.tools and one in BLIND_TO_IMAGES)]
-    return asked + [("reference", True)] * (plan.writer is not None and "reference" in plan.evaluators)
+    asked: list[tuple[Evaluator, bool]] = [
+        (one, False) for one in plan.evaluators if not (arm.tools and one in BLIND_TO_IMAGES)
+    ]
+    return asked if plan.writer is None else [*asked, ("reference", True)]
 
 
 def units_of(plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample: str, gold: Gold) -> Iterator[Unit]:

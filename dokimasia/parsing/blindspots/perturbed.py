@@ -25,8 +25,12 @@ MOST_DESCRIBED = 80
 
 NOTHING, EVERYTHING = "it changes nothing", "it changes nearly everything"
 """How reasons begin for which a perturbed answer is sent back."""
-_SORTS = {"nothing": (NOTHING, "is changed into itself"), "all": (EVERYTHING, "is a rewriting")}
+_SORTS = {
+    "nothing": (NOTHING, "is changed into itself", "came back as it was", "was not carried out"),
+    "all": (EVERYTHING, "is a rewriting"),
+}
 
+_PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -67,7 +71,7 @@ def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
         return _none(row)
     faults: list[str] = []
     description = tried(faults, _description, row, gold)
-    text = tried(faults, field_text, row["answer"], "answer", "the reply")
+    text = tried(faults, _filled, row, "answer")
     if text is not None:
         tried(faults, _still_the_answer, gold, text)
         if neutral:
@@ -109,8 +113,8 @@ def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
     if right is not False:
         raise UnparsableReply('"right" is neither true nor false')
     faults: list[str] = []
-    words = tried(faults, field_text, row.get("words"), "words", "the reply")
-    why = tried(faults, field_text, row.get("why"), "why", "the reply")
+    words = tried(faults, _filled, row, "words")
+    why = tried(faults, _filled, row, "why")
     if words is not None and " ".join(words.split()).casefold() not in " ".join(gold.split()).casefold():
         faults.append(f"'{short(words)}' does not stand in the answer")
     if faults or words is None or why is None:
@@ -136,7 +140,7 @@ def parse_change_check(reply: str, names: Collection[str]) -> tuple[str, tuple[s
     faults += [f"'also' holds {short(repr(one))}, no name of the list" for one in others if one not in names]
     if type(worse) is not bool:
         faults.append("'worse' is neither true nor false")
-    why = tried(faults, field_text, row.get("why"), "why", "the reply")
+    why = tried(faults, _filled, row, "why")
     if faults or why is None:
         raise UnparsableReply("; ".join(faults))
     beside = tuple(dict.fromkeys(cast("list[str]", [one for one in others if one != kind])))
@@ -160,11 +164,19 @@ def _object(reply: str, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def _none(row: dict[str, Any]) -> Rewritten:
-    return Rewritten(none=" ".join(field_text(row["none"], "none", "the reply").split()))
+    return Rewritten(none=" ".join(_filled(row, "none").split()))
+
+
+def _filled(row: dict[str, Any], name: str) -> str:
+    """A field's text, which is not what the form has in its place."""
+    said = field_text(row.get(name), name, "the reply")
+    if _PLACEHOLDER.fullmatch(said):
+        raise UnparsableReply(f"the field '{name}' holds a placeholder of the form: {short(said)}")
+    return said
 
 
 def _description(row: dict[str, Any], gold: str) -> str:
-    said = " ".join(field_text(row.get("description"), "description", "the reply").split())
+    said = " ".join(_filled(row, "description").split())
     if len(said.split()) > MOST_DESCRIBED:
         raise UnparsableReply(f"the description has {len(said.split())} words; one sentence was asked for")
     if said.casefold() == " ".join(gold.split()).casefold():
@@ -194,7 +206,7 @@ def _still_the_answer(gold: str, text: str) -> None:
     if "<<<" in text:
         raise UnparsableReply("the new answer holds marks of the material (<<<)")
     if not SHORTEST * len(before) <= len(after) <= max(LONGEST * len(before), len(before) + FREE_WORDS):
-        raise UnparsableReply(f"{EVERYTHING}: the new answer has {len(after)} words, the old one {len(before)}")
+        raise UnparsableReply(f"{EVERYTHING}: the new answer is {len(after)} words long, the old one {len(before)}")
     kept = len(set(before) & set(after)) / len(set(before)) if before else 1.0
     if len(before) >= KEPT_FROM and kept < LEAST_KEPT:
         raise UnparsableReply(f"{EVERYTHING}: the new answer has hardly a word of the old one")

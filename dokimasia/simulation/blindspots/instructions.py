@@ -38,6 +38,7 @@ FORMS: Mapping[str, str] = {
 
 _OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
 
+_ANOTHER = re.compile(r"make another image to the same text\b", re.IGNORECASE)
 _SLOTS = {"kind": r"[a-z ]{1,40}", "colour": r"[a-z]{1,20}", "words": r'[^"\n]{1,80}'}
 _THING = r'[^".\n]{1,140}?'
 
@@ -86,8 +87,10 @@ def in_words(instruction: Instruction) -> str:
 
 
 def read_instruction(text: str) -> Instruction | None:
-    """Return the first instruction of a form that is known in a text, or None."""
+    """Return the first instruction of a form that is known in a text, or None; another image has another light."""
     plain = " ".join(text.split())
+    if _ANOTHER.match(plain):
+        return Instruction(NEUTRAL, {})
     for dimension, pattern in _patterns().items():
         if found := pattern.search(plain):
             return Instruction(dimension, found.groupdict())

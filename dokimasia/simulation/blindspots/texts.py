@@ -64,10 +64,12 @@ def plant(dimension: str, text: str, picture: Depicted, draws: Draws) -> Planted
         return _ADDED[dimension](text, picture, draws)
     said = [one for one in turns(picture).values() if one.dimension == dimension and one.right in text]
     if said:
+        told: list[str] = []
         for one in said:
             wrong = draws.pick(one.wrong, "wording") if one.wrong else ""
             text = _without_gaps(text.replace(one.right, wrong, 1))
-        return Planted(text, f"The words on its {said[0].name} were {'changed' if said[0].wrong else 'taken out'}.")
+            told.append(f"'{one.right}' " + (f"became '{wrong}'" if wrong else "was taken out"))
+        return Planted(text, "; ".join(told) + ".")
     usable = _usable(text, picture, _WRONG_VALUE.get(dimension, ()))
     if not usable:
         return None
@@ -122,7 +124,8 @@ def _told_as(text: str, stated: Stated, value: str) -> Planted:
     old = next(match[0] for match in _sentences(text) if match[0].casefold() == stated.sentence.casefold())
     new = old.replace(f'"{stated.value}"', f'"{value}"')
     attribute, subject = stated.key
-    return Planted(text.replace(old, new, 1), f'The {attribute} of the {subject} became "{value}".')
+    said = f'The {attribute} of the {subject} is "{stated.value}", and became "{value}".'
+    return Planted(text.replace(old, new, 1), said)
 
 
 def _sentences(text: str) -> list[re.Match[str]]:

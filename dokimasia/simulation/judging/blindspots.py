@@ -178,9 +178,9 @@ def _flaws(task: Task, text: str, image: Shown | None) -> list[Flaw]:
     if task == "text-to-image":
         rows = [(one.dimension, one.words, one.box) for one in image.edits]
     else:
-        by_key = image.depicted.by_key
+        boxes = {point.key: point.box for point in image.depicted.points}
         rows = [
-            (one.dimension, one.words or " ".join(one.key or ()), by_key[one.key].box if one.key in by_key else None)
+            (one.dimension, one.words or " ".join(one.key or ()), boxes.get(one.key) if one.key else None)
             for one in faults(text, image.depicted)
         ]
     for name, words, box in rows:

@@ -1,0 +1,115 @@
+"""What people said of perturbations, as it is drawn: fit by dimension, and how far people agree."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dokimasia.domain.blindspots import LABELS
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
+
+TITLES = {label: label.replace("_", " ") for label in LABELS}
+
+
+def label_blocks(labels: Mapping[str, Any], run: str, place: str = "/labels") -> list[Block]:
+    """Return what people said of a run's perturbations.
+
+    Args:
+        labels: as of `label_figures`.
+        run: the run's id, for the command by which the rest is labelled.
+        place: where the figures stand in what `--json` prints.
+    """
+    blocks: list[Block] = []
+    waiting = labels["made"] - labels["labelled"]
+    if waiting:
+        command = Span(f"dokimasia check {run}", "code")
+        said = f"{waiting} of {labels['made']} perturbations wait for a person to label them: "
+        blocks.append(Paragraph((said, command), "warning"))
+    if labels["labelled"]:
+        blocks += [_by_dimension(labels, place), Paragraph(_meaning(labels), "note")]
+        blocks += _agreement(labels["agreement"], f"{place}/agreement")
+    return blocks
+
+
+def _by_dimension(labels: Mapping[str, Any], place: str) -> Table:
+    columns = [
+        Column("dimension", numeric=False),
+        Column("made"),
+        Column("labelled"),
+        *(Column(title) for title in TITLES.values()),
+        Column("fit, %", meaning="labelled as it was meant: errors valid, harmless changes score-invariant"),
+    ]
+    rows: list[Sequence[Cell]] = [
+        _row(one["title"], one, f"{place}/by_dimension/{at}") for at, one in enumerate(labels["by_dimension"])
+    ]
+    rows.append(_row(Span("all", "strong"), labels, place))
+    return Table(columns, rows, "What people said of the perturbations of each dimension")
+
+
+def _row(title: Cell, one: Mapping[str, Any], place: str) -> list[Cell]:
+    return [
+        title,
+        figures.count(one["made"], f"{place}/made"),
+        figures.count(one["labelled"], f"{place}/labelled"),
+        *(figures.count(one["labels"][label], f"{place}/labels/{label}") for label in LABELS),
+        figures.share_of(one["fit"], f"{place}/fit") if one["labelled"] else figures.NOTHING,
+    ]
+
+
+def _meaning(labels: Mapping[str, Any]) -> str:
+    people = ", ".join(f"{who} {count:,}" for who, count in labels["people"].items())
+    return (
+        f"Labelled by {people}. Whoever labelled first settles a perturbation. {labels['enter']:,} of {labels['made']:,} enter a "
+        "probe: valid errors, and what people found score-invariant. 95 % intervals, clustered by image."
+    )
+
+
+def _agreement(found: Mapping[str, Any], place: str) -> Iterator[Block]:
+    if found["absent"]:
+        yield Paragraph(f"No agreement between people: {found['absent']}.", "note")
+        return
+    things = figures.several(found["n"], "perturbation")
+    yield Paragraph(
+        (
+            "Krippendorff's alpha (nominal) ",
+            *_coefficient(found["alpha"], f"{place}/alpha"),
+            f", on {things} labelled by two people or more.",
+        )
+    )
+    columns = [
+        Column("people", numeric=False),
+        Column("n"),
+        Column("same label, %"),
+        Column("Cohen's kappa", numeric=False),
+    ]
+    rows: list[Sequence[Cell]] = [
+        [
+            " and ".join(pair["people"]),
+            figures.count(pair["n"], f"{place}/pairs/{at}/n"),
+            figures.share_of(pair["same"], f"{place}/pairs/{at}/same") if pair["n"] else figures.NOTHING,
+            _coefficient(pair["kappa"], f"{place}/pairs/{at}/kappa"),
+        ]
+        for at, pair in enumerate(found["pairs"])
+    ]
+    yield Table(columns, rows, "How far each two people agree")
+    yield _confusion(found["confusion"], f"{place}/confusion")
+
+
+def _coefficient(one: Mapping[str, Any], place: str) -> tuple[str | Span, ...]:
+    if one["value"] is None:
+        return (Span(f"none: {one['no_value']}", "muted"),)
+    text = f"{one['value']:.2f}".replace("-", figures.MINUS)
+    return Span(text, "", f"{place}/value", one["value"]), figures.bracketed(one, lambda end: f"{end:.2f}")
+
+
+def _confusion(rows: Sequence[Mapping[str, Any]], place: str) -> Table:
+    columns = [Column("where one said", numeric=False), Column("n"), *(Column(title) for title in TITLES.values())]
+    cells: list[Sequence[Cell]] = [
+        [
+            TITLES[row["label"]],
+            figures.count(row["n"], f"{place}/{at}/n"),
+            *(figures.count(row["beside"][label], f"{place}/{at}/beside/{label}") for label in LABELS),
+        ]
+        for at, row in enumerate(rows)
+        if row["n"]
+    ]
+    return Table(columns, cells, "What another person said of the same perturbation, each two labels counted both ways")

@@ -1,0 +1,74 @@
+"""The figures of perturbations that people label, typed, as part of what `--json` prints."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from dokimasia.domain.blindspots import Label
+from dokimasia.domain.identity import Value
+from dokimasia.runs.shapes import Count, CountedRate, NoInterval, Share
+
+LabelCounts = dict[Label, Count]
+
+
+class Coefficient(Value):
+    """A coefficient of agreement, at most 1 and 0 by chance, with its 95 % interval."""
+
+    value: float | None
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
+    no_value: str | None = Field(default=None, description="why there is no value; left out where there is one")
+
+
+class DimensionLabels(Value):
+    """What people said of the perturbations of one dimension."""
+
+    dimension: str
+    title: str = Field(description="its published name")
+    group: str = Field(description="the group that it belongs to; empty for score_neutral")
+    meant: Literal["valid", "score_invariant"] = Field(description="the label that a perturbation of it should have")
+    made: Count
+    labelled: Count
+    labels: LabelCounts
+    fit: Share = Field(description="the part of the labelled ones that have the label that they should")
+
+
+class TwoPeople(Value):
+    """How far two people agree."""
+
+    people: tuple[str, str]
+    n: Count = Field(description="perturbations that both labelled")
+    same: CountedRate = Field(description="the part of these to which both gave the same label")
+    kappa: Coefficient = Field(description="Cohen's kappa")
+
+
+class Met(Value):
+    """What others said where somebody gave a label, each two labels of one perturbation counted both ways."""
+
+    label: Label
+    n: Count
+    beside: LabelCounts
+
+
+class LabelAgreement(Value):
+    """How far people agree on the labels, second opinions among them."""
+
+    n: Count = Field(description="perturbations with the labels of two people or more")
+    absent: str = Field(description="why there is no agreement; empty where there is")
+    alpha: Coefficient | None = Field(description="Krippendorff's alpha, nominal, over all people")
+    pairs: tuple[TwoPeople, ...]
+    confusion: tuple[Met, ...]
+
+
+class LabelFigures(Value):
+    """What people said of a run's perturbations. Who labelled first settles each; the others' are second opinions."""
+
+    made: Count
+    labelled: Count
+    labels: LabelCounts
+    enter: Count = Field(description="how many a probe takes: valid errors, and what people found score-invariant")
+    fit: Share = Field(description="the part of the labelled ones that people found as they were meant")
+    by_dimension: tuple[DimensionLabels, ...]
+    people: dict[str, Count] = Field(description="how many each person labelled")
+    agreement: LabelAgreement

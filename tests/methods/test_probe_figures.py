@@ -1,0 +1,242 @@
+"""From detections to the figures of a probe and to what is drawn of them: rates, groups, blind spots, ways of asking."""
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from dokimasia.domain.blindspots import PUBLISHED, Detection
+from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
+from dokimasia.methods.probe.blocks import DRAWING, dimensions, failures, groups, justifications, places
+from dokimasia.methods.probe.figures import figures_of
+from dokimasia.methods.probe.shape import ProbedTask
+from dokimasia.report.blocks import Block, Chart, Fold, Only, Paragraph, Section, Table, plain
+from dokimasia.report.data import ReportData, RunFacts
+from dokimasia.report.document import render_document
+from dokimasia.report.page import render_page
+from dokimasia.report.terminal import draw_run
+from tests.methods.detections import drawn
+
+TASK = "image-to-text"
+SOME = ("numerical_errors", "phantom_details", "tone_mismatch", "logical_inconsistency", "causal_misattribution")
+
+
+def two_judges() -> list[Detection]:
+    """A judge that is blind to wrong numbers and one that misses more throughout and favours the first place."""
+    asked: dict[str, Any] = {"dimensions": SOME, "evaluators": PUBLISHED, "images": 14, "reads": True}
+    return [
+        *drawn("j", missed={"numerical_errors": 0.95} | dict.fromkeys(SOME[1:], 0.15), seed=1, **asked),
+        *drawn("k", missed=0.6, first_place=0.4, seed=2, **asked),
+    ]
+
+
+def several_ways() -> list[Detection]:
+    """A judge under three efforts, with tools, and by a new reference."""
+    asked: dict[str, Any] = {"dimensions": SOME, "images": 12, "model": "j"}
+    found = [
+        one
+        for at, (effort, missed) in enumerate((("low", 0.7), ("medium", 0.4), ("high", 0.35)))
+        for one in drawn(f"j@{effort}", missed=missed, evaluators=("single-axes",), budget=effort, seed=at, **asked)
+    ]
+    found += drawn("j@high+tools", missed=0.05, evaluators=("single-axes",), budget="high", tools=True, seed=3, **asked)
+    found += drawn("j@high", missed=0.2, evaluators=("reference",), budget="high", seed=4, **asked)
+    new: dict[str, Any] = {"budget": "high", "new_reference": True, "seed": 5}
+    return found + list(drawn("j@high+new-reference", missed=0.6, evaluators=("reference",), **new, **asked))
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    """The figures of two judges under all published evaluators."""
+    return figures_of(two_judges(), seed=0)
+
+
+@pytest.fixture(scope="module")
+def ways() -> dict[str, Any]:
+    """The figures of one judge that is asked in several ways."""
+    return figures_of(several_ways(), seed=0)
+
+
+def report(figures: dict[str, Any]) -> ReportData:
+    """What the sections are made from."""
+    facts = RunFacts("r1", "done", "dokimasia probe", "items", "h", 0, "", "", (), (), None)
+    said = {"run": "r1", "status": "done", "seed": 0, "skipped": [], "simulated": [], "open_items": 0, "calls": 0}
+    return ReportData(DRAWING, facts, {**said, "cost": 0, "samples": 14, **figures})
+
+
+def rows_of(section: Section | None, number: int = 0) -> list[list[str]]:
+    """The rows of a section's nth table, as texts."""
+    assert section is not None
+    return [[plain(cell).replace("\xa0", " ") for cell in row] for row in tables(section.blocks)[number].rows]
+
+
+def tables(blocks: Sequence[Block]) -> list[Table]:
+    """All tables, those in folds and for one place among them."""
+    return [
+        table
+        for block in blocks
+        for table in (
+            [block] if isinstance(block, Table) else tables(block.blocks) if isinstance(block, Fold | Only) else []
+        )
+    ]
+
+
+def said(section: Section | None) -> str:
+    """The paragraphs of a section."""
+    assert section is not None
+    return " ".join(plain(block.text) for block in section.blocks if isinstance(block, Paragraph))
+
+
+def test_figures_have_their_published_shape_and_repeat(found: dict[str, Any], ways: dict[str, Any]) -> None:
+    """Both fit the schema, and the same detections and seed give the same figures."""
+    for one in (found, ways):
+        ProbedTask.model_validate_json(json.dumps(one["tasks"][TASK]))
+    assert figures_of(several_ways(), seed=0) == ways
+    assert figures_of([], seed=0) == {"tasks": {}}
+
+
+def test_the_main_table_has_the_published_form(found: dict[str, Any]) -> None:
+    """Paradigm and strategy down, of each judge undetected and score-invariant; which way is better is said at the table."""
+    section = failures(report(found))
+    rows = rows_of(section)
+    assert [row[:2] for row in rows] == [
+        ["single", "V"],
+        ["single", "R"],
+        ["single", "Ax"],
+        ["single", "Ax+R"],
+        ["pairwise", "V"],
+        ["pairwise", "R"],
+        ["pairwise", "Ax"],
+        ["pairwise", "Ax+R"],
+        ["reference", "–"],
+    ]
+    titles = [column.title for column in tables(section.blocks)[0].columns]
+    assert titles[2:] == ["j undetected", "j score-invariant", "k undetected", "k score-invariant"]
+    one = found["tasks"][TASK]["judges"]["j"]["evaluators"]["single-vanilla"]["undetected"]
+    assert rows[0][2] == f"{100 * one['share']:.1f} [{100 * one['low']:.0f}, {100 * one['high']:.0f}]"
+    assert "Score-invariant (higher is better)" in said(section)
+    assert "Undetected (lower is better)" in said(section)
+    assert "Failed judgements, which are no numbers: j " in said(section)
+
+
+def test_failures_open_the_bounds(found: dict[str, Any]) -> None:
+    """Errors and those judged differ by the failures, and the share lies within its bounds."""
+    for judge in found["tasks"][TASK]["judges"].values():
+        for one in judge["evaluators"].values():
+            measured, failed = one["undetected"], sum(one["failures"].values())
+            assert measured["n"] == 14 * len(SOME)
+            assert measured["n"] - measured["n_scored"] <= failed
+            assert measured["bounds"]["low"] <= measured["share"] <= measured["bounds"]["high"]
+
+
+def test_groups_are_averaged_over_judges_and_strategies(found: dict[str, Any]) -> None:
+    """A cell is the mean over items, each the mean of what all judges and strategies of the paradigm made of it."""
+    cells = found["tasks"][TASK]["groups"]
+    assert set(cells) == {"VR", "VG", "LG", "SI"}
+    assert all(list(own) == ["single", "pairwise", "reference"] for own in cells.values())
+    items: dict[str, list[float]] = {}
+    for one in two_judges():
+        if one.group == "LG" and one.evaluator.startswith("single") and one.undetected is not None:
+            items.setdefault(one.item, []).append(one.undetected)
+    mean = sum(sum(own) / len(own) for own in items.values()) / len(items)
+    assert cells["LG"]["single"]["mean"] == pytest.approx(mean, abs=1e-6)
+    section = groups(report(found))
+    assert rows_of(section)[0][0] == "Visual Reasoning (VR)"
+    assert section is not None
+    assert any(isinstance(block, Chart) for block in section.blocks)
+
+
+def test_blind_spots_are_listed_and_marked(found: dict[str, Any]) -> None:
+    """The planted one is named under most evaluators, nothing is of the judge that misses all alike, and the rule is stated."""
+    section = dimensions(report(found))
+    spots = rows_of(section)
+    assert {(row[0], row[2]) for row in spots} == {("j", "Numerical Errors")}
+    assert len(spots) >= 7
+    marked = [row for row in rows_of(section, 1) if any(cell.endswith("*") for cell in row)]
+    assert [row[0] for row in marked] == ["Numerical Errors"]
+    assert "at most 5 % of cases" in said(section)
+    none = dimensions(report(figures_of(drawn("j", missed=0.3, dimensions=SOME, images=8), seed=0)))
+    assert "No dimension is a blind spot" in said(none)
+
+
+def test_justifications_stand_beside_the_readers_false_alarms(found: dict[str, Any]) -> None:
+    """A row a judge and evaluator; without a reader there is no section."""
+    rows = rows_of(justifications(report(found)))
+    assert len(rows) == 2 * len(PUBLISHED)
+    one = found["tasks"][TASK]["judges"]["j"]["evaluators"]["single-vanilla"]
+    assert rows[0][3].startswith(f"{100 * one['named']['share']:.1f} ")
+    assert rows[0][6].startswith(f"{100 * one['false_alarms']['share']:.1f} ")
+    assert justifications(report(figures_of(drawn("j", images=3), seed=0))) is None
+
+
+def test_a_favoured_place_shows_in_both_orders(found: dict[str, Any]) -> None:
+    """The judge that takes the first place at times has a bias above none, the other one none; pairs alone have places."""
+    judges = found["tasks"][TASK]["judges"]
+    biased, fair = (judges[name]["evaluators"]["pairwise-axes"]["places"] for name in ("k", "j"))
+    assert biased["bias"]["mean"] > 0.2
+    assert biased["adjusted"] <= 0.05
+    assert fair["bias"]["mean"] == 0
+    assert fair["consistency"]["mean"] == 1
+    assert judges["k"]["evaluators"]["single-axes"]["places"] is None
+    assert len(rows_of(places(report(found)))) == 8
+
+
+def test_comparisons_are_paired_by_item_and_adjusted(found: dict[str, Any]) -> None:
+    """Judges under one evaluator, paradigms and strategies of one judge; each over what both sides judged."""
+    kinds = found["tasks"][TASK]["comparisons"]
+    assert {name: len(several) for name, several in kinds.items()} == {"judges": 9, "paradigms": 6, "strategies": 24}
+    one = kinds["judges"][0]
+    assert (one["of"], one["first"], one["second"]) == ("single-vanilla", "j", "k")
+    values = {
+        judge: {
+            each.item: each.undetected
+            for each in two_judges()
+            if each.judge == judge and each.evaluator == "single-vanilla" and each.undetected is not None
+        }
+        for judge in "jk"
+    }
+    both = [item for item in values["j"] if item in values["k"]]
+    assert one["n"] == len(both)
+    mean = sum(values["k"][item] - values["j"][item] for item in both) / len(both)
+    assert one["difference"]["mean"] == pytest.approx(mean, abs=1e-6)
+    assert one["adjusted"] <= 0.05
+    assert all(each["adjusted"] >= each["p_value"] for several in kinds.values() for each in several)
+    assert rows_of(comparisons(report(found)))[0][:2] == ["single V", "k − j"]
+
+
+def test_ways_of_asking_stand_beside_each_other(ways: dict[str, Any]) -> None:
+    """Efforts in their order, tools against none, a new reference against the original; the main table has one column a model."""
+    task = ways["tasks"][TASK]
+    assert task["shown"] == ["j@high"]
+    (efforts,) = task["budgets"]
+    assert list(efforts["arms"]) == ["low", "medium", "high"]
+    assert efforts["differences"][1]["difference"]["mean"] < 0
+    assert [row[2] for row in rows_of(budgets(report(ways)), 1)] == ["medium − low", "high − low", "high − medium"]
+    (helped,) = task["tools"]
+    assert helped["model"] == "j@high"
+    assert helped["differences"][0]["difference"]["high"] < 0
+    assert set(helped["dimensions"]) == set(SOME)
+    assert len(rows_of(tools(report(ways)), 1)) == len(SOME)
+    (renewed,) = task["references"]
+    assert renewed["arms"]["new"]["undetected"]["share"] > renewed["arms"]["original"]["undetected"]["share"]
+    assert rows_of(references(report(ways)))[0][:2] == ["j@high", "reference"]
+    assert task["judges"]["j@high"]["evaluators"]["reference"]["undetected"]["share"] < 0.4
+    assert budgets(report(figures_of(drawn("j", images=3), seed=0))) is None
+
+
+def test_a_judge_that_only_failed_has_no_figures_and_is_shown(ways: dict[str, Any]) -> None:
+    """Where nothing was judged every share is missing, its bounds are the whole scale, and all three formats are drawn."""
+    nothing = figures_of(drawn("j", fails=1.0, dimensions=SOME, images=2), seed=0)
+    one = nothing["tasks"][TASK]["judges"]["j"]["evaluators"]["single-vanilla"]
+    assert one["undetected"]["share"] is None
+    assert one["undetected"]["bounds"] == {"low": 0, "high": 1}
+    assert one["dimensions"]["tone_mismatch"]["spot"] is None
+    for figures in (nothing, ways, figures_of([], seed=0)):
+        data = report(figures)
+        out = io.StringIO()
+        draw_run(Console(file=out, width=100), data)
+        assert "What the judges miss" in out.getvalue()
+        assert "What the judges miss" in render_document(data)
+        assert "What the judges miss" in render_page(data)

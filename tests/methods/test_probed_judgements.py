@@ -1,0 +1,131 @@
+"""From what a judge said of an item to whether it saw the error: every way of judging, and what counts for nothing."""
+
+from typing import Any
+
+import pytest
+
+from dokimasia.domain.blindspots import AxisChoices, AxisScores, Evaluator, Perturbed, Probe
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Provenance
+from dokimasia.domain.rubric import RubricJudgement
+from dokimasia.methods.probe.arms import Arm
+from dokimasia.methods.probe.detections import Found, detected
+from dokimasia.methods.probe.items import Gold
+from dokimasia.methods.probe.units import Unit
+
+SPEC = ModelSpec(ref=ModelRef(name="j", model="sim/judge"))
+ARM = Arm("j", "", False, SPEC, SPEC)
+ITEM = Perturbed(
+    sample="d", sample_id="s", task="image-to-text", dimension="numerical_errors", gold="six cups", perturbed="two cups"
+)
+BY = Provenance(call="", model="j", prompt="p", prompt_version=1, prompt_hash="")
+
+
+def unit(evaluator: Evaluator, *, neutral: bool = False, draw: int = 0) -> Unit:
+    """A unit of one item, or, with a draw, of the unchanged answer."""
+    probe = Probe("p", ITEM, neutral, True, "c")
+    return Unit("u", evaluator, ARM, "s", Gold("g", ITEM, (probe,)), None if draw else probe, draw)
+
+
+def scores(**points: float) -> AxisScores:
+    """A judgement by axes."""
+    return AxisScores(sample="d", evaluator="single-axes", judged="a", scores=points, provenance=BY)
+
+
+def choices(**chosen: Any) -> AxisChoices:
+    """A comparison by axes."""
+    return AxisChoices(sample="d", evaluator="pairwise-axes", first="a", second="b", choices=chosen, provenance=BY)
+
+
+GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, overall=9)
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({}, Found(undetected=1, strict=1, worse=0)),
+        ({"clarity": 3}, Found(undetected=1, strict=1, worse=0)),
+        ({"coherence": 8}, Found(undetected=0, strict=0, worse=0)),
+        ({"overall": 10}, Found(undetected=0, strict=1, worse=1)),
+    ],
+)
+def test_scored_alone(changed: dict[str, float], found: Found) -> None:
+    """Undetected is what leaves all relevant axes as they were; a higher score is changed, and in the strict form no detection."""
+    assert detected(unit("single-axes"), GOLD, [scores(**{**GOLD.scores, **changed})]) == found
+
+
+def test_a_harmless_change_is_held_to_all_axes() -> None:
+    """A harmless change is judged equal where no axis differs, relevant to the meant dimension or not."""
+    same, less = scores(**GOLD.scores), scores(**{**GOLD.scores, "clarity": 8})
+    assert detected(unit("single-axes", neutral=True), GOLD, [same]) == Found(equal=1, worse=0)
+    assert detected(unit("single-axes", neutral=True), GOLD, [less]) == Found(equal=0, worse=0)
+    assert detected(unit("single-axes", draw=1), GOLD, [less]).equal == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        ("first", "second", Found(undetected=0, strict=0, worse=0, orders=(1, 1))),
+        ("first", "first", Found(undetected=0.5, strict=1, worse=0.5, orders=(1, -1))),
+        ("first", "tie", Found(undetected=0.5, strict=1, worse=0, orders=(1, 0))),
+        ("tie", "tie", Found(undetected=1, strict=1, worse=0, orders=(0, 0))),
+        ("second", "first", Found(undetected=1, strict=1, worse=1, orders=(-1, -1))),
+    ],
+)
+def test_compared(first: str, second: str, found: Found) -> None:
+    """The gold answer alone has to be chosen; a tie counts as not chosen, and the two orders are averaged."""
+    both = [choices(overall=first), choices(overall=second)]
+    assert detected(unit("pairwise-axes"), None, both) == found
+
+
+def test_compared_and_equal() -> None:
+    """Of a harmless change, or the gold answer beside itself, equal is a tie on every axis."""
+    tie, torn = choices(overall="tie", clarity="tie"), choices(overall="tie", clarity="first")
+    assert detected(unit("pairwise-axes", neutral=True), None, [tie, torn]).equal == 0.5
+    assert detected(unit("pairwise-axes", draw=1), None, [tie]) == Found(equal=1)
+    assert detected(unit("pairwise-axes", draw=1), None, [torn]) == Found(equal=0)
+
+
+def test_beside_a_reference() -> None:
+    """By a reference an error goes undetected with the full score, and a harmless change is judged equal with it."""
+    full, less = scores(overall=10), scores(overall=9)
+    assert detected(unit("reference"), full, [full]) == Found(undetected=1, strict=1, worse=0)
+    assert detected(unit("reference"), full, [less]) == Found(undetected=0, strict=0, worse=0)
+    assert detected(unit("reference", neutral=True), full, [less]).equal == 0
+    assert detected(unit("reference"), less, [full]) == Found(undetected=1, strict=1, worse=1)
+
+
+def test_by_checkpoints() -> None:
+    """By checkpoints an error goes undetected where the weighted score is not lower."""
+
+    def judged(*points: int) -> CheckpointScores:
+        return CheckpointScores(
+            response="r", criteria="c", scores=points, score=sum(points) / len(points), provenance=BY
+        )
+
+    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == Found(undetected=0, strict=0, worse=0)
+    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == Found(undetected=1, strict=1, worse=0)
+    assert detected(unit("checkpoints", neutral=True), judged(5, 4), [judged(5, 5)]) == Found(equal=0, worse=1)
+
+
+def test_by_gated_rubrics() -> None:
+    """By rubrics an error is detected where one fails that held; the strict form asks for a lower gated score."""
+
+    def judged(*holds: bool) -> RubricJudgement:
+        return RubricJudgement(
+            response="r", rubrics="s", group_a=holds, group_b=(), score=float(all(holds)), provenance=BY
+        )
+
+    closed = judged(True, False)
+    assert detected(unit("gated"), judged(True, True), [closed]) == Found(undetected=0, strict=0, worse=0)
+    assert detected(unit("gated"), closed, [judged(False, False)]) == Found(undetected=0, strict=1, worse=0)
+    assert detected(unit("gated", neutral=True), closed, [judged(False, True)]) == Found(equal=0, worse=0)
+
+
+def test_right_or_wrong() -> None:
+    """An error that is called right went undetected; a harmless change has to be called right."""
+    right = FinalAnswer(response="r", verdict="right", rule="judge")
+    wrong = FinalAnswer(response="r", verdict="wrong", rule="judge")
+    assert detected(unit("right-or-wrong"), right, [right]) == Found(undetected=1, strict=1, worse=0)
+    assert detected(unit("right-or-wrong"), right, [wrong]) == Found(undetected=0, strict=0, worse=0)
+    assert detected(unit("right-or-wrong", neutral=True), wrong, [right]) == Found(equal=1, worse=1)
