@@ -58,7 +58,7 @@ def correct(
     warnings: list[str] = []
     used, known = None, None if mix is None else read_mix(mix)
     if passport is not None and judged.judge is not None:
-        read, lines = passport_for(passport, judged.judge, judged.prompts, tools=judged.tools)
+        read, lines = passport_for(passport, judged.judge, judged.prompts, home=home, tools=judged.tools)
         warnings += lines
         if known is None and labels is not None and human is not None:
             known = observed_mix(labels, human.name, read)

@@ -116,7 +116,7 @@ def read_all(files: Sequence[Path]) -> list[tuple[str, Passport]]:
 
 
 def passport_for(
-    path: Path, judge: ModelSpec, asked: Mapping[str, str], *, tools: bool = False
+    path: Path, judge: ModelSpec, asked: Mapping[str, str], *, home: Home, tools: bool = False
 ) -> tuple[Passport, tuple[str, ...]]:
     """Return the passport of a file, held against a judge and its prompts, and in what the judge was measured otherwise.
 
@@ -125,7 +125,8 @@ def passport_for(
         DataError: the file is no passport, or is not as it was made.
     """
     passport = read_passport(path)
-    if problem := _refused(passport, _judge_of(passport, (judge,)), (judge,), asked):
+    named = _judge_of(passport, (judge,))
+    if problem := refusal_of(passport, named, (judge,), asked, _version_now(home, named)):
         raise ConfigError(f"{path}: {problem}")
     return passport, tuple(differences_of(passport, judge, tools=tools))
 
